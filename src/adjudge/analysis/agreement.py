@@ -1,4 +1,9 @@
-"""Agreement of all annotators of some runs and files, as one list of numbers."""
+"""Agreement: how far people agree with each other, and judges with people.
+
+Judgements become a table of labels, units by annotators (`LabelTable`): of verdicts on pairs, or of scores.
+From it come kappas, alphas, correlations and the alternative-annotator test (`find_agreement`).
+`consistency` is WMT26's filter of annotators: how well one person's ratings fit those of all.
+"""
 
 from __future__ import annotations
 
@@ -272,7 +277,6 @@ def find_agreement(
 
 
 def _scale_notes(table: LabelTable) -> Iterator[str]:
-    """Say whose scores are not compared as values, because they lie on different scales."""
     if not table.is_on_one_scale(table.people):
         scales = "; ".join(f"{name}: {table.scales[name]}" for name in table.people)
         test = " and the alternative-annotator test" if table.judges else ""
@@ -290,7 +294,6 @@ def _scale_notes(table: LabelTable) -> Iterator[str]:
 
 
 def _elsewhere(table: LabelTable) -> list[str]:
-    """Judges whose values cannot be compared with those of all people."""
     return [judge for judge in table.judges if not table.is_on_one_scale([*table.people, judge])]
 
 
@@ -322,7 +325,6 @@ def _tables(
 
 
 def _among(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
-    """Groups of numbers, computed as they are asked for: of all people, then of each two of them."""
     draws = replace(settings.draws, groups=table.groups)
     if len(table.people) > 1:
         yield _of_all(table, draws)
@@ -396,9 +398,6 @@ def _tests(table: LabelTable, settings: AgreementSettings) -> Iterator[tuple[str
                 labels, gold, table.people, alignment=alignment, epsilon=settings.epsilon
             ),
         )
-
-
-# How well one person's ratings fit those of all: WMT26's filter of annotators.
 
 
 _FEWEST_DOCUMENTS: Final = 3

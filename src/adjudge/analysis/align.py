@@ -97,7 +97,7 @@ class Alignment:
     systems: tuple[Aligned, ...]
 
 
-# Pieces: a text cut where a segment may begin.
+# Pieces
 
 
 _ENDS: Final = re.compile(
@@ -126,7 +126,7 @@ def pieces_of(text: str) -> list[str]:
     return [*pieces, text[start:]] if start < len(text) else pieces
 
 
-# Anchors: what stands in both texts.
+# Anchors
 
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -144,7 +144,7 @@ def _anchors(text: str) -> set[str]:
     return found
 
 
-# The dynamic programme.
+# The dynamic programme
 
 
 _VARIANCE: Final = 20.0  # of the difference of lengths for each character; 6.8 in Gale and Church 1993
@@ -340,7 +340,7 @@ class _Programme:
         return found[::-1]
 
 
-# Systems' files, and the test set with their texts.
+# Files of systems
 
 
 def align(
@@ -422,7 +422,6 @@ _COUNTED: Final = ("segments", "translated", "merged", "left_out", "added", "add
 
 
 def _read_output(path: Path) -> str | dict[str, str]:
-    """Read a whole text, or document to its text."""
     raw = read_bytes(path)
     try:
         text = raw.decode("utf-8-sig")

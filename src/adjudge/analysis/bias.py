@@ -1,4 +1,10 @@
-"""`bias`: what judges favour besides quality, criterion by criterion."""
+"""`bias`: what judges favour besides quality, criterion by criterion.
+
+Four biases, each its own function: for systems of the judge's model family (`family_bias`), for longer
+translations (`length_bias`), for what stood first (`position_bias`), and whether a judge that is asked
+again says the same (`self_agreement`). `read_families` reads which families made translations and
+judgements.
+"""
 
 from __future__ import annotations
 
@@ -441,7 +447,6 @@ def _read(source: Given, name: str, settings: BiasSettings) -> Judgements:
 
 
 def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preference | Failure]) -> Signature:
-    """Say whose judgements were looked at, beside whose, and how intervals were drawn."""
     fields = {
         "gold": ",".join(finder.gold),
         "lp": ",".join(dict.fromkeys(r.lp for r in records)),
@@ -505,7 +510,6 @@ class _Finder:
 
 
 def _lengths(sources: Sequence[Judgements]) -> dict[tuple[str, str, str], int]:
-    """Code points of every translation in the test sets."""
     return {
         (segment.lp, segment.segment, system): len(text)
         for source in sources
@@ -516,7 +520,6 @@ def _lengths(sources: Sequence[Judgements]) -> dict[tuple[str, str, str], int]:
 
 
 def _pairs(records: Sequence[Preference | Failure]) -> set[tuple[str, str, frozenset[str]]]:
-    """Which two translations were compared, whatever the criterion."""
     return {(r.lp, r.segment, frozenset(r.systems)) for r in records if isinstance(r, Preference)}
 
 

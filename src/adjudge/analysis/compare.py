@@ -1,4 +1,10 @@
-"""`compare`: how much better one of two systems is on the same segments, and how sure that is."""
+"""`compare`: how much better one of two systems is on the same segments, and how sure that is.
+
+Three steps: bounds of the difference of two means, which hold for few units and skewed scores
+(`difference_bounds`); the difference with its p-value and effect size (`difference`); and that on what is
+judged in both, whole, by language pair and by domain (`compare_scores`). `compare` reads files for all
+this. A unit is a segment or a document: what varies independently.
+"""
 
 from __future__ import annotations
 
@@ -270,7 +276,6 @@ def _with_one_more(totals: Totals, more: Sequence[_More], resamples: int, seed: 
 
 
 def _weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Exponential weights, draws by units, in blocks."""
     rng = np.random.default_rng(seed)
     rows = max(1, _CELLS // units)
     for start in range(0, resamples, rows):
@@ -328,7 +333,7 @@ class Difference:
         first: mean of the first.
         second: mean of the second.
         value: first less second.
-        interval: 95 % interval of that, by `bounds.difference_bounds`; None for one unit.
+        interval: 95 % interval of that, by `difference_bounds`; None for one unit.
         p: two-sided p-value.
         effect: how large it is.
         units: segments, or documents, that were drawn or flipped.
@@ -712,7 +717,7 @@ def side_of(name: str, scores: Scores, systems: set[str]) -> Side:
     )
 
 
-# What a reader must know...
+# Notes
 
 
 def notes_of(first: Scores, second: Scores, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -1,4 +1,9 @@
-"""Members into records: one score or verdict for all that every member judged, a failure for the rest."""
+"""Several annotators as one: a score or a verdict for all that every member judged, a failure for the rest.
+
+A member is one run or file, as scores or as votes (`scored`, `voted`). Scores are brought to one scale
+(ranks, z-scores) and averaged, or weighted by weights that are learned on gold; verdicts are put to the
+vote. Arrays are members by translations, higher is better.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +149,6 @@ def _suspicions(records: Iterable[Record]) -> dict[tuple[str, str, str], tuple[s
 
 
 def _means(member: Member[float]) -> tuple[Record, ...]:
-    """Scores of a member as records of one annotator."""
     return tuple(
         replace(outcome, annotator=member.name, protocol="metric")
         if isinstance(outcome, Failure)
@@ -255,7 +259,6 @@ def document_of(members: Sequence[Member[T]], key: Key) -> str:
 
 
 def _outcomes_suspicions(members: Sequence[Member[T]], key: Key) -> tuple[str, ...]:
-    """Flags of all members on the translations of a key, each once."""
     lp, segment, *systems = key
     found = (m.suspicions.get((lp, segment, system), ()) for m in members for system in systems[:2])
     return tuple(dict.fromkeys(flag for flags in found for flag in flags))
@@ -444,8 +447,6 @@ def combine_scores(
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """One language pair: what all members judged."""
-
     keys: Sequence[Key]
     members: Sequence[Member[float]]
     settings: EnsembleSettings

@@ -1,4 +1,7 @@
-"""Systems' means and differences on gold's scale, from many scores of a judge and few of gold. Pure."""
+"""Systems' means and differences on gold's scale, from many scores of a judge and few of gold.
+
+The statistics are in `stats.few_labels`; here they get their samples, and systems their ranks.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +142,6 @@ def estimates(
 
 
 def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:
-    """End the intervals of a mean where gold's scale ends."""
     interval, plain = (
         None if i is None else Interval(max(i.low, scale[0]), min(i.high, scale[1]))
         for i in (mean.interval, mean.plain_interval)

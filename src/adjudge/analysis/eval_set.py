@@ -1,4 +1,9 @@
-"""A test set as meta-evaluation sees it: scores of gold and metrics as arrays, and what each segment is."""
+"""A test set as meta-evaluation sees it: scores of gold and metrics as arrays, systems by segments.
+
+`Frame` says which systems and segments the arrays are about, `ScoreSet` holds what one annotator or metric
+gave, and `EvalSet` all of one language pair. `read_score_source` reads scores wherever they stand: score
+files, runs, records, MQM TSV, ratings. `eval_set_files` reads a whole eval set.
+"""
 
 from __future__ import annotations
 
@@ -375,7 +380,6 @@ def find_own_scores(
 
 
 def _given(given: Iterable[str] | Mapping[str, object]) -> Iterator[tuple[str, Path, str | None]]:
-    """Name, path and language pair of each, as far as they are given."""
     if not isinstance(given, Mapping):
         for text in given:
             yield *_split(text), None
@@ -399,7 +403,6 @@ def _add(own: OwnScores, name: str, lp: str | None, path: Path) -> None:
 
 
 def _is_known(path: Path) -> bool:
-    """Whether a folder is a run, or holds the scores of one metric, a file for each system."""
     try:
         return detect(path) in {"run", "score-lines"}
     except DataError:
@@ -409,7 +412,6 @@ def _is_known(path: Path) -> bool:
 def _in_folder(
     folder: Path, lp: str | None, lps: Sequence[str | None]
 ) -> Iterator[tuple[Path, str, str | None]]:
-    """Score files of a folder, one a metric and language pair: file, name of the metric, language pair."""
     root = folder / _OF_FOLDER if (folder / _OF_FOLDER).is_dir() else folder
     seen: set[tuple[str | None, str]] = set()
     files = [file for file in sorted((*root.glob("*.score*"), *root.glob("*/*.score*"))) if file.is_file()]
@@ -483,11 +485,10 @@ def read_score_source(
     return replace(found, notes=(*notes, *found.notes))
 
 
-# Score files...
+# Score files
 
 
 def _read_tables(path: Path, frame: Frame) -> list[ScoreTable]:
-    """Read a score file and the one of the other level that lies beside it."""
     packed = ".gz" if path.name.endswith(".gz") else ""
     stem = path.name.removesuffix(packed).removesuffix(_SEG).removesuffix(_SYS)
     files = [path.with_name(f"{stem}{ending}{packed}") for ending in (_SEG, _SYS)]
@@ -545,7 +546,7 @@ def foreign_note(names: str, systems: Iterable[str], frame: Frame) -> str:
     return f"Systems that {frame.name} does not have, scored by {names}, are left out: {what}."
 
 
-# Records...
+# Records
 
 
 def records_as_scores(

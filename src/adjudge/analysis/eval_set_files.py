@@ -294,7 +294,6 @@ class _Source:
 
 
 def _foreign(found: Mapping[str, Found], frame: Frame) -> Iterator[str]:
-    """One note for all who scored the same systems that the test set does not have."""
     scorers = grouped((each.foreign, name) for name, each in found.items() if each.foreign)
     for systems, names in scorers.items():
         more = f" and {len(names) - 3} others" if len(names) > 4 else ""
@@ -302,7 +301,6 @@ def _foreign(found: Mapping[str, Found], frame: Frame) -> Iterator[str]:
 
 
 def _torn(files: Iterable[Path], count: int) -> Iterator[str]:
-    """Say which files do not have a line for every segment: their scores may be of other texts."""
     for file in files:
         lines = len(read_bytes(file).removesuffix(b"\n").split(b"\n"))
         if lines != count:
@@ -313,7 +311,6 @@ def _torn(files: Iterable[Path], count: int) -> Iterator[str]:
 
 
 def _range(gold: str) -> tuple[float, float] | None:
-    """Lowest and highest score of a gold that is called by its protocol."""
     protocol = PROTOCOLS.get(_MENT_PROTOCOL if gold == ANNOTATOR else gold)
     if protocol is None or protocol.low is None or protocol.high is None:
         return None

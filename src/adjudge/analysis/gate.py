@@ -1,4 +1,9 @@
-"""May the candidate replace the baseline? Ship, do not ship, or not enough data. Pure; reads no files."""
+"""`gate`: may the candidate replace the baseline? Ship, do not ship, or not enough data.
+
+`non_inferiority` tests whether the candidate is worse by more than a margin, `critical_p_value` whether it
+has critical errors in more segments than it may. `gate_scores` decides by both, on scores; `gate` reads
+files.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +115,7 @@ def non_inferiority(
     """Test a candidate against a baseline, both judged in every unit; one unit alone shows nothing.
 
     Two one-sided tests, of "the difference is above -margin" (Schuirmann 1987, one half of it) and of the
-    opposite, by `bounds.difference_bounds`. With a scale, one more unit at its end is counted. By segment it
+    opposite, by `compare.difference_bounds`. With a scale, one more unit at its end is counted. By segment it
     weighs as a segment; by document as many segments as the design effect says go wrong together, from one to
     the mean length of a document. Where the units do not differ at all, only the scale says what another one
     may bring; without it both p are 1.
@@ -221,7 +226,6 @@ _SHOWN: Final = 5  # segments that are named
 
 
 def _read_scale(value: object) -> object:
-    """Read `LOW,HIGH` as two numbers; every other value is left to the check of its type."""
     if not isinstance(value, str):
         return value
     try:
@@ -284,7 +288,6 @@ class GateSettings(OneAnnotator):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         super().__post_init__()
         if self.scale is not None and not -math.inf < self.scale[0] < self.scale[1] < math.inf:
             low, high = self.scale
@@ -334,7 +337,7 @@ class Critical:
         allowed: for the candidate.
         new: segments in which the candidate alone has one, as LP/SEGMENT.
         gone: how many the baseline alone has.
-        p: p-value behind "more than allowed", of McNemar's exact test; see `noninferiority.critical_p_value`.
+        p: p-value behind "more than allowed", of McNemar's exact test; see `critical_p_value`.
         alpha: p from which on they veto.
     """
 
@@ -491,7 +494,6 @@ def gate_scores(
 
 
 def _translated(candidate: Scores, baseline: Scores, pairs: Sequence[tuple[str, str]]) -> set[Place]:
-    """Segments that both sides were to be judged on, and of which neither lacks a translation."""
     marked = [
         s
         for index, scores in enumerate((candidate, baseline))
@@ -506,7 +508,6 @@ def _translated(candidate: Scores, baseline: Scores, pairs: Sequence[tuple[str, 
 def _settled(
     settings: GateSettings, matrix: ScoreMatrix, ranges: tuple[tuple[float, float], tuple[float, float]]
 ) -> GateSettings:
-    """Settings with what the data decide: the unit, and the ends of the scale where they count."""
     by_document = are_documents_known(matrix) if settings.by_document is None else settings.by_document
     scale = settings.scale or (min(low for low, _ in ranges), max(high for _, high in ranges))
     found = matrix.scores[~np.isnan(matrix.scores)]
@@ -544,9 +545,6 @@ def _scale_notes(settings: GateSettings) -> Iterator[str]:
             "The scores state no lowest and highest value, so that the bounds do not count rare errors that "
             "no segment shows. --range LOW,HIGH states them."
         )
-
-
-# The rows...
 
 
 def _rows(
@@ -589,9 +587,6 @@ def _decided(row: GateRow, p_worse: float, settings: GateSettings) -> GateRow:
     return replace(row, more=more if row.n >= LEAST else max(LEAST - row.n, more or 0))
 
 
-# Critical errors...
-
-
 def _critical(
     records: tuple[Iterable[Record], Iterable[Record]] | None,
     pairs: Sequence[tuple[str, str]],
@@ -628,9 +623,6 @@ def _critical(
         alpha=settings.veto_alpha,
     )
     return found, []
-
-
-# The verdict...
 
 
 def _verdict(
@@ -736,9 +728,6 @@ def signed(value: float) -> str:
 
 def _place(row: GateRow) -> str:
     return "All segments" if row.kind == "all" else row.name
-
-
-# The verb...
 
 
 @takes(GateSettings)

@@ -1,4 +1,9 @@
-"""`meta`: every measure of every metric of a test set, as its year's task has it or as a user wants it."""
+"""`meta`: every measure of every metric of a test set, as its year's task has it or as a user wants it.
+
+`evaluate` does one language pair with one gold, `put_together` several. Beside the values stand intervals
+and significance clusters (`with_intervals`, `with_clusters`), parts of the translations (`strata`), and
+notes on what a number that differs may be due to.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +118,6 @@ def _units_compared(gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
 
 
 def _sureness(settings: MetaSettings) -> Iterator[str]:
-    """How intervals and clusters are made."""
     if settings.intervals:
         units = "documents" if settings.by_document else "segments"
         yield (
@@ -282,7 +286,6 @@ def strata(
 
 
 def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) -> list[str]:
-    """Part that each segment belongs to."""
     if kind == "length":
         names = length_names(eval_set.lp, length_bins)
         return [names[sum(length >= start for start in length_bins)] for length in eval_set.lengths]
@@ -293,7 +296,6 @@ def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) ->
 
 
 def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
-    """Translations by the worst error that gold marks in them, clean ones first."""
     if gold.worst is None:
         raise UsageError(
             f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating that have"
@@ -427,7 +429,6 @@ def compared_value(row: MetricResults, name: str) -> float | None:
 
 
 def _corrected(values: Sequence[float | None], table: Floats) -> Floats:
-    """Holm's correction over the tests that are asked: the better metric against the worse one."""
     asked = np.array([[a is not None and b is not None and a > b for b in values] for a in values])
     found = np.ones_like(table)
     found[asked] = holm(table[asked])
@@ -500,7 +501,6 @@ def meta(test_set: Path | str, lp: str | Sequence[str] | None, settings: MetaSet
 
 
 def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None) -> list[str | None]:
-    """Language pairs that are meant."""
     if lp is not None:
         wanted = lp.split(",") if isinstance(lp, str) else lp
         return list(dict.fromkeys(coded_lp(each) for each in wanted))
@@ -552,7 +552,6 @@ def _contrast(eval_set: EvalSet, better: str) -> EvalSet:
 
 
 def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnScores]) -> EvalSet:
-    """Leave out those of the test set's own metrics that were no primary submission and no baseline."""
     if task is None or not task.primary:
         which = f"task {task.name}" if task else f"{eval_set.name} {eval_set.lp}, which has no task,"
         raise UsageError(f"{which} does not list primary submissions: leave --primary out, or name --metrics")
@@ -699,9 +698,6 @@ def _marked(
     """Mark metrics that lack a system which gold judged and another metric scored."""
     wanted = ~gold.unscored & np.any([~metric.unscored for metric in metrics.values()], axis=0)
     return [replace(row, partial=bool((wanted & metrics[row.name].unscored).any())) for row in rows]
-
-
-# Strata...
 
 
 def _stratum(

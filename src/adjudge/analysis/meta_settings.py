@@ -1,4 +1,8 @@
-"""Means over the statistics of a task: of one language pair, and of several together."""
+"""What a meta-evaluation may be asked for, what it comes to, and how measures are applied to an eval set.
+
+`MetaSettings` are the options of the command line and of Python, `MetaEvaluation` is the result. Below them:
+applying one measure (`measure`), and the means over a task's statistics, of one language pair or several.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +70,6 @@ def _one_or_several(value: object) -> object:
 
 
 def _read_bins(value: object) -> object:
-    """Read whole numbers with commas between them."""
     split = split_names(value)
     if not isinstance(value, str) or not isinstance(split, tuple):
         return split
@@ -165,7 +168,6 @@ class MetaSettings:
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         for name in self.measures:
             _one_of("measure", name, tuple(MEASURES))
         if self.better is not None and self.gold:

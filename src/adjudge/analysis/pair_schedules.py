@@ -1,6 +1,7 @@
 """Which pairs of systems are compared where all pairs are too many: drawn by a schedule, or listed in a file.
 
-Pure, so that judging (`runs`) and the building of benchmarks (`curation`) draw pairs in one way.
+Judging (`runs`) and the building of benchmarks (`curation`) draw pairs in one way. A list is JSON lines,
+`{"lp", "document", "segment", "systems": [A, B]}`.
 """
 
 from __future__ import annotations
@@ -87,7 +88,6 @@ class Schedule:
     listed: Mapping[tuple[str, str], Collection[Pair]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts."""
         if self.kind not in get_args(ScheduleKind):
             raise UsageError(f"--pairs must be one of {', '.join(get_args(ScheduleKind))}; got {self.kind!r}")
         used = {
@@ -109,7 +109,6 @@ class Schedule:
             raise UsageError("--pairs listed needs a --pairs-file with pairs in it")
 
     def __str__(self) -> str:
-        """As a signature says it."""
         if self.kind == "anchored":
             return f"anchored,{','.join(self.anchors)}"
         if self.kind == "listed":
@@ -159,7 +158,6 @@ class Schedule:
                 yield _in_order(drawn.sample(place.pairs, self._count(place)), place)
 
     def _named(self, place: Place) -> list[Pair]:
-        """Pairs of an anchor and another system, and of two anchors; or those of the list."""
         if self.kind == "listed":
             wanted = {frozenset(pair) for pair in self.listed.get((place.lp, place.segment), ())}
             return [pair for pair in place.pairs if frozenset(pair) in wanted]

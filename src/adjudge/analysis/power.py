@@ -1,4 +1,7 @@
-"""How small a difference a number of judgements can show, and how many are needed to show one."""
+"""How small a difference a number of judgements can show, and how many are needed to show one.
+
+`Plan` answers without data, from spreads; `separations` from the judgements at hand, pair by pair of systems.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,6 @@ class Plan:
     pilot: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         if not (0 <= self.sd < math.inf and 0 <= self.annotator_sd < math.inf):
             raise UsageError(f"a standard deviation is 0 or more, got {self.sd} and {self.annotator_sd}")
         if self.segments < 1 or self.annotators < 1:

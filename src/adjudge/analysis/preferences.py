@@ -1,4 +1,9 @@
-"""Preferences made of scores: which of two translations an annotator's numbers prefer."""
+"""Preferences: those that were given, those that scores make, and both as arrays.
+
+`preferences_of` turns any judgements into preferences; `tabulate` arranges those on one criterion,
+comparisons by annotators, NaN where a verdict is missing. `calibrate_ties` finds how strong a preference
+must be to count.
+"""
 
 from __future__ import annotations
 
@@ -221,7 +226,6 @@ def preferences_from_annotations(
 def _preferences(
     records: Sequence[Record], weights: str | Weights | None, criterion: str, epsilon: float
 ) -> Iterator[Preference | Failure]:
-    """Preferences of one annotator on one criterion."""
     segments = score_records(records, weights=weights).segments
     yield from preferences_from_scores(
         segments, epsilon=epsilon, annotator=records[0].annotator, criterion=criterion

@@ -1,4 +1,9 @@
-"""`rank`: systems best first, with intervals, the tests of every pair, ranges of ranks and clusters."""
+"""`rank`: systems best first, with intervals, the tests of every pair, ranges of ranks and clusters.
+
+Systems are ranked by mean scores over common segments, by means over each one's own (WMT26), or by
+comparisons of two: normalised Copeland, Bradley-Terry, Davidson. `better_p_values` tests every pair of
+systems; `rank_by_criterion` makes one ranking for each criterion.
+"""
 
 from __future__ import annotations
 
@@ -264,7 +269,6 @@ class RankSettings(OneAnnotator):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         super().__post_init__()
         if self.test is not None and self.has_own_test:
             raise UsageError(f"{self.method} has a test of its own: leave out the test {self.test!r}")
@@ -325,7 +329,6 @@ def unjudged(system: str, failed: int) -> RankedSystem:
 def _sureness_notes(
     units: int, systems: int, settings: RankSettings, *, has_documents: bool
 ) -> Iterator[str]:
-    """How sure intervals and tests over so many segments or documents can be."""
     least = 2 * smallest_p_value(units, settings.resamples)
     if settings.is_bounded and systems > 1 and least >= settings.alpha:
         yield f"Too few segments or resamples: p cannot be below {least:g}, so no system can be ranked."
@@ -490,18 +493,11 @@ def rank_comparisons(
 
 @dataclass(frozen=True, kw_only=True)
 class _Fit:
-    """Score of each system, and its log strength where there is one."""
-
     scores: Floats
     strengths: Sequence[float | None]
 
 
 def _fit(wins: Floats, ties: Floats, systems: Sequence[str], method: Method) -> tuple[_Fit, list[str]]:
-    """Score the systems, and say what the comparisons leave open.
-
-    Raises:
-        DataError: strengths are wanted of systems that no comparison connects.
-    """
     points = wins + ties / 2
     parts = [_listed([systems[i] for i in part]) for part in connected_parts(points + points.T)]
     if method == "copeland":
@@ -570,7 +566,6 @@ def _drawn_scores(tally: Tally, settings: RankSettings) -> Floats:
 def _rows(
     tally: Tally, fitted: _Fit, failed: Mapping[str, int], settings: RankSettings
 ) -> tuple[list[RankedSystem], Floats]:
-    """Rows of the systems compared, best first, equal scores in the order of their names; p-values."""
     scores = np.round(fitted.scores, _DIGITS).tolist()
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], tally.systems[i]))
     drawn = _drawn_scores(tally, settings)[:, order]
@@ -747,7 +742,6 @@ def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
 
 
 def _together(parts: Mapping[str, Ranking]) -> str:
-    """Name the language pairs that are ranked as one: those in which something was judged."""
     judged = [lp for lp, part in parts.items() if any(row.score is not None for row in part.systems)]
     return (
         f"nothing was judged but {judged[0]}" if len(judged) == 1 else f"{', '.join(judged or parts)} pooled"
@@ -772,7 +766,6 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
 
 
 def _rank(scores: Scores, settings: RankSettings) -> Ranking:
-    """Rank one language pair, or several as one; the notes are those of the ranking alone."""
     if settings.method == "mean":
         return _rank_means(scores, settings)
     scores, notes = translated_by_all(scores)

@@ -1,4 +1,10 @@
-"""Records as scores: of each translation, document and system, with what a reader must know of them."""
+"""Records as scores: of each translation, document and system, with what a reader must know of them.
+
+Records become judgements, one number or its absence for one translation by one annotator; their means
+become scores of segments, documents and systems (`score_records`). A judgement that failed is in no mean.
+Functions that end in `_note` say in sentences what a mean does not show. `ScoreMatrix` has the scores as
+arrays, segments by systems.
+"""
 
 from __future__ import annotations
 
@@ -102,11 +108,6 @@ def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:
 
 
 def _check_criterion(records: Iterable[Record], wanted: str | None) -> None:
-    """Refuse a criterion that no segment has.
-
-    Raises:
-        UsageError: as said.
-    """
     known = dict.fromkeys([ALL_PASS, *(r.criterion for r in records if r.criterion is not None)])
     if wanted is not None and wanted not in known:
         first = ", ".join(islice(known, _MOST_CRITERIA))
@@ -212,7 +213,7 @@ def _judgements_of(
             yield Judgement(*place, system, record.annotator, None, missing=missing)
 
 
-# Verdicts on the criteria of a segment: one of all together, and how many of a system are a pass.
+# Verdicts on criteria
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
@@ -662,7 +663,6 @@ def score_records(
 def _with_checklists(
     scores: Scores, records: Sequence[Record], method: _Method, notes: Sequence[str]
 ) -> Scores:
-    """Count the verdicts of each system, unless those on one criterion alone are scored."""
     lps = {
         lp: _with_checklists(part, [r for r in records if r.lp == lp], method, ())
         for lp, part in scores.lps.items()
@@ -723,7 +723,6 @@ def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) 
 
 
 def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
-    """Score judgements; corpus scores, where there are some, are the scores of the systems."""
     segments = _segment_scores(judged, method)
     holes = Counter(s.system for s in segments if s.is_untranslated)
     systems = [replace(s, untranslated=holes[s.system]) for s in _system_scores(judged, method, segments)]
@@ -782,7 +781,6 @@ def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
 
 
 def _readings(judged: Sequence[Judgement], method: _Method) -> dict[str, int]:
-    """Judgements by the flags that say how they were read, those that there are."""
     counts = {flag: sum(flag in j.flags for j in judged) // method.share for flag in READINGS}
     return {flag: number for flag, number in counts.items() if number}
 
@@ -807,7 +805,6 @@ def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool)
 
 
 def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
-    """What is missing, and who judged."""
     pending = 0 if method.info is None else method.info.counts.get("pending", 0)
     failed, asked = _counts(judged, method)
     read = readings_note(_readings(judged, method), asked)
@@ -818,7 +815,6 @@ def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
 def _coverage_notes(
     segments: Sequence[SegmentScore], systems: Sequence[SystemScore], method: _Method
 ) -> list[str]:
-    """Whether the means of the systems are over the same segments."""
     return comparisons_note(systems) if method.is_pairwise else coverage_note(segments)
 
 

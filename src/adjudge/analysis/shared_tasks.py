@@ -1,4 +1,9 @@
-"""What looks wrong in a metric's scores: stand-ins for a missing score, missing systems, one value only."""
+"""Tasks of metrics: which statistics they average, which systems they compare, what looks wrong.
+
+A task is a TOML file (`Task`, `list_tasks`). `choose` applies its rules to an eval set, and says why a
+system or a metric is left out; `suspicious` names stand-ins for missing scores, missing systems, constant
+and reversed scores.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +176,7 @@ def task_of(test_set: str, lp: str) -> Task | None:
     return next((t for t in list_tasks() if test_set in t.test_sets and lp in t.lps), None)
 
 
-# Reading...
+# Reading
 
 _TASK: Final = frozenset(
     {"title", "source", "test_sets", "gold", "system_gold", "lps", "statistics", "primary", "baselines"}
@@ -359,7 +364,6 @@ def references_in(shown: str) -> set[str]:
 def _excluded(
     eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes, shown: set[str]
 ) -> dict[str, str]:
-    """Systems that are not compared, each with the first reason that holds."""
     for name in wishes.exclude:
         if name not in eval_set.systems:
             raise UsageError(f"no system {name!r} to exclude; there are {', '.join(eval_set.systems)}")
@@ -406,7 +410,6 @@ def suspicious(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, 
 
 
 def _missing(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, ...]) -> Iterator[str]:
-    """Translations that gold judged and the metric did not."""
     whole = np.asarray(np.isnan(metric.segments).all(axis=1))
     wanted = ~np.isnan(gold.segments)
     if whole.all() and np.isnan(metric.systems).all():
@@ -453,7 +456,6 @@ def _stands_in(beyond: Floats, known: Floats) -> bool:
 
 
 def _lonely(name: str, known: Floats) -> Iterator[str]:
-    """A usual stand-in, far away from all the other scores."""
     for value in (known.min(), known.max()) if len(known) else ():
         others = known[known != value]
         gap = float(np.abs(others - value).min())

@@ -1,4 +1,10 @@
-"""Bootstrap intervals of precision, recall and F1 over segments."""
+"""Matching rules: what the marked errors of a run earn beside those of gold.
+
+A `Mark` is a side, a half-open range, a severity and a category. Rules count characters (`w25`, `chars`) or
+marks matched one-to-one (`em`, `mp`, `mpp`, `himate`); `RULES` lists them. From the credit of each
+translation come precision, recall and F1, micro over all translations or macro over each, with bootstrap
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -279,7 +285,6 @@ def wmt23_characters(gold: Sequence[Mark], pred: Sequence[Mark]) -> Credit:
 
 
 def _depth(marks: Iterable[Mark], empty: int = 0) -> _Depth:
-    """Count the marks on every character; an empty mark holds so many characters."""
     depth = _Depth(Counter(), Counter())
     for mark in marks:
         if mark.start is not None:
@@ -373,7 +378,6 @@ def best_f1(pairs: Sequence[Pair], gold_most: float, pred_most: float) -> tuple[
 
 
 def _groups(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Split pairs into groups that share no mark."""
     home: dict[tuple[str, int], list[Pair]] = {}
     for pair in pairs:
         ends = ("gold", pair.gold), ("pred", pair.pred)
@@ -509,7 +513,6 @@ def is_run_match(one: Mark, other: Mark, threshold: float) -> bool:
 
 
 def _longest_run(one: Sequence[str], other: Sequence[str]) -> int:
-    """Length of the longest run of words that stands in both."""
     longest = 0
     before = [0] * (len(other) + 1)
     for word in one:

@@ -1,4 +1,10 @@
-"""Which severity a run gives to the errors that gold marks, and what either side alone marks."""
+"""`spans`: precision, recall and F1 of marked errors against gold, and which severities they are given.
+
+`pair_up` puts together the translations that both gold and a run judged, the only ones on which marks can
+be compared. `spans` scores them by the rules of `span_matching`, whole or by severity, category, side,
+system, language pair, domain or length; `severity_confusion` counts which severity a run gives to what gold
+marks.
+"""
 
 from __future__ import annotations
 
@@ -289,7 +295,6 @@ def _nothing(
     golds: Mapping[Key, object],
     common: int,
 ) -> str:
-    """Say why there is nothing to compare."""
     if common:
         return (
             f"{pred.name} and {gold.name} judged {count(common, 'translation')} both, but marked "
@@ -383,7 +388,6 @@ def _marks(
     *,
     by_words: bool,
 ) -> tuple[Mark, ...] | None:
-    """Marks of one annotation; None where their words are wanted and not known."""
     spans = [s for s in annotation.spans if s.severity in severities]
     if by_words:
         if any(s.start != s.end and not s.text for s in spans):
@@ -511,7 +515,6 @@ class SpanSettings(MarkSettings):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         if not self.severities:
             raise UsageError(f"severities must name one or more of {', '.join(SEVERITIES)}")
         if not all(0 < threshold <= 1 for threshold in self.thresholds):
@@ -677,7 +680,6 @@ def _compared(paired: Paired, settings: SpanSettings) -> SpanComparison:
 
 
 def _scores(rule: Rule, paired: Paired, settings: SpanSettings) -> Iterator[SpanScore]:
-    """Rows of one rule: at each threshold, over all and then each group."""
     unit = settings.unit or rule.unit
     views = views_of(paired.both, unit, frozenset(settings.severities), by_words=rule.compares_words)
     if not views:
@@ -721,7 +723,6 @@ def _score(
 
 
 def _notes(paired: Paired, settings: SpanSettings, scores: Sequence[SpanScore]) -> Iterator[str]:
-    """Say what the numbers do not show."""
     lps = dict.fromkeys(both.key.lp for both in paired.both)
     if len(lps) > 1 and settings.by != "lp":
         yield f"All of {', '.join(lps)} together; --lp keeps one, --by lp shows each."
@@ -849,7 +850,6 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
 def _agreement(
     met: Sequence[tuple[tuple[str, str], Mark, Mark]], settings: MarkSettings
 ) -> dict[str, Result]:
-    """Share of equal severities, and kappa, of the marks that meet."""
     draws = Draws(
         groups=numbered([segment for segment, _, _ in met]),
         resamples=settings.resamples or 0,

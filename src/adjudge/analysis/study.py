@@ -1,7 +1,8 @@
 """A whole campaign, analysed as the ESA paper analyses its own; a half-done one gives what it can.
 
-Pure: submissions in, numbers out. Where a definition of the paper has a flaw, both stand there, `paper` and
-`mended` (specified where they are computed).
+`analyse` puts the sections of the other `study_` modules together; the profile of errors and ratings, and
+what goes along with a rating, are computed here. Where a definition of the paper has a flaw, both stand
+there, `paper` and `mended` (specified where they are computed).
 """
 
 from __future__ import annotations
@@ -124,9 +125,6 @@ def features_of_ratings(
     return {name: pearson(ratings, values) for name, values in features.items()}
 
 
-# Sections...
-
-
 def profile_section(final: Sequence[Piece], draws: Draws) -> Section:
     """Ratings, points and errors, of all and of each system. The ESA paper, table 1 and figure 3."""
     numbers: list[Number] = []
@@ -185,7 +183,7 @@ class Curves:
         twice: who judged twice, with both scores.
         beside: systems beside gold; None without gold.
         pace: seconds of a segment by how much of the work is done, in as many steps as there are.
-        weights: correlation with ratings of each of `weights.WEIGHTS`; empty where there is none.
+        weights: correlation with ratings of each of `study_systems.WEIGHTS`; empty where there is none.
         subsets: definition to sizes and shares.
     """
 
@@ -297,7 +295,6 @@ def _where(section: Section, *, is_wanted: bool) -> tuple[Section, ...]:
 
 
 def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, float]:
-    """Gold's scores: ratings, or points where it is MQM."""
     if not gold:
         return {}
     found = score_records(gold, weights=weights if gold[0].protocol == "mqm" else None).segments
@@ -305,7 +302,6 @@ def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, f
 
 
 def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], draws: Draws) -> Analysis:
-    """Analyse comparisons, and texts that people wrote."""
     judged = preferences_of(campaign.submissions)
     rankings: dict[str, Ranking] = {}
     told = list(notes)
@@ -335,9 +331,6 @@ def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], dr
     )
 
 
-# What there is...
-
-
 def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Section:
     kept = [s for s in submissions if s.is_last]
     final = final_pieces(pieces)
@@ -359,9 +352,6 @@ def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Secti
         Number(of="all", measure=name, result=Result(value=float(n), n=n)) for name, n in amounts.items()
     ]
     return Section(name="counts", title="What is there?", numbers=tuple(numbers))
-
-
-# Curves...
 
 
 def _curves(final: Sequence[Piece]) -> Curves:

@@ -1,13 +1,7 @@
-"""Whether annotators agree on a segment: how alike any two of them rate its systems.
+"""Who agrees with whom in a campaign: people with themselves, each other, another campaign, gold.
 
-RATE and MENT, section 3.4: of each segment, the scores that any two annotators give to the translations of
-all systems must have a Pearson correlation of 0.7 or more.
-
-Pearson's r does not exist where one of the two gave all systems the same rating. Two who gave every system
-the same rating as each other agree all the same. Of other constant ratings nothing shows that they agree,
-so that they fail, and are counted. Of few systems r says next to nothing: of two it is always 1 or -1.
-Where two share fewer than five, nothing is said; a segment without any pair that can be judged is left
-alone, and counted.
+Agreement is of scores, of errors and of marks, on translations that were judged twice. `segment_agreements`
+says of each segment whether its annotators agree, which is RATE's and MENT's gate.
 """
 
 from __future__ import annotations
@@ -80,9 +74,6 @@ def count_errors(severities: Severities, kinds: Sequence[str] | None = None) -> 
     return np.array([float(len(e) if kinds is None else sum(s in kinds for s in e)) for e in severities])
 
 
-# Scores...
-
-
 def score_agreement(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> dict[str, Result]:
     """Kendall's tau-c and Pearson's r over all translations together. The ESA paper, tables 2 and 4.
 
@@ -151,9 +142,6 @@ def _tau_c(tables: Floats) -> Floats:
     return divided(2 * surplus * values, n * n * (values - 1))
 
 
-# Errors...
-
-
 def error_agreement(
     first: Severities, second: Severities, draws: Draws = NO_INTERVAL
 ) -> Iterator[tuple[str, Definition, Result]]:
@@ -167,9 +155,6 @@ def error_agreement(
         yield f"error recall, {name}", "paper", error_recall(one, other, draws)
         kappa = cohen_kappa((one > 0).astype(np.float64), (other > 0).astype(np.float64), draws)
         yield f"error kappa, {name}", "mended", kappa
-
-
-# Marks...
 
 
 def meets(one: Mark, other: Mark) -> bool:
@@ -329,9 +314,6 @@ def _two_people(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
     return found
 
 
-# Sections...
-
-
 def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Draws) -> Section:
     """Scores, errors and marks of the same translations. The ESA paper, tables 4 and 5."""
     title = "Do judgements of the same translation agree?"
@@ -349,7 +331,6 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
 
 
 def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
-    """Two people each, those who share most first."""
     pairs = grouped(
         (f"{a.person} and {b.person}", (a, b))
         for both in twice
@@ -381,7 +362,6 @@ def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:
 
 
 def _alpha(pieces: Sequence[Piece], draws: Draws) -> Iterator[Number]:
-    """Krippendorff's alpha of everybody's scores, on translations that several people judged."""
     shared = {
         key: group
         for key, group in by_translation(final_pieces(pieces)).items()
@@ -479,6 +459,13 @@ def segment_agreements(
     annotations: Iterable[Annotation], threshold: float = THRESHOLD, *, least_shared: int = LEAST_SHARED
 ) -> list[SegmentAgreement]:
     """Agreement on each segment, in the order in which they are first met.
+
+    RATE and MENT, section 3.4: of each segment, the scores that any two annotators give to the translations
+    of all systems must have a Pearson correlation of 0.7 or more. r does not exist where one of the two
+    gave all systems the same rating: two who gave every system the same rating as each other agree all the
+    same, other constant ratings fail, and are counted. Of few systems r says next to nothing: of two it is
+    always 1 or -1. Where two share fewer than five, nothing is said; a segment without any pair that can be
+    judged is left alone, and counted.
 
     Args:
         annotations: with ratings; of one annotator's several on a translation, the last counts.

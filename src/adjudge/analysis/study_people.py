@@ -1,4 +1,9 @@
-"""Who is stricter than others, and who becomes stricter or milder on the way."""
+"""What a campaign says of the people in it.
+
+Attention: whether they notice damaged translations. Assistance: what they do with spans that were marked
+beforehand. Pace: how long a segment takes, and whether they become faster. Drift: who is stricter, and
+whether that changes.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +105,6 @@ def exact_damage(damage: tuple[int, int]) -> tuple[int, int]:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts share at their start."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -286,7 +290,6 @@ def _fate_numbers(helped: Sequence[Piece], draws: Draws) -> Iterator[Number]:
 
 
 def _beside_control(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iterator[Number]:
-    """Scores and errors with help less those without."""
     every = [*helped, *alone]
     is_helped = np.arange(len(every)) < len(helped)
     values = {

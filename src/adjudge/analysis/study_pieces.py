@@ -1,4 +1,9 @@
-"""Judgements of translations as a campaign saw them: who, why, with what marked before, in which text."""
+"""What the sections of a study are made of: judgements as a campaign saw them, and numbers about them.
+
+A `Piece` is one person's judgement of one translation; a `Number` is one result, a `Section` the numbers
+that answer one question. Between them: shares, ratios, differences and slopes with intervals, and how much
+of one annotation's marks another one has, too.
+"""
 
 from __future__ import annotations
 
@@ -94,9 +99,6 @@ class Section:
     title: str
     numbers: tuple[Number, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-# Estimates...
 
 
 def wilson_interval(hits: int, n: int) -> Interval:

@@ -1,9 +1,8 @@
-"""Which systems still differ, seen while a campaign is under way: ranks, pairs still tied, when to stop.
+"""What a campaign says of systems: their ranking, how few segments would have done, who is still tied.
 
-Whoever looks again and again finds differences by chance. So a pair counts as told apart only where its
-difference is more than z / sqrt(t) standard errors, t the part of the work that is done and z the two-sided
-bound at the end (1.96 at 5 %). These are about O'Brien and Fleming's bounds (1979), which take hardly
-anything from the last look.
+Systems beside gold and cut into clusters as the ESA paper does it, the weight of a major error that fits
+ratings, comparisons of two translations, and drafts that were chosen to be edited. `find_standing` is for a
+campaign that is under way.
 """
 
 from __future__ import annotations
@@ -214,9 +213,6 @@ def system_section(pieces: Sequence[Piece], beside: Beside | None) -> Section:
         }
         numbers += [Number(of="with gold", measure=name, result=result) for name, result in order.items()]
     return Section(name="systems", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-# How few segments would do...
 
 
 def subset_sizes(segments: int) -> list[int]:
@@ -501,6 +497,11 @@ def find_standing(
     systems: Sequence[str], scores: Floats, done: float, *, resamples: int = 500, alpha: float = 0.05
 ) -> Standing:
     """Say which systems differ so far.
+
+    Whoever looks again and again finds differences by chance. So a pair counts as told apart only where its
+    difference is more than z / sqrt(t) standard errors, t the part of the work that is done and z the
+    two-sided bound at the end (1.96 at 5 %). These are about O'Brien and Fleming's bounds (1979), which
+    take hardly anything from the last look.
 
     Args:
         systems: names, one a column.

@@ -1,4 +1,8 @@
-"""Publish, post-edit or reject: cut-offs of an annotator's score, with a stated risk. Reads no files."""
+"""Publish, post-edit or reject: cut-offs of an annotator's score, with a stated risk.
+
+Which translations are bad is said by the errors that people marked, or by the scores they gave.
+`find_thresholds` finds the cut-offs on scores; `thresholds` reads files.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +122,6 @@ class ThresholdSettings(Scoring):
     together: Annotated[bool, Option(help="All guarantees hold at once, with chance 1 - delta.")] = False
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         if self.together and self.guarantee != "tested":
             raise UsageError("guarantees on average have no chance to correct: leave out together")
 
@@ -337,7 +340,6 @@ def _cut(labelled: Labelled, risk: float, settings: ThresholdSettings) -> Cut:
 
 
 def _side(labelled: Labelled, bound: float | None) -> Cut:
-    """What lies on or above a bound."""
     above = np.zeros(len(labelled.scores), bool) if bound is None else labelled.scores >= bound
     n, wrong = int(above.sum()), int(labelled.bad[above].sum())
     interval = _exact(labelled.bad[above], labelled.groups[above]) if n else None

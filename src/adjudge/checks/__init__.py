@@ -1,7 +1,7 @@
 """Deterministic checks of a translation against its source, without a language model.
 
-Each family is a small file with one pure function from the two texts to marks; `RULES` says of every rule
-what it means, how bad it is and how often it is right.
+Each check is a pure function from the two texts to marks; the modules hold checks of one kind. `RULES` says
+of every rule what it means, how bad it is and how often it is right; `find_errors` applies them all.
 """
 
 from __future__ import annotations

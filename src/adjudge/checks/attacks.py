@@ -173,7 +173,6 @@ def _decoded(word: str) -> bytes:
 
 
 def _is_message(raw: bytes) -> bool:
-    """Whether bytes are a text of several words, or one of JSON."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -184,14 +183,6 @@ def _is_message(raw: bytes) -> bool:
 
 
 class _Form(NamedTuple):
-    """One way of writing.
-
-    Args:
-        detector: name in `attacks.DETECTORS`.
-        needles: in small letters; a text without any of them is not searched.
-        pattern: what is searched for.
-    """
-
     detector: str
     needles: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -358,7 +349,6 @@ def find_orders(text: str, lowered: str, possible: set[str]) -> Iterator[tuple[s
 
 
 def _alphabet(text: str) -> str:
-    """Highest character of the writing that a text may be in; most texts need few conditions."""
     if text.isascii():
         return "\x7f"
     return _HIGHEST if _BEYOND_LATIN.search(text) else "\u024f"

@@ -1,4 +1,9 @@
-"""What a language model says instead of a translation, or around it."""
+"""Checks of what is said: translations that are none, what is missing, left over, added or repeated.
+
+No translation at all, words of the source left standing, a length that is unusual for the pair, sentences
+without a counterpart, names and codes that are missing, repetition, and what a language model says instead
+of a translation or around it.
+"""
 
 from __future__ import annotations
 
@@ -260,7 +265,6 @@ def check_sentences(texts: Texts) -> Iterator[Mark]:
 
 
 def _split(text: str, scale: float) -> list[_Sentence]:
-    """Sentences with their length in characters of English."""
     found = []
     for start, end in pairwise([0, *(m.end() for m in _BREAK.finditer(text)), len(text)]):
         low, high = whole(text[start:end])
@@ -337,13 +341,11 @@ def check_names(texts: Texts) -> Iterator[Mark]:
 
 
 def _letters(code: str) -> str:
-    """The letters that a code starts with."""
     found = _LETTERS.match(code)
     return found[0] if found else ""
 
 
 def _patterns(texts: Texts) -> list[tuple[str, re.Pattern[str]]]:
-    """What may be asked for, by the scripts of the pair."""
     patterns = [("code-lost", _CODE)]
     if not uses_latin(texts.source_language) and uses_latin(texts.target_language):
         patterns.append(("latin-name-lost", _LATIN_NAME))

@@ -1,4 +1,4 @@
-"""Dates and weekdays that changed, and dates in a form that the target language does not use."""
+"""Dates, weekdays and times of day that changed, or stand in a form that the target language does not use."""
 
 from __future__ import annotations
 
@@ -76,7 +76,6 @@ def _read_dates(text: str, language: Language) -> list[_Date]:
 
 
 def _numeric_days(m: re.Match[str]) -> tuple[Day, ...]:
-    """Both orders of day and month where both are possible."""
     if m["y"]:
         orders = [(int(m["y"]), int(m["m"]), int(m["d"]))]
     else:
@@ -166,7 +165,6 @@ def _is_range(lost: _Date, added: _Date, source: frozenset[str], translation: fr
 
 
 def _runs(text: str) -> frozenset[str]:
-    """Every run of digits in a text."""
     return frozenset(re.findall(r"\d+", ascii_digits(text)))
 
 
@@ -175,7 +173,6 @@ def _has(day: int | None, runs: frozenset[str]) -> bool:
 
 
 def _weekdays(words: tuple[Word, ...], text: str, language: Language) -> list[tuple[int, int, int]]:
-    """Ranges and numbers of the weekdays in a text."""
     if language.code in {"zh", "ja", "ko", "th"}:
         found = [
             (m.start(), m.end(), language.weekdays[m[0]]) for m in _weekday_pattern(language).finditer(text)
@@ -214,7 +211,6 @@ _SLASHED: Final = re.compile(r"(?<![\d/])\d{1,2}/\d{1,2}/(?:\d{4}|\d{2})(?![\d/]
 
 
 def _check_form(texts: Texts) -> Iterator[Mark]:
-    """Find the order and the ordinals of English dates."""
     target = texts.target_language
     if target.code == "en" or not target.day_first:
         return

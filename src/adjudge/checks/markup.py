@@ -1,4 +1,4 @@
-"""What must arrive unchanged: placeholders, tags, addresses, handles and codes."""
+"""What must arrive as it is (placeholders, tags, addresses, handles, emoji), and garbled characters."""
 
 from __future__ import annotations
 

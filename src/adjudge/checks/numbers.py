@@ -1,4 +1,4 @@
-"""Numbers that are missing, changed, added, or written in the wrong locale."""
+"""Numbers, telephone numbers and currencies that are missing, changed, added, or in the wrong form."""
 
 from __future__ import annotations
 
@@ -134,12 +134,10 @@ def _not_spelled(numerals: list[Numeral], texts: Texts, other: str, those: list[
 
 
 def _is_scaled(numeral: Numeral) -> bool:
-    """Whether a scale word belongs to it."""
     return any(map(str.isalpha, numeral.text))
 
 
 def _joined(runs: list[str]) -> frozenset[str]:
-    """Runs of digits, and what up to four of them in a row give together."""
     return frozenset(
         "".join(runs[first:last]).lstrip("0")
         for first in range(len(runs))
@@ -228,7 +226,6 @@ _GROUPED: Final = {
 
 
 def _check_form(texts: Texts, source: list[Numeral], translation: list[Numeral]) -> Iterator[Mark]:
-    """Find thousands that are grouped as in the source language only."""
     decimal, foreign = texts.target_language.decimal, texts.source_language.decimal or "."
     if not decimal or decimal == foreign:
         return
@@ -297,7 +294,6 @@ _AMOUNT_BEFORE: Final = re.compile(r"\d[\d.,]*\s?[^\s\d]{0,12}\s?$")
 
 
 def _has_amount(text: str, m: re.Match[str]) -> bool:
-    """Whether digits stand beside the mention."""
     after = text[m.end() : m.end() + 2].lstrip()
     return after[:1].isdecimal() or bool(_AMOUNT_BEFORE.search(text[max(0, m.start() - 24) : m.start()]))
 

@@ -1,7 +1,9 @@
-"""Numbers as texts write them: digits of any script, separators of any locale, words, scales.
+"""Numbers as texts write them, and the matching of what two texts mention.
 
-Reading is generous: a numeral keeps every value that some locale gives it (`1,234` is 1234 and 1.234),
-because a check that compares them must not alarm where a reader would not.
+Digits of any script, separators of any locale, number words, scales. Reading is generous: a numeral keeps
+every value that some locale gives it (`1,234` is 1234 and 1.234), because a check that compares them must
+not alarm where a reader would not. `match` compares mentions of one kind, such as dates, times and
+telephone numbers.
 """
 
 from __future__ import annotations
@@ -124,7 +126,6 @@ def _read(text: str, language: Language) -> Iterator[tuple[Numeral, int]]:
 
 
 def _values(digits: str) -> set[Value]:
-    """Every value that a numeral has in some locale."""
     parts = re.split(r"[^0-9]", digits)
     whole = "".join(parts)
     if len(whole) > _MOST_DIGITS:
@@ -183,7 +184,6 @@ def spelled_values(text: str, words: tuple[Word, ...], language: Language) -> se
 
 
 def _in_words(words: tuple[Word, ...], language: Language) -> set[int]:
-    """Values of number words, alone and put together with their neighbours."""
     values: set[int] = set()
     total = current = 0
     for word in words:
@@ -210,7 +210,6 @@ def _roman(text: str) -> int:
 
 
 def _han_values(run: str) -> set[int]:
-    """Values of a run of Chinese number characters, by place and by scale."""
     tenth = run[-1] in _TENTHS
     body = run[:-1] if tenth else run
     digits = [_HAN_DIGITS[c] for c in body if c in _HAN_DIGITS]

@@ -1,4 +1,4 @@
-"""Punctuation that the target language does not use, or that the source makes one expect."""
+"""Punctuation, quotes, brackets, white space and capitals that the target language writes otherwise."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ def check_punctuation(texts: Texts) -> Iterator[Mark]:
 
 @lru_cache(maxsize=256)
 def _patterns(language: Language) -> tuple[tuple[str, re.Pattern[str], str], ...]:
-    """Patterns that apply to a target language: rule, pattern, note."""
     found = []
     if language.full_width:
         found.append(("half-width-mark", _HALF_WIDTH, "full-width punctuation stands here"))
@@ -76,7 +75,6 @@ def _patterns(language: Language) -> tuple[tuple[str, re.Pattern[str], str], ...
 
 
 def _check_end(texts: Texts) -> Iterator[Mark]:
-    """Compare how the two texts end."""
     source, translation = texts.source.rstrip(), texts.translation.rstrip()
     wanted, got = source.rstrip(_CLOSERS)[-1:], translation.rstrip(_CLOSERS)[-1:]
     if not wanted or not got or not texts.target_language.full_stop:
@@ -101,12 +99,10 @@ def _check_end(texts: Texts) -> Iterator[Mark]:
 
 
 def _is_of_word(char: str) -> bool:
-    """Whether a character is a letter, a digit or a mark on one."""
     return char.isalnum() or unicodedata.category(char)[0] == "M"
 
 
 def _check_inverted(texts: Texts) -> Iterator[Mark]:
-    """Find Spanish questions and exclamations that do not open."""
     if not texts.target_language.inverted_marks:
         return
     for closing, opening in (("?", "¿"), ("!", "¡")):
@@ -229,7 +225,6 @@ def check_spacing(texts: Texts) -> Iterator[Mark]:
 
 
 def _start_of_last_word(text: str) -> int:
-    """Start of the last word."""
     words = text.rsplit(maxsplit=1)
     return len(text.rstrip()) - len(words[-1]) if words else 0
 

@@ -1,4 +1,7 @@
-"""The two texts that a check looks at, with what several checks need of them worked out once."""
+"""What checks look at: the two texts with their words, what is known of a language, and marks.
+
+Languages are read from `languages.toml`. The check of scripts (`check_scripts`) is here, too.
+"""
 
 from __future__ import annotations
 
@@ -336,7 +339,6 @@ _MIXED: Final = re.compile(
 
 
 def _scripts_of(language: Language) -> tuple[str, ...]:
-    """Scripts of a language; none where it is not known."""
     if language.code in _WRITTEN_IN_TWO:
         return _WRITTEN_IN_TWO[language.code]
     script = script_of(language.code)
@@ -350,7 +352,6 @@ def uses_latin(language: Language) -> bool:
 
 @lru_cache(maxsize=256)
 def _foreign(scripts: tuple[str, ...]) -> re.Pattern[str]:
-    """Runs of letters of any script but these and Latin."""
     letters = "".join(chars for name, chars in _LETTERS.items() if name not in {*scripts, "Latn"})
     return re.compile(rf"[{letters}](?:[{letters}{MARKS}]|\s(?=[{letters}]))*")
 

@@ -204,11 +204,6 @@ def _check_keys(value: Mapping[str, object], known: Collection[str], what: str) 
 
 
 def _text(value: object) -> str:
-    """A text that a file can hold.
-
-    Raises:
-        AnswerError: schema, or encoding for half a character.
-    """
     if not isinstance(value, str):
         raise AnswerError("schema", f"wanted a text, got {str(value)[:80]!r}")
     try:
@@ -460,7 +455,6 @@ class Bridge:
     time_limit: float = 3600.0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be before anything is started."""
         if not self.name.strip() or not self.name.isprintable():
             raise UsageError(f"name of the metric must be a word or words, got {self.name!r}")
         rates = find_protocol(self.protocol).name == "metric"
@@ -551,7 +545,6 @@ class Bridge:
         return json.dumps(unit, ensure_ascii=False)
 
     def _judged(self, subject: Subject) -> Mapping[str, object]:
-        """What is judged, and whose it is."""
         if self.protocol != "pairwise":
             return {"system": subject.system, "translation": subject.translation}
         texts = [subject.segment.translations[name] for name in subject.systems]
@@ -609,7 +602,6 @@ class Bridge:
 
     @cached_property
     def _bounds(self) -> _Bounds:
-        """Read the score range from the program's answer."""
         if self.protocol != "metric":
             return _Bounds(self._scale.low, self._scale.high)
         if not self.range:
@@ -631,11 +623,6 @@ class Bridge:
 
 
 def _rationale(answer: Answered, known: Collection[str]) -> str | None:
-    """The rationale of an answer that has no key but the known ones.
-
-    Raises:
-        AnswerError: schema.
-    """
     if unknown := sorted(answer.keys() - set(known)):
         raise AnswerError("schema", f"an answer can have {', '.join(sorted(known))}; got {unknown[0]!r}")
     rationale = answer.get("rationale")

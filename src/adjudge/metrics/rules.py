@@ -1,4 +1,4 @@
-"""The checks as a metric."""
+"""The checks as a metric: `Rules` marks the errors that `checks.find_errors` finds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class Rules:
     min_precision: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what would leave out everything or nothing unnoticed."""
         if not 0 <= self.min_precision <= 1:
             raise UsageError(f"min_precision of metric 'rules' lies in 0 to 1, got {self.min_precision!r}")
 

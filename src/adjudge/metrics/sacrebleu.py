@@ -119,8 +119,6 @@ Smoothing = Literal["exp", "floor", "add-k", "none"]
 
 
 class _SacreBleu(ABC):
-    """What all of them share."""
-
     name: ClassVar[str]
     with_reference: ClassVar[bool] = True
     protocol: ClassVar[str] = "metric"
@@ -221,7 +219,6 @@ class Bleu(_SacreBleu):
     smooth_value: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse now what would go wrong later."""
         if self.tokenize is not None:
             _one_of("tokenize", self.tokenize, self.tokenizers)
         _one_of("smooth_method", self.smooth_method, get_args(Smoothing))

@@ -1,4 +1,9 @@
-"""Pairwise accuracy with ties, and the tie calibration that makes it fair to metrics that never tie."""
+"""Pairwise accuracy with ties, and the tie calibration that makes it fair to metrics that never tie.
+
+The calibration finds the epsilon at which gold and metric agree on most pairs, exactly: one sweep over the
+differences of short groups, a search by bins of bits where groups are long (`search_long`), and
+mt-metrics-eval's running sum to the last bit (`calibrate_as_mtme`).
+"""
 
 from __future__ import annotations
 
@@ -192,7 +197,6 @@ def _may_be_best(before: Integers, won: Integers, after: Integers) -> NDArray[np
 
 
 def _sort(columns: Sequence[_Column], bins: _Bins) -> tuple[float, int]:
-    """Sweep over the pairs that change in the bins."""
     if not len(bins.keys):
         return 0.0, 0
     sides: tuple[list[Keys], list[Keys]] = ([], [])
@@ -395,7 +399,6 @@ def _check(epsilon: float | None, compat: Compat | None) -> None:
 
 
 def _gold_tie_share(scores: Judged) -> float:
-    """Mean over groups of the share of pairs that gold ties."""
     ordered = np.sort(scores.gold, axis=0)
     position = np.arange(len(ordered))[:, None]
     changes = np.ones(ordered.shape, dtype=bool)

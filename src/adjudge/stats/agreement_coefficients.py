@@ -1,4 +1,9 @@
-"""Agreement of every two annotators' scores, with intervals, in one pass over the segments."""
+"""Agreement of annotators: beyond chance, with a majority, of scores, and of a judge in a person's place.
+
+Cohen's and Fleiss' kappa, Krippendorff's alpha, percentage agreement with the majority, MENT's and the ESA
+paper's agreement of two annotators, the alternative-annotator test, and every two annotators' correlation
+in one pass.
+"""
 
 from __future__ import annotations
 
@@ -160,14 +165,6 @@ def krippendorff_alpha(labels: Floats, level: Level = "nominal", draws: Draws = 
 
 @dataclass(frozen=True, kw_only=True)
 class _Values:
-    """All values of the units that have two or more.
-
-    Args:
-        known: the values that occur, in their order.
-        units: of each value, the unit that it is in.
-        places: of each value, its place in `known`.
-    """
-
     known: Floats
     units: NDArray[np.intp]
     places: NDArray[np.intp]
@@ -477,7 +474,6 @@ def _nearness(labels: Floats, others: Floats, alignment: Alignment) -> Floats:
 
 
 def _p_value(wins: Floats, epsilon: float) -> float:
-    """One-sided t-test of whether the mean of human less judge is below epsilon."""
     from scipy.stats import ttest_1samp
 
     differences = wins[:, 1] - wins[:, 0]

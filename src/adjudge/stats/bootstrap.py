@@ -1,4 +1,8 @@
-"""Paired bootstrap: how far a number would move with other segments or other documents."""
+"""Bootstrap: how far a number would move with other segments or other documents.
+
+`bootstrap_means` draws means of all systems together; `estimate` gives any statistic of units its value and
+its interval, with `Draws` to say what is drawn and how often.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Bradley-Terry and Davidson: how strong each system must be for the comparisons to come out as they did."""
+"""Bradley-Terry and Davidson: how strong each system must be for the comparisons to come out as they did.
+
+Before that, what the comparisons can say at all: which systems they connect, which groups no other beat (then
+strengths have no bound), and the smallest cycles.
+"""
 
 from __future__ import annotations
 
@@ -218,7 +222,7 @@ def fit_bradley_terry(points: Floats, pull: float = 0.0) -> Strengths:
 
     Bradley and Terry 1952. A tie is half a win for each, as in Chatbot Arena. `choix.ilsr_pairwise` without
     regularisation to rounding. A finite maximum exists if and only if a chain of (half) wins leads from
-    every system to every other (Ford 1957; see `comparison_graph`); where none does, `pull` must be above 0.
+    every system to every other (Ford 1957; see `unbeaten_groups`); where none does, `pull` must be above 0.
 
     Args:
         points: models by systems by systems, [m, i, j] is what i won against j; any number from 0.
@@ -247,7 +251,7 @@ def fit_davidson(wins: Floats, ties: Floats, pull: float = 0.0) -> Strengths:
     P(i beats j) : P(tie) : P(j beats i) = s_i : nu * sqrt(s_i * s_j) : s_j
 
     Davidson 1970. Models without any tie have nu = 0 and are Bradley-Terry's. Newton's method on log
-    strengths and log nu. Where there is no finite maximum (`comparison_graph`), `pull` must be above 0.
+    strengths and log nu. Where there is no finite maximum (`has_finite_davidson`), `pull` must be above 0.
 
     Args:
         wins: models by systems by systems, [m, i, j] is how often i beat j; any number from 0.

@@ -1,4 +1,9 @@
-"""Correlations of scores: Pearson, Spearman, Kendall b and c; of systems, or of segments in groups."""
+"""Correlations of scores: Pearson, Spearman, the taus of Kendall and of WMT's years.
+
+Each is of systems, or of segments in groups (`judged.Average`), and its docstring has formula, source and
+edge cases. Functions that end in `_values` give the value of every group; p-values are computed when they
+are asked for.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +152,6 @@ def _counted(gold: Floats, metric: Floats, average: Average, epsilon: float) -> 
 
 
 def _mean(scores: Judged, above: Counts, below: Counts, average: Average, *, macro: bool) -> Result:
-    """Return the mean over groups of above / below, or that of their sums, where there is something below."""
     defined, n = below > 0, int(scores.pairs.sum())
     if not defined.any():
         reason = "every pair is tied by gold or by the metric" if n else nothing_compared(scores, average)
@@ -323,7 +327,7 @@ def kendall_c(gold: Floats, metric: Floats, average: Average = "none") -> Result
     return _summary(scores, tau_c_values(scores), average, _kendall_test)
 
 
-# Values of every group...
+# Values of groups
 
 
 def pearson_values(scores: Judged) -> Floats:
@@ -362,7 +366,6 @@ def _centred(scores: Floats) -> Floats:
 
 
 def _varies(scores: Floats) -> NDArray[np.bool_]:
-    """Whether each group has two different scores."""
     present = ~np.isnan(scores)
     low = np.min(scores, axis=0, initial=np.inf, where=present)
     return np.asarray(np.max(scores, axis=0, initial=-np.inf, where=present) > low, dtype=np.bool_)
@@ -390,16 +393,12 @@ def ranks(scores: Floats) -> Floats:
     return found
 
 
-# What is said of them...
-
-
 def _summary(
     scores: Judged,
     values: Floats,
     average: Average,
     test: Callable[[Judged, float], Callable[[], float]],
 ) -> Result:
-    """Mean over the groups where there is a value, or why there is none."""
     defined = values[~np.isnan(values)]
     if not len(defined):
         return Result(value=None, n=scores.n, reason=_reason(scores, average))
@@ -422,7 +421,7 @@ def _reason(scores: Judged, average: Average) -> str:
     return f"all {' and all '.join(constant)} scores{group} are equal, and a correlation needs them to vary"
 
 
-# p-values: a few numbers are kept of the scores, and scipy is imported when one is asked for...
+# P-values
 
 
 def _pearson_p(n: int, r: float) -> float:

@@ -104,7 +104,6 @@ class Sample:
     strata: Ints
 
     def __post_init__(self) -> None:
-        """Refuse what no interval can be made of."""
         n, units = int(self.known.sum()), len(np.unique(self.drawn[self.known]))
         if n < LEAST:
             raise UsageError(f"an estimate needs {LEAST} labelled segments that have a score, got {n}")
@@ -302,7 +301,6 @@ class Labelled:
     groups: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        """Refuse to decide by nothing."""
         if not len(self.scores):
             raise UsageError("thresholds need labelled translations, and there is none")
 

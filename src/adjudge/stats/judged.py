@@ -1,4 +1,8 @@
-"""What a measure may look at: scores that gold and metric both have, arranged in groups."""
+"""What a measure looks at and gives back: scores that gold and metric both have, in groups, and a `Result`.
+
+`judged` arranges scores into groups, `pair_counts` counts how many pairs both order alike, of which every
+tau is made, and `sharing` keeps such steps while several measures look at the same scores.
+"""
 
 from __future__ import annotations
 
@@ -283,7 +287,6 @@ def _from_rows(rows: Counts) -> PairCounts:
 
 
 def _count(gold: Floats, metric: Floats, epsilon: float) -> Counts:
-    """Look at every pair of each column; five rows of counts."""
     found = np.zeros((5, gold.shape[1]), dtype=np.int64)
     for i in range(len(gold) - 1):
         found += _compare(gold[i + 1 :] - gold[i], metric[i + 1 :] - metric[i], epsilon)

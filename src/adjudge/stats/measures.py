@@ -1,4 +1,7 @@
-"""Measures: how well a metric or a judge agrees with gold, each its own pure function over arrays."""
+"""Measures by name: how well a metric or a judge agrees with gold (`MEASURES`).
+
+Most are functions of other modules; mean absolute and squared errors are here.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +165,6 @@ def _one_a_system(measure: Callable[[Floats, Floats], Result]) -> Callable[[Floa
 
 
 def _all_pairs(tau: Callable[..., Result]) -> Callable[..., Result]:
-    """Count the pairs of all groups together, and take no mean over groups."""
 
     @wraps(tau)
     def pooled(*args: Any, **options: Any) -> Result:  # noqa: ANN401 (those of the measure)

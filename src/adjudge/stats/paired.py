@@ -1,6 +1,7 @@
-"""Tests whether one system is better than another, judged on the same segments.
+"""Tests whether one system is better than another, judged on the same segments, and what they come to.
 
-None of them corrects for the number of pairs tested; WMT's clusters do not either.
+A table of p-values becomes corrected ones (`holm`), ranges of ranks and clusters. No test corrects for the
+number of pairs tested; WMT's clusters do not either.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Williams' test: do two metrics correlate with gold to a different degree, given how they correlate?"""
+"""Tests of two metrics that swap their scores or decisions at random: which agrees better with gold?
+
+PERM-BOTH for correlations, for measures of systems that compare them in pairs, and for soft pairwise
+accuracy; the pairwise test of acc_eq in closed form; and, for comparison, Williams' test, which swaps
+nothing. All pairs of metrics that share their scores are tested in one product.
+"""
 
 from __future__ import annotations
 
@@ -527,10 +532,10 @@ def soft_p_values(
 ) -> Floats:
     """Metrics by metrics: p-value of "the first has the higher soft pairwise accuracy than the second".
 
-    PERM-BOTH as in MTME: z-scores of two metrics are swapped translation by translation, SPA is taken of both
-    hybrids, and p = (hits + 1) / (resamples + 1). SPA itself rests on a p-value for each pair of systems, of
-    a sign test over segments (`measures.spa`). MTME draws 1,000 signs for it again in every draw. Here that
-    p-value is by default the limit of those draws,
+    PERM-BOTH as in MTME: z-scores of two metrics are swapped translation by translation, SPA is taken of
+    both hybrids, and p = (hits + 1) / (resamples + 1). SPA itself rests on a p-value for each pair of
+    systems, of a sign test over segments (`spa.soft_pairwise_accuracy`). MTME draws 1,000 signs for it
+    again in every draw. Here that p-value is by default the limit of those draws,
 
         p(a, b) = Phi(-sum(d) / sqrt(sum(d^2))),   d = score of a less that of b, segment by segment
 

@@ -1,4 +1,8 @@
-"""The test of each measure: which metric agrees better with gold, and how sure is that?"""
+"""Bootstrap of measures, and the test of each measure between metrics.
+
+`resampled` makes a measure a function of how often each segment was drawn, so that a thousand draws take
+one product; `measure_draws` draws segments or documents; `metric_p_values` chooses the test of a measure.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +80,6 @@ def resampled(
     )
 
 
-# Measures of system scores...
-
-
 def _accuracy_values(scores: Judged, epsilon: float = 0.0) -> Floats:
     counts = pair_counts(scores, epsilon)
     return divided(counts.concordant + counts.both_ties, counts.pairs)
@@ -120,8 +121,6 @@ def _soft(gold: Floats, metric: Floats) -> Resampled:
     return value
 
 
-# Measures of segments...
-
 _CALIBRATED: Final = ("seg_acc_eq", "seg_tau_23_calibrated")
 """Measures whose epsilon is calibrated; the second is twice the first, less 1, and so has its tests."""
 
@@ -161,7 +160,6 @@ def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resamp
 
 
 def _spearman(scores: Judged, shape: tuple[int, ...]) -> Resampled:
-    """Spearman of all scores: Pearson of mid-ranks among what was drawn."""
     known = ~np.isnan(scores.gold[:, 0])
     segment = np.broadcast_to(np.arange(shape[1]), shape).ravel()[known]
     gold, metric = _Sorted(scores.gold[known, 0]), _Sorted(scores.metric[known, 0])
@@ -185,7 +183,6 @@ class _Sorted:
 
 
 def _weighted(g: Floats, m: Floats, weights: Floats) -> float:
-    """Pearson of scores that count as often as their weights say."""
     n = weights.sum()
     g, m = g - g @ weights / n, m - m @ weights / n
     below = (g * g @ weights) * (m * m @ weights)
@@ -193,7 +190,6 @@ def _weighted(g: Floats, m: Floats, weights: Floats) -> float:
 
 
 def _kendall(scores: Judged, shape: tuple[int, ...], variant: Literal["b", "c"]) -> Resampled:
-    """Kendall's tau of all scores: pairs of two segments are counted once, and drawn as often as both."""
     known = ~np.isnan(scores.gold).reshape(shape)
     codes = [_codes(side.reshape(shape), known) for side in scores]
     size = known.sum(axis=0, dtype=np.float64)
@@ -321,7 +317,7 @@ def measure_draws(
     acc_eq keeps the epsilon that was calibrated on the whole, as the tests between metrics do: calibrated
     anew, each draw would be the best of many, and the interval would lie above the value. Ranges that
     `minmax` takes from the data stay those of the whole too. SPA takes its inner p-values from the normal
-    law (`significance.soft`).
+    law (`permutation.soft_p_values`).
 
     Args:
         measure: a name of `MEASURES`.

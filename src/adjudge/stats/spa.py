@@ -1,4 +1,4 @@
-"""Soft pairwise accuracy: is a metric as sure of the order of two systems as gold is?"""
+"""Accuracy over pairs of systems: soft, by how sure the order of two is, and plain, by the order alone."""
 
 from __future__ import annotations
 
