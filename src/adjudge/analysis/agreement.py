@@ -259,7 +259,7 @@ def find_agreement(
     if len(names) < 2 and not judges:
         raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")
     tables = _tables(apart, names, settings)
-    groups = [group for table in tables for group in (*_among(table, settings), *_of_judges(table, settings))]
+    groups = [group for table in tables for group in _groups(table, settings)]
     rows: list[AgreementRow] = []
     for done, group in enumerate(groups, start=1):
         rows += group
@@ -324,17 +324,13 @@ def _tables(
     raise UsageError("some of these are preferences and others scores; --pairs makes pairs of the scores")
 
 
-def _among(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
+def _groups(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
+    """Of people, then of each judge with people. Rows are computed as they are asked for."""
     draws = replace(settings.draws, groups=table.groups)
     if len(table.people) > 1:
         yield _of_all(table, draws)
     for two in combinations(table.people, 2):
         yield _rows_of_two(table, two, draws)
-
-
-def _of_judges(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
-    """Groups of numbers, computed as they are asked for: of each judge with the majority, or each person."""
-    draws = replace(settings.draws, groups=table.groups)
     for judge in table.judges:
         if table.grid is None:
             yield _with_majority(table, judge, draws)

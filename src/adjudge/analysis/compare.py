@@ -29,6 +29,7 @@ from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import LEVEL, lone_unit_note, unit_draws
+from adjudge.stats.judged import Floats
 from adjudge.stats.paired import (
     enlarged,
     holm,
@@ -65,8 +66,6 @@ __all__ = [
     "unit_notes",
 ]
 
-
-Floats = NDArray[np.float64]
 
 ENOUGH_UNITS: Final = 100
 """From so many units on the studentised bootstrap needs no help."""
@@ -114,11 +113,16 @@ class DifferenceBounds:
 
     def low(self, alpha: float) -> float:
         """Lower bound of the difference, one-sided at level 1 - alpha; minus infinity where there is none."""
+        from scipy.special import stdtrit  # scipy.stats takes seconds to import
+
         if math.isinf(self.error):
             return -math.inf
         bounds = [_nth(draws, alpha) for draws in self.lows]
         if self.error:
-            steps = [self._student(alpha), *(-_nth(-draws[::-1], alpha) for draws in self.steps)]
+            steps = [
+                float(-stdtrit(self.units - 1, alpha)),
+                *(-_nth(-draws[::-1], alpha) for draws in self.steps),
+            ]
             bounds.append(self.value - max(steps) * self.error)
         return min(bounds, default=-math.inf)
 
@@ -128,12 +132,14 @@ class DifferenceBounds:
 
     def p_above(self, value: float) -> float:
         """p-value behind "the difference is above `value`"; at most alpha where `low(alpha)` is above it."""
+        from scipy.special import stdtr
+
         if math.isinf(self.error):
             return 1.0
         found = [_share(draws <= value, draws) for draws in self.lows]
         if self.error:
             step = (self.value - value) / self.error
-            found.append(self._tail(step))
+            found.append(float(stdtr(self.units - 1, -step)))
             found += [_share(draws >= step, draws) for draws in self.steps]
         return max(found, default=1.0)
 
@@ -148,16 +154,6 @@ class DifferenceBounds:
             tuple(-draws[::-1] for draws in each) for each in (self.steps, self.highs, self.lows)
         )
         return replace(self, value=-self.value, steps=steps, lows=lows, highs=highs)
-
-    def _student(self, alpha: float) -> float:
-        from scipy.special import stdtrit  # scipy.stats takes seconds to import
-
-        return float(-stdtrit(self.units - 1, alpha))
-
-    def _tail(self, step: float) -> float:
-        from scipy.special import stdtr
-
-        return float(stdtr(self.units - 1, -step))
 
 
 def _nth(draws: Floats, alpha: float) -> float:

@@ -770,11 +770,9 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
         )
         for each in read
     ]
-    domains: dict[Place, str] = {}
-    for each in read:
-        domains |= each.domains
+    domains: Mapping[Place, str] = {place: name for each in read for place, name in each.domains.items()}
     if settings.test_set is not None:
-        domains = dict(domains_of(settings.test_set, settings.lp))
+        domains = domains_of(settings.test_set, settings.lp)
     records = [without_repeats(each.records)[0] for each in read]
     return gate_scores(
         scores[0],

@@ -112,7 +112,9 @@ class Schedule:
         if self.kind == "anchored":
             return f"anchored,{','.join(self.anchors)}"
         if self.kind == "listed":
-            return f"listed,{self._digest}"
+            lines = sorted(repr((*key, *sorted(pair))) for key, own in self.listed.items() for pair in own)
+            digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+            return f"listed,{digest[:6]}"
         if self.in_all is not None:
             return f"sampled,{self.in_all} in all"
         return self.kind if self.per_segment is None else f"{self.kind},{self.per_segment} a segment"
@@ -162,12 +164,6 @@ class Schedule:
             wanted = {frozenset(pair) for pair in self.listed.get((place.lp, place.segment), ())}
             return [pair for pair in place.pairs if frozenset(pair) in wanted]
         return [pair for pair in place.pairs if not set(self.anchors).isdisjoint(pair)]
-
-    @property
-    def _digest(self) -> str:
-        """Six hexadecimal digits over the list."""
-        lines = sorted(repr((*key, *sorted(pair))) for key, pairs in self.listed.items() for pair in pairs)
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:6]
 
     def _sampled(self, places: Sequence[Place], wanted: int) -> Iterator[list[Pair]]:
         """Each pair of each place is as likely as any other."""
@@ -304,13 +300,7 @@ def read_pairs(path: Path) -> list[ListedPair]:
 
 def write_pairs(path: Path, pairs: Iterable[ListedPair]) -> None:
     """Write one pair a line; the file appears whole or not at all."""
-    write_bytes(path, (render_json_line(_to_json(pair)) for pair in pairs))
-
-
-def _to_json(pair: ListedPair) -> dict[str, object]:
-    return {
-        "lp": pair.lp,
-        "document": pair.document,
-        "segment": pair.segment,
-        "systems": list(pair.systems),
-    }
+    told = (
+        {name: getattr(pair, name) for name in ("lp", "document", "segment", "systems")} for pair in pairs
+    )
+    write_bytes(path, map(render_json_line, told))

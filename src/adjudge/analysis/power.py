@@ -13,13 +13,13 @@ from typing import Annotated, Final
 
 import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 
 from adjudge.analysis.compare import are_documents_known, side_by_side
 from adjudge.analysis.segment_scores import score_matrix
 from adjudge.core.scores import Scores
 from adjudge.core.verb import Alpha, ByDocument, Option, Resamples, Scoring, Seed, settings
 from adjudge.errors import UsageError
+from adjudge.stats.judged import Floats
 from adjudge.stats.paired import enlarged, sign_flip_p_values
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "variance_parts",
 ]
 
-Floats = NDArray[np.float64]
 MOST_UNITS: Final = 1_000_000
 """Above that many segments nothing is simulated: such a difference is none for people."""
 _CHANCES: Final = 64  # at which the spread of a pilot is tried
@@ -216,8 +215,7 @@ def units_needed(
     """
 
     def is_enough(units: int) -> bool:
-        found = simulated_power(differences, units, alpha=alpha, resamples=resamples, seed=seed)
-        return found >= power
+        return power <= simulated_power(differences, units, alpha=alpha, resamples=resamples, seed=seed)
 
     return least_enough(is_enough)
 

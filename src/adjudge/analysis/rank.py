@@ -60,7 +60,7 @@ from adjudge.stats.bradley_terry import (
     smallest_cycles,
     unbeaten_groups,
 )
-from adjudge.stats.judged import divided
+from adjudge.stats.judged import Floats, divided
 from adjudge.stats.paired import (
     ROUNDING,
     enlarged,
@@ -87,7 +87,6 @@ __all__ = [
 ]
 
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Test = Literal["permutation", "wilcoxon", "rank-sum", "t"]
 TESTS: Final[tuple[Test, ...]] = get_args(Test)

@@ -48,7 +48,7 @@ from adjudge.core.scores import (
 from adjudge.core.segment import ALL_PASS, Segment, read_criteria
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.judged import divided
+from adjudge.stats.judged import Floats, divided
 
 __all__ = [
     "DEFAULT_WEIGHTS",
@@ -835,8 +835,6 @@ def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _
     notes.append(f"{reason}: see each, or choose one with --lp ({', '.join(each)}).")
     return replace(whole, systems=(), lps=each, notes=tuple(notes), suspects=None)
 
-
-Floats = NDArray[np.float64]
 
 _LARGEST: Final = 1e100  # the square of a sum of them, and a sum of such squares, are still numbers
 

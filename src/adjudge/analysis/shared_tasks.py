@@ -191,7 +191,10 @@ def _read(text: str, path: Path) -> Task:
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"not TOML: {error}", path=path) from error
     fields = read_fields(value, _TASK, "task", path)
-    statistics = tuple(_statistics(fields))
+    rows = fields.values.get("statistics", [])
+    if not isinstance(rows, list):
+        fields.fail("statistics are written as [[statistics]]")
+    statistics = tuple(_statistic(row, fields) for row in rows)
     if not statistics:
         fields.fail("a task needs at least one [[statistics]]")
     return Task(
@@ -225,14 +228,6 @@ def _rule(value: object, outer: Fields) -> LpRule:
         beside=_flag(fields, "beside"),
         primary=fields.texts("primary"),
     )
-
-
-def _statistics(outer: Fields) -> Iterator[Statistic]:
-    rows = outer.values.get("statistics", [])
-    if not isinstance(rows, list):
-        outer.fail("statistics are written as [[statistics]]")
-    for row in rows:
-        yield _statistic(row, outer)
 
 
 def _statistic(row: Any, outer: Fields) -> Statistic:  # noqa: ANN401 (whatever stands in the file)

@@ -349,6 +349,7 @@ def find_orders(text: str, lowered: str, possible: set[str]) -> Iterator[tuple[s
 
 
 def _alphabet(text: str) -> str:
+    """Highest character of the writing that a text may be in; most texts need few conditions."""
     if text.isascii():
         return "\x7f"
     return _HIGHEST if _BEYOND_LATIN.search(text) else "\u024f"
@@ -429,8 +430,6 @@ def find_attacks(text: str) -> tuple[Suspicion, ...]:
     found = {*plain, *find_hidden(text), *find_encoded(text, words)}
     if not plain:
         found.update(find_disguises(text, possible, _is_plain_attack))
-    if not found:
-        return ()
     return tuple(Suspicion(*one) for one in sorted(found, key=lambda one: (one[1], one[2], one[0])))
 
 

@@ -333,8 +333,7 @@ def check_names(texts: Texts) -> Iterator[Mark]:
         there = islice(pattern.finditer(texts.source), MOST_LOOKED)
         lost = {_squeeze(m[0]): m for m in there if _squeeze(m[0]) not in shown}
         for wanted in lost.values():
-            alike = strange[_letters(wanted[0])] if rule == "code-lost" else None
-            if alike:
+            if rule == "code-lost" and (alike := strange[_letters(wanted[0])]):
                 yield Mark("code-changed", *alike.popleft().span(), note=f"the source has {wanted[0]}")
             else:
                 yield Mark(rule, *wanted.span(), "source", "missing in the translation")

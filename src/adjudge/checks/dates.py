@@ -174,16 +174,10 @@ def _has(day: int | None, runs: frozenset[str]) -> bool:
 
 def _weekdays(words: tuple[Word, ...], text: str, language: Language) -> list[tuple[int, int, int]]:
     if language.code in {"zh", "ja", "ko", "th"}:
-        found = [
-            (m.start(), m.end(), language.weekdays[m[0]]) for m in _weekday_pattern(language).finditer(text)
-        ]
-    else:
-        found = [
-            (w.start, w.end, language.weekdays[w.folded.rstrip("s")])
-            for w in words
-            if w.folded.rstrip("s") in language.weekdays
-        ]
-    return found
+        found = _weekday_pattern(language).finditer(text)
+        return [(m.start(), m.end(), language.weekdays[m[0]]) for m in found]
+    named = ((w, w.folded.rstrip("s")) for w in words)
+    return [(w.start, w.end, language.weekdays[name]) for w, name in named if name in language.weekdays]
 
 
 @lru_cache(maxsize=256)
@@ -272,13 +266,10 @@ def _minutes(m: re.Match[str], text: str) -> frozenset[int]:
     return frozenset({total, total + _NOON} if hour <= 12 else {total, total - _NOON})
 
 
-def _times_keys(time: _Time) -> Keys:
-    return time.minutes, time.minutes
-
-
 def match_times(texts: Texts) -> Matched[_Time]:
     """Compare the times of day of both texts."""
-    return match(_read_times(texts.source), _read_times(texts.translation), _times_keys)
+    times = _read_times(texts.source), _read_times(texts.translation)
+    return match(*times, lambda time: (time.minutes, time.minutes))
 
 
 def check_times(texts: Texts) -> Iterator[Mark]:

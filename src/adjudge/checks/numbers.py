@@ -149,8 +149,7 @@ def _is_regrouped(numeral: Numeral, joined: frozenset[str]) -> bool:
     """Whether its digits stand on the other side after all: in a code or a date, or cut differently."""
     if _is_scaled(numeral):
         return False
-    own = re.sub(r"[^0-9]", "", ascii_digits(numeral.text)).lstrip("0")
-    return own in joined
+    return re.sub(r"[^0-9]", "", ascii_digits(numeral.text)).lstrip("0") in joined
 
 
 _FACTORS: Final = (0.4536, 2.54, 0.3048, 1.609, 0.9144, 28.35, 3.785, 0.4047, 0.5)

@@ -54,8 +54,7 @@ def read_answers(raw: bytes, ids: Collection[str]) -> dict[str, Answered | Answe
         name = answer.get("id")
         if not isinstance(name, str) or name not in ids:
             raise AnswerError("count", f"line {number} answers id {name!r}, which nobody asked for")
-        twice = AnswerError("count", "answered more than once")
-        found[name] = twice if name in found else answer
+        found[name] = AnswerError("count", "answered more than once") if name in found else answer
     missing = f"no answer; {len(found)} of {len(ids)} were answered"
     return {name: found.get(name, AnswerError("count", missing)) for name in ids}
 
@@ -87,8 +86,7 @@ def read_number(answer: Answered, low: float | None, high: float | None) -> floa
     if "score" not in answer:
         raise AnswerError("schema", f"wanted a score, got {', '.join(answer)}")
     score = answer["score"]
-    inside = is_number(score) and (low is None or score >= low) and (high is None or score <= high)
-    if not inside:
+    if not (is_number(score) and (low is None or score >= low) and (high is None or score <= high)):
         bounds = f" from {'-inf' if low is None else f'{low:g}'} to {'inf' if high is None else f'{high:g}'}"
         raise AnswerError("range", f"a score must be a finite number{bounds}, got {str(score)[:80]!r}")
     return float(score)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.core.scores import Interval
 from adjudge.errors import DataError
-from adjudge.stats.judged import Result
+from adjudge.stats.judged import Floats, Result
 
 __all__ = [
     "LEVEL",
@@ -30,7 +30,6 @@ __all__ = [
     "unit_draws",
 ]
 
-Floats = NDArray[np.float64]
 
 LEVEL = 0.95
 """Share of resamples that an interval holds."""

@@ -123,29 +123,34 @@ def z_scores(scores: Floats) -> Floats:
     return np.where(is_constant, 0.0, centred / np.where(is_constant, 1.0, spread))
 
 
-class Hits:
-    """Counts draws of a difference that are at least as large as the difference observed.
+def swap_p_values(
+    observed: Floats,
+    drawn: Callable[[Floats], Floats],
+    units: int,
+    drawing: tuple[int, int],
+    *,
+    rows: int | None = None,
+    rounding: float = ROUNDING,
+) -> tuple[Floats, Floats]:
+    """P-values of "the first is better" and "the second is better": shares of draws that differ as much.
 
     Args:
         observed: value of the first less that of the second metric, one a pair; NaN where one has none.
+        drawn: signs, draws by units, to the same differences after swaps, draws by pairs.
+        units: that are swapped.
+        drawing: how many random sign vectors, and their seed; see `paired.sign_vectors`.
+        rows: draws of one block; None for as they come.
         rounding: values that differ by less are equal.
     """
-
-    def __init__(self, observed: Floats, rounding: float = ROUNDING) -> None:
-        self.observed, self.rounding = observed, rounding
-        self.first = np.zeros(len(observed))
-        self.second = np.zeros(len(observed))
-
-    def add(self, drawn: Floats) -> None:
-        """Count a block of draws, draws by pairs."""
-        self.first += (drawn >= self.observed - self.rounding).sum(axis=0)
-        self.second += (drawn <= self.observed + self.rounding).sum(axis=0)
-
-    def p_values(self, units: int, resamples: int) -> tuple[Floats, Floats]:
-        """Of "the first is better" and "the second is better"; see `paired.share_of_hits`."""
-        unknown = np.isnan(self.observed)
-        first, second = (share_of_hits(h, units, resamples) for h in (self.first, self.second))
-        return np.where(unknown, np.nan, first), np.where(unknown, np.nan, second)
+    first, second = np.zeros(len(observed)), np.zeros(len(observed))
+    for signs in sign_vectors(units, *drawing):
+        for start in range(0, len(signs), rows or len(signs)):
+            block = drawn(signs[start : start + (rows or len(signs))])
+            first += (block >= observed - rounding).sum(axis=0)
+            second += (block <= observed + rounding).sum(axis=0)
+    shares = (share_of_hits(hits, units, drawing[0]) for hits in (first, second))
+    above, below = (np.where(np.isnan(observed), np.nan, share) for share in shares)
+    return above, below
 
 
 Correlation = Literal["pearson", "spearman"]
@@ -195,10 +200,9 @@ def _test(
 ) -> tuple[Floats, Floats]:
     groups = _groups(compared.gold, compared.metrics, statistic, average)
     units = sum(len(group.gold) for group in groups)
-    hits = Hits(_observed(groups, compared.pairs))
-    for signs in sign_vectors(units, *drawing):
-        hits.add(_drawn(groups, compared.pairs, signs))
-    return hits.p_values(units, drawing[0])
+    return swap_p_values(
+        _observed(groups, compared.pairs), partial(_drawn, groups, compared.pairs), units, drawing
+    )
 
 
 class _Group(NamedTuple):
@@ -322,12 +326,13 @@ def _ordered_test(
     def differences(signs: Floats) -> Floats:
         return np.asarray(value(gold, _Hybrids(u, v, signs)) - value(gold, _Hybrids(u, v, -signs)))
 
-    hits = Hits(differences(np.ones((1, len(gold))))[0])
-    rows = max(1, _CELLS // len(first))
-    for signs in sign_vectors(len(gold), *drawing):
-        for start in range(0, len(signs), rows):
-            hits.add(np.nan_to_num(differences(signs[start : start + rows])))
-    return hits.p_values(len(gold), drawing[0])
+    return swap_p_values(
+        differences(np.ones((1, len(gold))))[0],
+        lambda signs: np.nan_to_num(differences(signs)),
+        len(gold),
+        drawing,
+        rows=max(1, _CELLS // len(first)),
+    )
 
 
 class _Hybrids:
@@ -562,13 +567,15 @@ def _soft_test(compared: Compared, *, inner: Inner, drawing: tuple[int, int]) ->
     if len(gold) < 2 or not whole.any():
         return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
     metrics = z_scores(metrics.reshape(len(metrics), -1)).reshape(metrics.shape)
-    differences = _by_normal_law if inner == "normal" else _by_signs
-    hits = Hits(differences(gold, metrics, compared.pairs, np.ones((1, *gold.shape)))[0], _ROUNDING)
-    for signs in sign_vectors(gold.size, *drawing):
-        for start in range(0, len(signs), _DRAWS):
-            block = signs[start : start + _DRAWS].reshape(-1, *gold.shape)
-            hits.add(differences(gold, metrics, compared.pairs, block))
-    return hits.p_values(gold.size, drawing[0])
+    differences = partial(_by_normal_law if inner == "normal" else _by_signs, gold, metrics, compared.pairs)
+    return swap_p_values(
+        differences(np.ones((1, *gold.shape)))[0],
+        lambda signs: differences(signs.reshape(-1, *gold.shape)),
+        gold.size,
+        drawing,
+        rows=_DRAWS,
+        rounding=_ROUNDING,
+    )
 
 
 def _by_signs(gold: Floats, metrics: Floats, pairs: Ints, signs: Floats) -> Floats:

@@ -67,7 +67,8 @@ def resampled(
         options: further arguments of its function.
     """
     if measure.takes == "systems":
-        return _of_systems(_GROUP_VALUES[measure.name.removeprefix("sys_")], gold, metric)
+        of_groups = _GROUP_VALUES[measure.name.removeprefix("sys_")]
+        return lambda counts: of_groups(judged(_means(counts, gold).T, _means(counts, metric).T, "item"))
     if measure.name == "spa":
         return _soft(gold, metric)
     if average == "item" and not measure.pooled:
@@ -94,13 +95,6 @@ _GROUP_VALUES: Final[Mapping[str, Callable[[Judged], Floats]]] = {
     "kendall_c": tau_c_values,
 }
 """Values of groups by the last part of a measure's name; a group is a draw, or a segment."""
-
-
-def _of_systems(values: Callable[[Judged], Floats], gold: Floats, metric: Floats) -> Resampled:
-    def value(counts: Floats) -> Floats:
-        return values(judged(_means(counts, gold).T, _means(counts, metric).T, "item"))
-
-    return value
 
 
 def _means(counts: Floats, scores: Floats) -> Floats:
