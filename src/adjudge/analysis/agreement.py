@@ -137,7 +137,6 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
                 place = (row, systems[record.system], segments[record.lp, record.segment])
                 for kind, n in _marked(record).items():
                     errors[kind][place] = n
-    has_errors = not np.isnan(errors["any"]).all()
     return LabelTable(
         criterion="",
         annotators=tuple(by_annotator),
@@ -145,7 +144,7 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
         labels=grid.reshape(len(grid), -1).T,
         groups=list(range(len(segments))) * len(systems),
         grid=grid,
-        errors=errors if has_errors else {},
+        errors={} if np.isnan(errors["any"]).all() else errors,
         scales=scales,
     )
 

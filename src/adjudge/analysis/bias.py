@@ -171,10 +171,9 @@ def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Dr
         return LengthBias(longer=longer)
     wanted = (1 + gold * signs) / 2
     none = "no pair of unequal length has a verdict and gold"
-    both = np.where(np.isnan(points), np.nan, wanted)
     return LengthBias(
         longer=longer,
-        gold=mean_of(both, draws, none),
+        gold=mean_of(np.where(np.isnan(points), np.nan, wanted), draws, none),
         beyond_gold=mean_of(points - wanted, draws, none),
     )
 
@@ -241,7 +240,6 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
     places = verdicts * [1.0, -1.0]  # 1 for the first place, -1 for the second
     both = places.sum(axis=1) / 2
     wins = np.where(np.abs(both) == 1, both, 0.0)
-    lean = mean_of(wins, draws, _NOTHING)
     return PositionBias(
         n=len(asked),
         consistency=mean_of((verdicts[:, 0] == verdicts[:, 1]).astype(np.float64), draws, _NOTHING),
@@ -249,7 +247,7 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
         second=mean_of((places == -1).mean(axis=1), draws, _NOTHING),
         tie=mean_of((places == 0).mean(axis=1), draws, _NOTHING),
         lean=replace(
-            lean,
+            mean_of(wins, draws, _NOTHING),
             test=partial(_flip_p_value, np.bincount(segments, wins).astype(np.float64)) if asked else None,
         ),
     )

@@ -721,11 +721,11 @@ def notes_of(first: Scores, second: Scores, pairs: Sequence[tuple[str, str]]) ->
     systems = {name for pair in pairs for name in pair}
     for scores in (first,) if first is second else (first, second):
         yield from untranslated_note(s for s in scores.segments if s.system in systems)
-    yield from _score_notes(first, second)
-    yield from _signature_notes(first, second)
-
-
-def _signature_notes(first: Scores, second: Scores) -> Iterator[str]:
+    parts = [part for each in (first, second) for part in (each, *each.lps.values())]
+    every = {n for part in parts for tell in (coverage_note, untranslated_note) for n in tell(part.segments)}
+    for note in dict.fromkeys((*first.notes, *second.notes)):
+        if not any(note.endswith(each) for each in every):  # coverage and holes are of all systems
+            yield note
     if not first.signature.is_comparable_with(second.signature):
         yield (
             "The signatures differ: the difference may be that of the judges or settings and not of the "
@@ -733,14 +733,6 @@ def _signature_notes(first: Scores, second: Scores) -> Iterator[str]:
         )
     if "corpus" in {s.signature.fields.get("level") for s in (first, second)}:
         yield "These are means of segment scores; corpus scores (`adjudge score`) cannot be resampled."
-
-
-def _score_notes(*scores: Scores) -> Iterator[str]:
-    """What the scores say of themselves, but for coverage and holes, which are of all systems."""
-    found = dict.fromkeys(note for each in scores for note in each.notes)
-    parts = [part for each in scores for part in (each, *each.lps.values())]
-    every = {n for part in parts for tell in (coverage_note, untranslated_note) for n in tell(part.segments)}
-    yield from (note for note in found if not any(note.endswith(each) for each in every))
 
 
 def _coverage_notes(dropped: int, asked: int, systems: int) -> Iterator[str]:

@@ -173,8 +173,7 @@ def _votes(record: Preference | Failure, criteria: Sequence[str]) -> Iterable[tu
         named = criteria if record.criterion is None else (record.criterion,)
         return [((*pair, criterion), record) for criterion in named]
     vote: Vote = "undecided" if record.is_undecided else record.verdict
-    is_turned = record.systems != (first, second)
-    return [((*pair, record.criterion), _TURNED[vote] if is_turned else vote)]
+    return [((*pair, record.criterion), vote if record.systems == (first, second) else _TURNED[vote])]
 
 
 def asked_of_all(members: Sequence[Member[T]]) -> tuple[list[Key], list[str]]:
@@ -482,21 +481,18 @@ class _Part:
             raise DataError(
                 f"{gold.name} judges nothing of {self.lp} that all members judged: nothing to learn"
             )
-        folds = self._folds()
+        units = [segment for _, segment, *_ in self.keys]
+        if self.settings.fold_by == "document":
+            units = [document_of(self.members, key) for key in self.keys]
+            if "" in units:
+                raise UsageError("folds of documents need documents, and there are none: --fold-by segment")
+        folds = fold_of_each(units, self.settings.folds, self.settings.seed)
         if self.settings.within == "segment":  # else its mean and deviation would know every fold
             known = z_scores(known[None], groups)[0]
         weights = learned_weights(scaled, known, folds)
         names = (m.name for m in self.members)
         learned = {name: tuple(own) for name, own in zip(names, weights.T.tolist(), strict=True)}
         return (weights[folds].T * scaled).sum(axis=0), learned
-
-    def _folds(self) -> NDArray[np.int64]:
-        units = [segment for _, segment, *_ in self.keys]
-        if self.settings.fold_by == "document":
-            units = [document_of(self.members, key) for key in self.keys]
-            if "" in units:
-                raise UsageError("folds of documents need documents, and there are none: --fold-by segment")
-        return fold_of_each(units, self.settings.folds, self.settings.seed)
 
 
 def combine_verdicts(members: Sequence[Member[Vote]]) -> Combined:

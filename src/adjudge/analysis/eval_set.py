@@ -497,8 +497,7 @@ def _read_tables(path: Path, frame: Frame) -> list[ScoreTable]:
     for file, table in tables.items():
         wanted, found = 1 if table.level == "sys" else len(frame.segments), len(table.units)
         if found != wanted:
-            flat = found % wanted == 0
-            hint = ": are those of several systems under one name?" if flat else ""
+            hint = ": are those of several systems under one name?" if found % wanted == 0 else ""
             message = f"{found} {table.level} scores a system, where {frame.name} has {wanted}{hint}"
             raise DataError(message, path=file)
     if all(np.isnan(table.values).all() for table in tables.values()):

@@ -94,8 +94,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     for each in names:
         name, found = source.read_gold(each) or _read_file(each, source, read)
         golds[name] = replace(found, scores=replace(found.scores, name=name))
-    wanted = source.choose_metrics(metrics, scores or {}, reference)
-    judged = source.read_metrics(wanted)
+    judged = source.read_metrics(source.choose_metrics(metrics, scores or {}, reference))
     own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}
     judged |= {name: found for name, found in own.items() if found is not None}
     _check_weights(weights, [*golds.values(), *judged.values()])
@@ -345,14 +344,13 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
         systems=tuple(systems),
         references=tuple(sorted(name for name in references if name in systems)),
     )
-    torn = tuple(_torn(outputs, len(texts)))
     return _Source(
         path=path,
         frame=frame,
         golds=golds,
         metrics=metrics,
         known_references=frozenset(references),
-        torn=torn,
+        torn=tuple(_torn(outputs, len(texts))),
     )
 
 

@@ -606,12 +606,11 @@ def _critical(
             return None, [f"The critical-error check is off: {of} does not mark critical errors."]
         sides.append({(r.lp, r.segment) for r in judged if is_critical(r)}.intersection(places))
     new, gone = sides[0] - sides[1], sides[1] - sides[0]
-    documents = matrix.document_numbers() if settings.by_document else None
     p = critical_p_value(
         np.array([place in new for place in places]),
         np.array([place in gone for place in places]),
         settings.more_critical,
-        documents,
+        matrix.document_numbers() if settings.by_document else None,
     )
     found = Critical(
         baseline=len(sides[1]),

@@ -67,10 +67,23 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
         yield f"Metrics with a reference were shown {choice.reference}."
     yield from _coverage(eval_set, gold, settings)
     if settings.level != "segment":
-        yield from _units_compared(gold, settings)
+        judged_only = settings.segments == "annotated"
+        of = "the segments that gold judged" if judged_only else "those of its segments that have one"
+        yield (
+            f"Measures of segments compare {settings.level}s, {gold.segments.shape[1]:,} of them; the score "
+            f"of one is the mean of {of}. A task's mean is of segments: there is none here."
+        )
     if settings.average is not None:
         yield f"Measures of segments are averaged by: {settings.average}."
-    yield from _sureness(settings)
+    if settings.intervals:
+        units = "documents" if settings.by_document else "segments"
+        yield (
+            f"Intervals: 95 %, bootstrap over {units}, {settings.resamples:,} draws; scores of systems are "
+            "drawn as means over segments, whatever their files say."
+        )
+    if settings.has_clusters:
+        corrected = ", corrected by Holm" if settings.holm else ""
+        yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
     if settings.intervals:
         yield from lone_unit_note(int((~np.isnan(gold.segments)).any(axis=0).sum()), "segments")
 
@@ -106,27 +119,6 @@ def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: MetaSettings) -> Iter
         yield f"{name} lacks {holes:,} translations of the segments that it judged otherwise."
     if failed := sum(gold.failed.values()):
         yield f"{name} has {failed:,} failed judgements, which have no score."
-
-
-def _units_compared(gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
-    judged_only = settings.segments == "annotated"
-    of = "the segments that gold judged" if judged_only else "those of its segments that have one"
-    yield (
-        f"Measures of segments compare {settings.level}s, {gold.segments.shape[1]:,} of them; the score of "
-        f"one is the mean of {of}. A task's mean is of segments: there is none here."
-    )
-
-
-def _sureness(settings: MetaSettings) -> Iterator[str]:
-    if settings.intervals:
-        units = "documents" if settings.by_document else "segments"
-        yield (
-            f"Intervals: 95 %, bootstrap over {units}, {settings.resamples:,} draws; scores of systems are "
-            "drawn as means over segments, whatever their files say."
-        )
-    if settings.has_clusters:
-        corrected = ", corrected by Holm" if settings.holm else ""
-        yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
 
 
 def _test(settings: MetaSettings) -> str:

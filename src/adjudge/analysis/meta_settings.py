@@ -174,7 +174,8 @@ class MetaSettings:
             raise UsageError("better says itself what is right: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
-        if self.threshold is not None and not self._having("threshold"):
+        takers = [name for name in self.chosen_measures if "threshold" in MEASURES[name].options]
+        if self.threshold is not None and not takers:
             having = ",".join(name for name, measure in MEASURES.items() if "threshold" in measure.options)
             raise UsageError(f"no measure here takes a threshold; one that does: --measures {having}")
         if self.by_document and not (self.intervals or self.has_clusters):
@@ -186,9 +187,6 @@ class MetaSettings:
         if isinstance(self.task, str):
             object.__setattr__(self, "task", find_task(self.task) if self.task else None)
 
-    def _having(self, option: str) -> list[str]:
-        return [name for name in self.chosen_measures if option in MEASURES[name].options]
-
     def _check_test(self, test: Method) -> None:
         if self.by_document and test != "bootstrap":
             raise UsageError(f"{test} cannot draw documents; the bootstrap can")
@@ -199,8 +197,7 @@ class MetaSettings:
     @property
     def chosen_measures(self) -> tuple[str, ...]:
         """Measures asked for, else the usual ones."""
-        usual = DEFAULT_MEASURES if self.better is None else ("seg_contrastive",)
-        return tuple(self.measures) or usual
+        return tuple(self.measures) or (DEFAULT_MEASURES if self.better is None else ("seg_contrastive",))
 
     @property
     def chosen_task(self) -> Task | None:

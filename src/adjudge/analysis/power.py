@@ -96,8 +96,7 @@ class Plan:
             return 0.0
         if self.segments < 2 * self.per_unit:
             return math.inf
-        error = self.spread / math.sqrt(self.segments)
-        low, high = 0.0, error
+        low, high = 0.0, self.spread / math.sqrt(self.segments)
         while self.power_for(high) < self.power:
             low, high = high, 2 * high
         while high - low > 1e-6 * high:
@@ -200,9 +199,8 @@ def simulated_power(
         shifts = mean - weights @ rest
         counts = rng.multinomial(units, weights)
         sums, squares = counts @ rest, counts @ (rest * rest)
-        means = sums / units + shifts
         errors = np.sqrt(np.maximum(squares - sums * sums / units, 0) / (units - 1) / units)
-        found += int(np.count_nonzero(np.abs(means) > bound * errors))
+        found += int(np.count_nonzero(np.abs(sums / units + shifts) > bound * errors))
     return found / resamples
 
 

@@ -102,8 +102,7 @@ class Comparisons:
     def mean_of(self, annotators: Sequence[str]) -> Floats:
         """Mean verdict of several annotators, over those of them who judged; NaN where none did."""
         labels = self.labels[:, [self.annotators.index(name) for name in annotators]]
-        judged = (~np.isnan(labels)).sum(axis=1)
-        return divided(np.nansum(labels, axis=1), judged)
+        return divided(np.nansum(labels, axis=1), (~np.isnan(labels)).sum(axis=1))
 
 
 def numbered(keys: Sequence[Hashable]) -> list[int]:

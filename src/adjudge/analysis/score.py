@@ -198,7 +198,9 @@ def with_cards(
     asked = [place for place in asked if lp is None or place[0] == lp]
     records = judged.records if isinstance(judged, Run) else judged
     graves = {(r.lp, r.segment, r.systems[0]) for r in records if is_critical(r)}
-    own = _by_system(scores, asked)
+    own: dict[str, dict[Place, float | None]] = {s.system: dict.fromkeys(asked) for s in scores.systems}
+    for each in scores.segments:
+        own.setdefault(each.system, {})[each.lp, each.segment] = each.score
     systems = tuple(
         replace(s, card=_card(s, own[s.system], segments, graves, scores.weights.passing))
         for s in scores.systems
@@ -207,13 +209,6 @@ def with_cards(
     missing = sorted({place[0] for place in asked} - {s.lp for s in scores.segments})
     none = f"Nothing of {', '.join(missing)} is judged, so that scorecards are open: choose with --lp."
     return replace(scores, systems=systems, lps=lps, notes=(*scores.notes, *([none] if missing else ())))
-
-
-def _by_system(scores: Scores, asked: Iterable[Place]) -> dict[str, dict[Place, float | None]]:
-    found: dict[str, dict[Place, float | None]] = {s.system: dict.fromkeys(asked) for s in scores.systems}
-    for each in scores.segments:
-        found.setdefault(each.system, {})[each.lp, each.segment] = each.score
-    return found
 
 
 def is_critical(record: Record) -> bool:

@@ -503,14 +503,13 @@ def find_suspects(
     if not flagged:
         return None
     segments = {(j.lp, j.segment) for j in flagged}
-    rest = [j for j in judged if (j.lp, j.segment) not in segments]
     alone = sum(any(flag.endswith(_IN_TRANSLATION) for flag in j.flags) for j in flagged)
     return Suspects(
         judgements=len(flagged) // share,
         asked=len(judged) // share,
         in_translation=alone // share,
         segments=len(segments),
-        systems=tuple(score(rest)),
+        systems=tuple(score([j for j in judged if (j.lp, j.segment) not in segments])),
     )
 
 
@@ -683,8 +682,7 @@ def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str)
     lps = {
         lp: replace(part, preferences=tuple(p for p in kept if p.lp == lp)) for lp, part in scores.lps.items()
     }
-    notes = (*scores.notes, *undecided_note(kept))
-    return replace(scores, preferences=kept, lps=lps, notes=notes)
+    return replace(scores, preferences=kept, lps=lps, notes=(*scores.notes, *undecided_note(kept)))
 
 
 def _choose(records: Sequence[Record], lp: str | None) -> list[Record]:
@@ -710,16 +708,12 @@ def _method(
         _check_criterion(records, criterion)
     elif criterion is not None:
         raise UsageError(f"a criterion chooses among preferences; these records are of protocol {protocol}")
-    weighed = _weights(protocol, weights, info)
-    return _Method(protocol=protocol, weights=weighed, criterion=criterion, info=info, texts={})
-
-
-def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) -> Weights | None:
-    if wanted is not None and not find_protocol(protocol).has_spans:
+    if weights is not None and not find_protocol(protocol).has_spans:
         raise UsageError(f"weights are for marked errors; records of protocol {protocol} have none")
-    if wanted is None and protocol == "mqm":
-        wanted = (None if info is None else info.weights) or DEFAULT_WEIGHTS
-    return find_weights(wanted) if isinstance(wanted, str) else wanted
+    if weights is None and protocol == "mqm":
+        weights = (None if info is None else info.weights) or DEFAULT_WEIGHTS
+    weighed = find_weights(weights) if isinstance(weights, str) else weights
+    return _Method(protocol=protocol, weights=weighed, criterion=criterion, info=info, texts={})
 
 
 def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:

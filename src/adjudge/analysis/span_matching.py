@@ -279,8 +279,7 @@ def wmt23_characters(gold: Sequence[Mark], pred: Sequence[Mark]) -> Credit:
     one, other = _depth(gold, empty=1), _depth(pred, empty=1)
     marked, found = {*one.major, *one.minor}, {*other.major, *other.minor}
     agreed = (one.major.keys() & other.major.keys()) | (one.minor.keys() & other.minor.keys())
-    both = len(marked & found)
-    earned = len(agreed) + OTHER_SEVERITY * (both - len(agreed))
+    earned = len(agreed) + OTHER_SEVERITY * (len(marked & found) - len(agreed))
     return Credit(earned, len(marked), earned, len(found))
 
 

@@ -132,7 +132,12 @@ def profile_section(final: Sequence[Piece], draws: Draws) -> Section:
         own = [piece for piece in final if who in {"all", piece.annotation.system}]
         found = _means(own, over_segments(own, draws))
         numbers += [Number(of=who, measure=m, result=r) for m, r in found.items()]
-    numbers += _bins(final)
+    protocol = find_protocol(final[0].annotation.protocol) if final else None
+    if protocol is not None and protocol.low is not None and protocol.high is not None:
+        ratings = np.array([piece.score for piece in final])
+        for words, amount in bins_of(ratings, protocol.low, protocol.high):
+            result = Result(value=amount / len(final), n=len(final))
+            numbers.append(Number(of="all", measure=f"share rated {words}", result=result))
     notes = () if final else ("Nothing is judged yet.",)
     return Section(name="profile", title="What do people mark and rate?", numbers=tuple(numbers), notes=notes)
 
@@ -145,15 +150,6 @@ def _means(own: Sequence[Piece], draws: Draws) -> dict[str, Result]:
         found["points"] = mean_of(np.array([p.points for p in own]), draws, "nothing was judged")
         found |= error_profile([p.severities for p in own], draws)
     return found
-
-
-def _bins(final: Sequence[Piece]) -> Iterator[Number]:
-    protocol = find_protocol(final[0].annotation.protocol) if final else None
-    if protocol is not None and protocol.low is not None and protocol.high is not None:
-        ratings = np.array([piece.score for piece in final])
-        for words, amount in bins_of(ratings, protocol.low, protocol.high):
-            result = Result(value=amount / len(final), n=len(final))
-            yield Number(of="all", measure=f"share rated {words}", result=result)
 
 
 def feature_section(final: Sequence[Piece]) -> Section:

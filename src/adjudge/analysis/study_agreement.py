@@ -180,9 +180,8 @@ def mark_agreement(
             mark.category for each in [*first, *second] for mark in each if mark.first is not None
         ):
             continue
-        n = sum(map(len, first))
         share = repeated_share(first, second, same, starts_or_ends_within)
-        yield f"marks met, {same}", "paper", _share(share, n)
+        yield f"marks met, {same}", "paper", _share(share, sum(map(len, first)))
         yield f"marks met, {same}", "mended", met_by_both(first, second, draws, same=same)
 
 
@@ -319,7 +318,10 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
     title = "Do judgements of the same translation agree?"
     numbers: list[Number] = []
     for both in twice:
-        numbers += _of_two(both, draws)
+        numbers += _briefly(both.name, both, draws)
+        if both.has_marks:
+            for measure, definition, result in mark_agreement(*both.marks, over_segments(both.first, draws)):
+                numbers.append(Number(of=both.name, measure=measure, result=result, definition=definition))
     numbers += _alpha(pieces, draws)
     notes = [] if twice else ["No translation was judged twice."]
     pairs = _by_people(twice)
@@ -343,13 +345,6 @@ def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
         for name, own in ordered
         if len(own) >= _FEWEST
     }
-
-
-def _of_two(both: Twice, draws: Draws) -> Iterator[Number]:
-    yield from _briefly(both.name, both, draws)
-    if both.has_marks:
-        for measure, definition, result in mark_agreement(*both.marks, over_segments(both.first, draws)):
-            yield Number(of=both.name, measure=measure, result=result, definition=definition)
 
 
 def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:

@@ -284,8 +284,7 @@ def _fate_numbers(helped: Sequence[Piece], draws: Draws) -> Iterator[Number]:
         for fate in _OF_GIVEN:
             result = ratio_of(np.array([float(c[fate]) for c in counts]), given, drawing, _NOTHING)
             yield Number(of=who, measure=f"share of given spans {fate}", result=result)
-        added = np.array([float(c["added"]) for c in counts])
-        result = ratio_of(added, np.ones(len(own)), drawing)
+        result = ratio_of(np.array([float(c["added"]) for c in counts]), np.ones(len(own)), drawing)
         yield Number(of=who, measure="spans added a translation", result=result)
 
 
@@ -309,19 +308,14 @@ def _bias(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iter
     given |= {piece.key: spans for piece in alone if (spans := piece.withheld) is not None}
     for who, own in (("shown with the marks", helped), ("shown without", alone)):
         known = [piece for piece in own if piece.key in given]
-        hits, of = _touched(known, given)
+        places = [[m for m in marks_of(given[piece.key]) if m.first is not None] for piece in known]
+        marked = [
+            sum(any(touches(mark, place) for mark in piece.marks) for place in there)
+            for piece, there in zip(known, places, strict=True)
+        ]
+        hits, of = np.array(marked, dtype=np.float64), np.array(list(map(len, places)), dtype=np.float64)
         result = ratio_of(hits, of, over_segments(known, draws), "of none of them it is known what was given")
         yield Number(of=who, measure="share of given spans marked", result=result)
-
-
-def _touched(pieces: Sequence[Piece], given: Mapping[Key, Sequence[ErrorSpan]]) -> tuple[Floats, Floats]:
-    """Of each translation, how many of the given places are marked, and how many there are."""
-    hits, of = [], []
-    for piece in pieces:
-        places = [mark for mark in marks_of(given[piece.key]) if mark.first is not None]
-        hits.append(float(sum(any(touches(mark, place) for mark in piece.marks) for place in places)))
-        of.append(float(len(places)))
-    return np.array(hits), np.array(of)
 
 
 BREAK: Final = 300.0

@@ -240,19 +240,15 @@ def subset_section(pieces: Sequence[Piece], draws: Draws) -> tuple[Section, Subs
         is_paper = definition == "paper"
         amount = max(_LEAST_DRAWS, draws.resamples)
         curve = [subset_agreement(matrix, n, amount, draws.seed, as_paper=is_paper) for n in sizes]
-        numbers += _curve_numbers(sizes, curve, definition)
+        results = {f"{n} segments": Result(value=share, n=n) for n, share in zip(sizes, curve, strict=True)}
+        results["mean of all sizes"] = Result(value=float(np.mean(curve)), n=sizes[-1])
+        numbers += [
+            Number(of=of, measure="pairs of systems ordered alike", result=result, definition=definition)
+            for of, result in results.items()
+        ]
         curves[definition] = sizes, curve
     notes = (f"Segments left out, not judged for every system: {dropped:,}.",) if dropped else ()
     return Section(name="subsets", title=title, numbers=tuple(numbers), notes=notes), curves
-
-
-def _curve_numbers(sizes: Sequence[int], curve: Sequence[float], definition: Definition) -> Iterator[Number]:
-    measure = "pairs of systems ordered alike"
-    for size, share in zip(sizes, curve, strict=True):
-        result = Result(value=share, n=size)
-        yield Number(of=f"{size} segments", measure=measure, result=result, definition=definition)
-    mean = Result(value=float(np.mean(curve)), n=sizes[-1])
-    yield Number(of="mean of all sizes", measure=measure, result=mean, definition=definition)
 
 
 WEIGHTS = np.arange(101) / 10
@@ -307,8 +303,7 @@ def drawn_major_weights(
         below = cov[1, 1][:, None] + 2 * weights * cov[1, 2][:, None] + weights**2 * cov[2, 2][:, None]
         found = np.full(below.shape, -np.inf)
         np.divide(above, np.sqrt(np.clip(below, 0, None)), out=found, where=below > _NOTHING)
-        best = weights[found.argmax(axis=1)]
-        return np.where(np.isinf(found).all(axis=1), np.nan, best)
+        return np.where(np.isinf(found).all(axis=1), np.nan, weights[found.argmax(axis=1)])
 
     return estimate(statistic, np.ones(len(ratings), dtype=np.bool_), draws, "").interval
 

@@ -359,8 +359,7 @@ def _exact(bad: NDArray[np.bool_], groups: NDArray[np.int64]) -> Interval:
     n, share, units = len(bad), float(bad.mean()), len(sizes)
     around = np.bincount(index, bad.astype(np.float64)) - share * sizes
     spread = units / max(units - 1, 1) * float(np.square(around).sum()) / n**2
-    is_plain = units == n
-    effective = float(n if is_plain else min(n, share * (1 - share) / spread) if spread else units)
+    effective = float(n if units == n else min(n, share * (1 - share) / spread) if spread else units)
     wrong = share * effective
     low = 0.0 if not bad.any() else float(betaincinv(wrong, effective - wrong + 1, 0.025))
     high = 1.0 if bad.all() else float(betaincinv(wrong + 1, effective - wrong, 0.975))

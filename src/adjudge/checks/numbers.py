@@ -310,10 +310,6 @@ def check_currency(texts: Texts) -> Iterator[Mark]:
                     yield Mark(
                         "currency-changed", mention.start, mention.end, note="another currency in the source"
                     )
-    yield from _currency_form(texts)
-
-
-def _currency_form(texts: Texts) -> Iterator[Mark]:
     if texts.target_language.currency_after:
         for found in _BEFORE.finditer(texts.translation):
             yield Mark("currency-format", *found.span(), note="the symbol stands after the amount")

@@ -234,8 +234,7 @@ def calibrate(scores: Judged) -> Calibrated:
     common = math.lcm(*set(sizes))
     fits = common * len(sizes) < _LARGEST
     weights = np.array([common // size for size in sizes], dtype=np.int64 if fits else object)
-    search = _search_short if len(scores.gold) <= SHORT else search_long
-    epsilon, right = search(scores, weights)
+    epsilon, right = (_search_short if len(scores.gold) <= SHORT else search_long)(scores, weights)
     return Calibrated(epsilon, right / (common * len(sizes)))
 
 

@@ -189,8 +189,7 @@ class _Values:
             drawn: how often each unit was drawn.
             level: how far two values differ.
         """
-        often = drawn[self.units]
-        totals = np.bincount(self.places, weights=often, minlength=len(self.known))
+        totals = np.bincount(self.places, weights=drawn[self.units], minlength=len(self.known))
         if np.count_nonzero(totals) < 2:
             return np.nan
         n, weights = float(totals.sum()), drawn / (self.sizes - 1)
@@ -336,8 +335,7 @@ def error_recall(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> R
         second: the same of the other.
         draws: of the interval.
     """
-    judged = ~np.isnan(first) & ~np.isnan(second)
-    alike = np.where(judged, (first > 0) == (second > 0), np.nan)
+    alike = np.where(~np.isnan(first) & ~np.isnan(second), (first > 0) == (second > 0), np.nan)
     return mean_of(alike, draws, "no translation was judged by both")
 
 

@@ -65,8 +65,7 @@ def unbeaten_groups(points: Floats) -> list[list[int]]:
     Args:
         points: systems by systems, [i, j] is what i won against j, with 0.5 for a tie.
     """
-    groups = _components(points > 0, strong=True)
-    return _best_first(groups, points)
+    return _best_first(_components(points > 0, strong=True), points)
 
 
 def _components(edges: Bools, *, strong: bool) -> list[list[int]]:
@@ -211,9 +210,8 @@ class Strengths:
         and it is read as a Copeland score of a complete comparison.
         """
         win, tie = _chances(self.logs, self.log_ties)
-        points = win + tie / 2
         systems = self.logs.shape[1]
-        every = points.sum(axis=2) - 0.5  # less the half point against itself
+        every = (win + tie / 2).sum(axis=2) - 0.5  # less the half point against itself
         return np.asarray(every / (systems - 1)) if systems > 1 else np.full(self.logs.shape, 0.5)
 
 

@@ -289,17 +289,13 @@ def _from_rows(rows: Counts) -> PairCounts:
 def _count(gold: Floats, metric: Floats, epsilon: float) -> Counts:
     found = np.zeros((5, gold.shape[1]), dtype=np.int64)
     for i in range(len(gold) - 1):
-        found += _compare(gold[i + 1 :] - gold[i], metric[i + 1 :] - metric[i], epsilon)
+        order, gap = gold[i + 1 :] - gold[i], metric[i + 1 :] - metric[i]  # NaN is no pair
+        size, tied = np.abs(gap), order == 0
+        near, far = size <= epsilon, size > epsilon
+        alike = far & (order * np.sign(gap) > 0)
+        kinds = (alike, far & ~tied & ~alike, far & tied, near & ~tied, near & tied)
+        found += [np.count_nonzero(kind, axis=0) for kind in kinds]
     return found
-
-
-def _compare(gold: Floats, metric: Floats, epsilon: float) -> Counts:
-    """Kinds of pairs by their differences, counted by column; NaN is no pair."""
-    size = np.abs(metric)
-    near, far, tied = size <= epsilon, size > epsilon, gold == 0
-    alike = far & (gold * np.sign(metric) > 0)
-    kinds = (alike, far & ~tied & ~alike, far & tied, near & ~tied, near & tied)
-    return np.array([np.count_nonzero(kind, axis=0) for kind in kinds], dtype=np.int64)
 
 
 def _count_sorted(gold: Floats, metric: Floats) -> Counts:

@@ -166,9 +166,8 @@ def holm(p_values: Floats) -> Floats:
     flat = p_values.ravel()
     order = np.argsort(flat, kind="stable")
     order = order[: np.count_nonzero(~np.isnan(flat))]  # NaN is sorted last
-    steps = np.minimum(flat[order] * np.arange(len(order), 0, -1), 1)
     adjusted = flat.astype(np.float64)
-    adjusted[order] = np.maximum.accumulate(steps)
+    adjusted[order] = np.maximum.accumulate(np.minimum(flat[order] * np.arange(len(order), 0, -1), 1))
     return adjusted.reshape(p_values.shape)
 
 

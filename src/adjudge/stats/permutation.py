@@ -278,8 +278,7 @@ def _correlations(product: Floats, total: Floats, squares: Floats, gold: Floats,
     """Pearson from sums over `size` entries; gold is centred. NaN where either is constant."""
     variance = squares - total * total / size
     is_defined = (variance > _FLAT * np.maximum(squares, 1e-300)) & (gold > 0)
-    scale = np.sqrt(np.where(is_defined, variance * gold, 1.0))
-    return np.where(is_defined, product / scale, np.nan)
+    return np.where(is_defined, product / np.sqrt(np.where(is_defined, variance * gold, 1.0)), np.nan)
 
 
 OrderStatistic = Literal["accuracy", "kendall_b", "kendall_c", "spearman"]
@@ -557,8 +556,7 @@ def soft_p_values(
         resamples: random swaps, the same for all pairs.
         seed: of numpy's default generator.
     """
-    test = partial(_soft_test, inner=inner, drawing=(resamples, seed))
-    return table_of_pairs(gold, metrics, test)
+    return table_of_pairs(gold, metrics, partial(_soft_test, inner=inner, drawing=(resamples, seed)))
 
 
 def _soft_test(compared: Compared, *, inner: Inner, drawing: tuple[int, int]) -> tuple[Floats, Floats]:

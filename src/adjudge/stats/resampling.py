@@ -123,8 +123,7 @@ def _item_values(measure: Measure, gold: Floats, metric: Floats, options: Mappin
     """Value of each segment, NaN where it has none."""
     scores = judged(gold, metric, "item")
     if measure.name in _CALIBRATED:
-        epsilon = acc_eq(gold, metric, "item", **options).epsilon or 0.0
-        shares = _accuracy_values(scores, epsilon)
+        shares = _accuracy_values(scores, acc_eq(gold, metric, "item", **options).epsilon or 0.0)
         return shares if measure.name == "seg_acc_eq" else 2 * shares - 1
     if values := _GROUP_VALUES.get(measure.name.removeprefix("seg_")):
         return values(scores)
@@ -138,8 +137,7 @@ def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resamp
     present = ~np.isnan(scores.gold)
     g, m = ((side - side[present].sum() / max(scores.n, 1)) for side in scores)
     g, m = (np.where(present, side, 0.0).reshape(shape) for side in (g, m))
-    known = present.astype(np.float64).reshape(shape)
-    parts = np.stack([known, g, m, g * g, m * m, g * m])
+    parts = np.stack([present.astype(np.float64).reshape(shape), g, m, g * g, m * m, g * m])
     if average == "none":
         parts = parts.sum(axis=1, keepdims=True)
 
