@@ -273,9 +273,6 @@ def _flip_p_value(sums: Floats) -> float:
     return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1)) >= total].sum()))
 
 
-_REPEAT_NOTHING: Final = "nothing was sampled twice"
-
-
 def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
     """Chance that two samples of one comparison have the same verdict, of A, B and E; 1 is always.
 
@@ -290,7 +287,7 @@ def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
     draws = replace(draws, groups=numbered([(p.lp, p.segment) for p in sampled]))
     counts = [Counter(p.samples) for p in sampled]
     same = [sum(n * (n - 1) for n in c.values()) / (c.total() * (c.total() - 1)) for c in counts]
-    return mean_of(np.array(same), draws, _REPEAT_NOTHING)
+    return mean_of(np.array(same), draws, "nothing was sampled twice")
 
 
 _KEYS: Final = frozenset({"systems", "annotators"})

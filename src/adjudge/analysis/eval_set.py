@@ -369,13 +369,11 @@ def find_own_scores(
     """
     found: dict[str, OwnScores] = {}
     for name, path, lp in _given(given):
-        if path.is_dir() and not _is_known(path):
-            for file, stem, told in _in_folder(path, lp, lps):
-                own = found.setdefault(name or stem, OwnScores(in_folder=not name, is_shared=len(lps) > 1))
-                _add(own, name or stem, told, file)
-        else:
-            own = found.setdefault(name or _stem(path), OwnScores(is_shared=len(lps) > 1))
-            _add(own, name or _stem(path), lp or _lp_of(path, lps), path)
+        is_folder = path.is_dir() and not _is_known(path)
+        files = _in_folder(path, lp, lps) if is_folder else [(path, _stem(path), lp or _lp_of(path, lps))]
+        for file, stem, told in files:
+            own = OwnScores(in_folder=is_folder and not name, is_shared=len(lps) > 1)
+            _add(found.setdefault(name or stem, own), name or stem, told, file)
     return found
 
 

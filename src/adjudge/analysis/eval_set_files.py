@@ -37,11 +37,6 @@ _FOLDERS: Final = frozenset({"mtme", "ment"})
 _JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl"})
 """Formats that hold texts and the gold of these texts in one file."""
 
-_SOURCE: Final = "src"
-_LEVELS: Final = frozenset({"seg", "sys"})
-_UNNAMED: Final = "gold"
-_MENT_PROTOCOL: Final = "sqm"
-
 
 def known_name(path: Path | str) -> str:
     """Name that task sets know a test set by: that of its folder, and `ment` for MENT wherever it lies."""
@@ -115,7 +110,7 @@ def _read_own(name: str, own: OwnScores, source: _Source, read: partial[Found]) 
             return None
         raise
     shown = name.rpartition("-")[2]
-    if not own.in_folder or (shown != _SOURCE and not references_in(shown) <= source.known_references):
+    if not own.in_folder or (shown != "src" and not references_in(shown) <= source.known_references):
         return found
     return replace(found, scores=replace(found.scores, reference=shown))
 
@@ -310,7 +305,7 @@ def _torn(files: Iterable[Path], count: int) -> Iterator[str]:
 
 
 def _range(gold: str) -> tuple[float, float] | None:
-    protocol = PROTOCOLS.get(_MENT_PROTOCOL if gold == ANNOTATOR else gold)
+    protocol = PROTOCOLS.get("sqm" if gold == ANNOTATOR else gold)
     if protocol is None or protocol.low is None or protocol.high is None:
         return None
     return protocol.low, protocol.high
@@ -326,9 +321,9 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
     systems = sorted(file.name.removesuffix(".txt") for file in outputs)
     golds: dict[str, list[ScoreFile]] = {}
     metrics: dict[str, list[ScoreFile]] = {}
-    unnamed = ANNOTATOR if form == "ment" else _UNNAMED
+    unnamed = ANNOTATOR if form == "ment" else "gold"
     for file in find_score_files(path, lp):
-        if file.level in _LEVELS:
+        if file.level in {"seg", "sys"}:
             name = "-".join(part for part in (file.name, file.reference) if part)
             (golds if file.kind == "gold" else metrics).setdefault(name or unnamed, []).append(file)
     if not systems:

@@ -44,7 +44,7 @@ from adjudge.analysis.meta_settings import (
     task_statistics,
     within,
 )
-from adjudge.analysis.shared_tasks import Choice, Task, choose, suspicious, task_of
+from adjudge.analysis.shared_tasks import Choice, LpRule, Task, choose, suspicious, task_of
 from adjudge.core.language import coded_lp
 from adjudge.core.typology import SEVERITIES
 from adjudge.core.verb import takes
@@ -581,7 +581,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         task is not None and settings.chosen_task is None and task.gold_of(eval_set.lp) != gold
     ):
         task = None
-    rule = (task or _NO_TASK).rule(eval_set.lp)
+    rule = LpRule() if task is None else task.rule(eval_set.lp)
     choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
     chosen = eval_set.select(choice.systems)
     if settings.level != "segment":
@@ -632,9 +632,6 @@ def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
     truth = chosen.golds[gold]
     sides = {name: _sides(truth, metric, settings)[1] for name, metric in chosen.metrics.items()}
     return replace(chosen, golds={gold: _sides(truth, truth, settings)[0]}, metrics=sides)
-
-
-_NO_TASK = Task(name="", title="", source="", statistics=())
 
 
 def _rows(

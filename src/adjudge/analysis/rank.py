@@ -654,7 +654,6 @@ _BETTER_OF_TWO: Final = (
     "Systems were judged on different segments. WMT26's rule takes the better of two tests of a pair: among "
     "systems of one quality it found 8 of 100 pairs different in either direction, where one test finds 5."
 )
-_EACH: Final = "each language pair on its own"
 _NOTHING: Final = "nothing was judged, so that there is nothing to rank"
 
 
@@ -730,7 +729,9 @@ def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
         return _noted(scores, _rank(scores, settings))
     parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}
     notes = tuple(f"{lp}: {note}" for lp, part in parts.items() for note in part.notes)
-    whole = Ranking(signature=scores.signature, method=_EACH, systems=(), notes=notes)
+    whole = Ranking(
+        signature=scores.signature, method="each language pair on its own", systems=(), notes=notes
+    )
     if scores.systems:
         whole = _rank(scores, settings)
         whole = replace(whole, method=f"{whole.method}; {_together(parts)}")

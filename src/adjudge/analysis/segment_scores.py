@@ -480,10 +480,6 @@ def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
     return annotation.rating
 
 
-_IN_TRANSLATION = "@translation"
-_DIGITS = 4
-
-
 def find_suspects(
     judged: Sequence[Judgement], score: Callable[[Sequence[Judgement]], Sequence[SystemScore]], share: int
 ) -> Suspects | None:
@@ -503,7 +499,7 @@ def find_suspects(
     if not flagged:
         return None
     segments = {(j.lp, j.segment) for j in flagged}
-    alone = sum(any(flag.endswith(_IN_TRANSLATION) for flag in j.flags) for j in flagged)
+    alone = sum(any(flag.endswith("@translation") for flag in j.flags) for j in flagged)
     return Suspects(
         judgements=len(flagged) // share,
         asked=len(judged) // share,
@@ -530,7 +526,7 @@ def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> 
         return [f"{which}, {alone}; no score can be had without their segments ({suspects.segments})."]
     most = max(moves, key=lambda name: abs(moves[name]))
     segments = f"Without their segments ({suspects.segments}) {most} moves most"
-    return [f"{which}, {alone}. {segments}, by {moves[most]:+.{_DIGITS}g}."]
+    return [f"{which}, {alone}. {segments}, by {moves[most]:+.4g}."]
 
 
 DEFAULT_WEIGHTS: Final = "mqm-google"

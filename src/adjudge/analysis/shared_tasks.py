@@ -275,9 +275,6 @@ def _flag(fields: Fields, key: str) -> bool:
     return value
 
 
-_NO_REFERENCE = frozenset({"", "src"})
-
-
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
     """What a user says of metrics and systems, where it is not what the task says.
@@ -353,7 +350,7 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
 
 def references_in(shown: str) -> set[str]:
     """References that a metric was shown: `refA.refB` are two, `src` is none."""
-    return {*shown.split(".")} - _NO_REFERENCE
+    return {*shown.split(".")} - {"", "src"}
 
 
 def _excluded(

@@ -233,7 +233,6 @@ def shares(one: Mark, other: Mark) -> tuple[float, float]:
 OTHER_SEVERITY: Final = 0.5
 """Credit of a character that both mark with different severities."""
 
-_MAJOR: Final[frozenset[Severity]] = frozenset({"major", "critical"})
 
 _Place = tuple[Side, int]
 
@@ -287,7 +286,7 @@ def _depth(marks: Iterable[Mark], empty: int = 0) -> _Depth:
     depth = _Depth(Counter(), Counter())
     for mark in marks:
         if mark.start is not None:
-            of_severity = depth.major if mark.severity in _MAJOR else depth.minor
+            of_severity = depth.major if mark.severity in {"major", "critical"} else depth.minor
             length = mark.length or empty
             of_severity.update((mark.side, place) for place in range(mark.start, mark.start + length))
     return depth

@@ -752,7 +752,6 @@ def _mark_notes(name: str, marks: Sequence[ErrorSpan], settings: SpanSettings) -
         yield f"{which} no place: {rules}."
 
 
-_RULE: Final = "mp"
 _MEETING: Final = "Marks meet where they share something, one-to-one; severity has no part in that."
 _NOTHING: Final = "no mark of gold meets one of the run"
 
@@ -837,7 +836,7 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
         signature=signature_of(
             paired,
             {
-                "rule": _RULE,
+                "rule": "mp",
                 "severities": ",".join(settings.severities),
                 "resamples": settings.resamples,
                 "seed": settings.seed if settings.resamples else None,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 
@@ -68,9 +67,6 @@ from adjudge.stats.judged import Floats, Result
 __all__ = ["Analysis", "analyse", "bins_of", "error_profile", "features_of_ratings", "token_counts"]
 
 
-_BINS: Final = 10
-
-
 def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVAL) -> dict[str, Result]:
     """Errors a translation, share of minor and of major ones, share of translations without any.
 
@@ -89,7 +85,7 @@ def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVA
 
 def bins_of(values: Floats, low: float, high: float) -> Iterator[tuple[str, int]]:
     """How many ratings lie in each tenth of the scale; the last one holds the best rating. Figure 3."""
-    amounts, edges = np.histogram(values, bins=_BINS, range=(low, high))
+    amounts, edges = np.histogram(values, bins=10, range=(low, high))
     for place, amount in enumerate(amounts.tolist()):
         yield f"{edges[place]:g} to {edges[place + 1]:g}", amount
 

@@ -215,9 +215,7 @@ def _numbers(checks: Sequence[Check], pieces: Sequence[Piece], draws: Draws) -> 
 
 
 Fate = Literal["kept", "changed", "deleted", "added"]
-_OF_GIVEN: Final[tuple[Fate, ...]] = ("kept", "changed", "deleted")
 _ASSISTANCE_TITLE: Final = "What do people do with spans that were marked before?"
-_NOTHING: Final = "nothing was marked beforehand"
 
 
 def fates(given: Sequence[ErrorSpan], spans: Sequence[ErrorSpan]) -> Counter[Fate]:
@@ -281,8 +279,10 @@ def _fate_numbers(helped: Sequence[Piece], draws: Draws) -> Iterator[Number]:
         counts = [fates(piece.given or (), piece.annotation.spans) for piece in own]
         given = np.array([float(len(piece.given or ())) for piece in own])
         drawing = over_segments(own, draws)
-        for fate in _OF_GIVEN:
-            result = ratio_of(np.array([float(c[fate]) for c in counts]), given, drawing, _NOTHING)
+        for fate in ("kept", "changed", "deleted"):
+            result = ratio_of(
+                np.array([float(c[fate]) for c in counts]), given, drawing, "nothing was marked beforehand"
+            )
             yield Number(of=who, measure=f"share of given spans {fate}", result=result)
         result = ratio_of(np.array([float(c["added"]) for c in counts]), np.ones(len(own)), drawing)
         yield Number(of=who, measure="spans added a translation", result=result)

@@ -130,7 +130,12 @@ def _not_spelled(numerals: list[Numeral], texts: Texts, other: str, those: list[
             end = numeral.end
     text = " ".join([*kept, text[end:]])
     joined = _joined(re.findall(r"[0-9]{1,24}", ascii_digits(text)))
-    return [n for n in numerals if not (n.values & spelled) and not _is_regrouped(n, joined)]
+    return [
+        n
+        for n in numerals
+        if not (n.values & spelled)
+        and (_is_scaled(n) or re.sub(r"[^0-9]", "", ascii_digits(n.text)).lstrip("0") not in joined)
+    ]
 
 
 def _is_scaled(numeral: Numeral) -> bool:
@@ -143,13 +148,6 @@ def _joined(runs: list[str]) -> frozenset[str]:
         for first in range(len(runs))
         for last in range(first + 1, min(first + _MOST_RUNS, len(runs)) + 1)
     )
-
-
-def _is_regrouped(numeral: Numeral, joined: frozenset[str]) -> bool:
-    """Whether its digits stand on the other side after all: in a code or a date, or cut differently."""
-    if _is_scaled(numeral):
-        return False
-    return re.sub(r"[^0-9]", "", ascii_digits(numeral.text)).lstrip("0") in joined
 
 
 _FACTORS: Final = (0.4536, 2.54, 0.3048, 1.609, 0.9144, 28.35, 3.785, 0.4047, 0.5)

@@ -207,7 +207,6 @@ class _Values:
 Bools = NDArray[np.bool_]
 
 MAJORITY: Final = "majority"
-_NOTHING: Final = "there is no such pair with a verdict"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,7 +284,7 @@ def _subsets(ranked: Bools, tied: Bools, easy: Bools, hard: Bools) -> Iterator[t
 
 def _agreement(judge: Floats, wanted: Floats, chosen: Bools, draws: Draws) -> Result:
     judged = chosen & ~np.isnan(judge) & ~np.isnan(wanted)
-    return mean_of(np.where(judged, judge == wanted, np.nan), draws, _NOTHING)
+    return mean_of(np.where(judged, judge == wanted, np.nan), draws, "there is no such pair with a verdict")
 
 
 def system_profile(first: Floats, second: Floats) -> Result:
@@ -345,8 +344,6 @@ ALIGNMENTS: Final[tuple[Alignment, ...]] = get_args(Alignment)
 
 FEWEST: Final = 30
 """Units that a person needs for the t-test, as its authors ask."""
-
-_HALF: Final = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -446,7 +443,7 @@ def alternative_annotator_test(
         )
     rate = sum(o.beaten for o in tested) / len(tested)
     return AlternativeTest(
-        passes=rate >= _HALF,
+        passes=rate >= 0.5,
         winning_rate=rate,
         advantage=sum(o.judge for o in tested) / len(tested),
         epsilon=epsilon,

@@ -379,7 +379,6 @@ _CORRELATIONS: Final[Mapping[str, Correlation]] = {
     "seg_pearson": "pearson",
     "seg_spearman": "spearman",
 }
-_WILLIAMS: Final = ("sys_pearson", "seg_pearson")
 
 
 def default_method(measure: str) -> Method:
@@ -391,7 +390,7 @@ def default_method(measure: str) -> Method:
 
 def methods_of(measure: str) -> tuple[Method, ...]:
     """Tests that a measure has, its own first."""
-    more: tuple[Method, ...] = ("williams",) if measure in _WILLIAMS else ()
+    more: tuple[Method, ...] = ("williams",) if measure in {"sys_pearson", "seg_pearson"} else ()
     return tuple(dict.fromkeys((default_method(measure), "bootstrap", *more)))
 
 
