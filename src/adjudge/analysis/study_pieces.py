@@ -47,6 +47,7 @@ __all__ = [
     "marks_of",
     "matrix_of",
     "mean_by_student",
+    "over_segments",
     "pieces_of",
     "pooled_share",
     "ratio_of",
