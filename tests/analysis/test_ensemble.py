@@ -15,8 +15,8 @@ from adjudge.analysis.ensemble import (
     combine_scores,
     combine_verdicts,
     fold_of_each,
-    grouped,
     learned_weights,
+    places_of,
     rank_shares,
     scored,
     voted,
@@ -299,7 +299,7 @@ def test_z_scores_are_scipys(scores: np.ndarray) -> None:
 
 def test_groups_are_scaled_on_their_own() -> None:
     scores = np.array([[1.0, 10.0, 3.0, 30.0]])
-    groups = grouped(["x", "y", "x", "y"])
+    groups = places_of(["x", "y", "x", "y"])
     assert z_scores(scores, groups).tolist() == [[-1, -1, 1, 1]]
     assert rank_shares(scores, groups).tolist() == [[0.25, 0.25, 0.75, 0.75]]
 

@@ -1,4 +1,9 @@
-"""Agreement of all annotators of some runs and files, as one list of numbers."""
+"""Agreement: how far people agree with each other, and judges with people.
+
+Judgements become a table of labels, units by annotators (`LabelTable`): of verdicts on pairs, or of scores.
+From it come kappas, alphas, correlations and the alternative-annotator test (`find_agreement`).
+`consistency` is WMT26's filter of annotators: how well one person's ratings fit those of all.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +50,6 @@ from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 
 __all__ = ["Agreement", "AgreementSettings", "consistency", "find_agreement"]
-
-
-# Labels of annotators side by side: verdicts on pairs, or scores of translations.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +127,7 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
     errors = {kind: grid.copy() for kind in ("any", "minor", "major")}
     scales = {}
     for row, (name, (source, records)) in enumerate(by_annotator.items()):
-        scored = score_records(records, weights=source.weights if _has_weights(records) else None)
+        scored = score_records(records, weights=source.weights if records[0].protocol == "mqm" else None)
         scales[name] = _scale(scored.range)
         for s in scored.segments:
             if s.score is not None:
@@ -135,7 +137,6 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
                 place = (row, systems[record.system], segments[record.lp, record.segment])
                 for kind, n in _marked(record).items():
                     errors[kind][place] = n
-    has_errors = not np.isnan(errors["any"]).all()
     return LabelTable(
         criterion="",
         annotators=tuple(by_annotator),
@@ -143,7 +144,7 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
         labels=grid.reshape(len(grid), -1).T,
         groups=list(range(len(segments))) * len(systems),
         grid=grid,
-        errors=errors if has_errors else {},
+        errors={} if np.isnan(errors["any"]).all() else errors,
         scales=scales,
     )
 
@@ -154,10 +155,6 @@ def _scale(bounds: tuple[float, float]) -> str:
     if high == 0:
         return "points of errors"
     return "no stated range" if math.isinf(low) and math.isinf(high) else f"{low:g} to {high:g}"
-
-
-def _has_weights(records: Sequence[Record]) -> bool:
-    return records[0].protocol == "mqm"
 
 
 def _marked(record: Annotation) -> dict[str, int]:
@@ -261,7 +258,7 @@ def find_agreement(
     if len(names) < 2 and not judges:
         raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")
     tables = _tables(apart, names, settings)
-    groups = [group for table in tables for group in (*_among(table, settings), *_of_judges(table, settings))]
+    groups = [group for table in tables for group in _groups(table, settings)]
     rows: list[AgreementRow] = []
     for done, group in enumerate(groups, start=1):
         rows += group
@@ -269,19 +266,16 @@ def find_agreement(
             progress(done, len(groups))
     tests = {(table.criterion, judge): test for table in tables for judge, test in _tests(table, settings)}
     failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
-    notes = [_failed_note(failed)] if failed else []
+    notes = []
+    if failed:
+        have = form(failed, "it has no label and is", "they have no label and are")
+        notes.append(f"{count(failed, 'judgement')} failed; {have} in no number.")
     notes += undecided_note(r for s in apart for r in s.records if isinstance(r, Preference))
     notes += [note for table in tables for note in (*_scale_notes(table), *_apart_notes(table))]
     return Agreement(rows=tuple(rows), tests=tests, notes=tuple(notes))
 
 
-def _failed_note(failed: int) -> str:
-    have = form(failed, "it has no label and is", "they have no label and are")
-    return f"{count(failed, 'judgement')} failed; {have} in no number."
-
-
 def _scale_notes(table: LabelTable) -> Iterator[str]:
-    """Say whose scores are not compared as values, because they lie on different scales."""
     if not table.is_on_one_scale(table.people):
         scales = "; ".join(f"{name}: {table.scales[name]}" for name in table.people)
         test = " and the alternative-annotator test" if table.judges else ""
@@ -299,7 +293,6 @@ def _scale_notes(table: LabelTable) -> Iterator[str]:
 
 
 def _elsewhere(table: LabelTable) -> list[str]:
-    """Judges whose values cannot be compared with those of all people."""
     return [judge for judge in table.judges if not table.is_on_one_scale([*table.people, judge])]
 
 
@@ -330,18 +323,13 @@ def _tables(
     raise UsageError("some of these are preferences and others scores; --pairs makes pairs of the scores")
 
 
-def _among(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
-    """Groups of numbers, computed as they are asked for: of all people, then of each two of them."""
+def _groups(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
+    """Of people, then of each judge with people. Rows are computed as they are asked for."""
     draws = replace(settings.draws, groups=table.groups)
     if len(table.people) > 1:
         yield _of_all(table, draws)
     for two in combinations(table.people, 2):
         yield _rows_of_two(table, two, draws)
-
-
-def _of_judges(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
-    """Groups of numbers, computed as they are asked for: of each judge with the majority, or each person."""
-    draws = replace(settings.draws, groups=table.groups)
     for judge in table.judges:
         if table.grid is None:
             yield _with_majority(table, judge, draws)
@@ -405,9 +393,6 @@ def _tests(table: LabelTable, settings: AgreementSettings) -> Iterator[tuple[str
                 labels, gold, table.people, alignment=alignment, epsilon=settings.epsilon
             ),
         )
-
-
-# How well one person's ratings fit those of all: WMT26's filter of annotators.
 
 
 _FEWEST_DOCUMENTS: Final = 3

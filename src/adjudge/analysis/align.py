@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.analysis.segment_scores import grouped
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
@@ -96,7 +97,7 @@ class Alignment:
     systems: tuple[Aligned, ...]
 
 
-# Pieces: a text cut where a segment may begin.
+# Pieces
 
 
 _ENDS: Final = re.compile(
@@ -125,7 +126,7 @@ def pieces_of(text: str) -> list[str]:
     return [*pieces, text[start:]] if start < len(text) else pieces
 
 
-# Anchors: what stands in both texts.
+# Anchors
 
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -143,7 +144,7 @@ def _anchors(text: str) -> set[str]:
     return found
 
 
-# The dynamic programme.
+# The dynamic programme
 
 
 _VARIANCE: Final = 20.0  # of the difference of lengths for each character; 6.8 in Gale and Church 1993
@@ -218,10 +219,7 @@ class _Programme:
         self, of_segments: Sequence[set[str]], of_pieces: Sequence[set[str]]
     ) -> list[tuple[float, dict[int, float]]]:
         """Of each segment: weight of all its anchors, and piece to the weight of those that it shares."""
-        places: dict[str, list[int]] = {}
-        for place, anchors in enumerate(of_pieces):
-            for anchor in anchors:
-                places.setdefault(anchor, []).append(place)
+        places = grouped((anchor, place) for place, own in enumerate(of_pieces) for anchor in own)
         often = Counter(anchor for anchors in of_segments for anchor in anchors)
         found = []
         for anchors in of_segments:
@@ -342,7 +340,7 @@ class _Programme:
         return found[::-1]
 
 
-# Systems' files, and the test set with their texts.
+# Files of systems
 
 
 def align(
@@ -398,9 +396,7 @@ def _load(path: Path, lp: str | None) -> TestSet:
 def _align_system(
     segments: Sequence[Segment], system: str, path: Path, aligner: Aligner
 ) -> tuple[list[Segment], Aligned]:
-    documents: dict[str, list[int]] = {}
-    for place, segment in enumerate(segments):
-        documents.setdefault(segment.document, []).append(place)
+    documents = grouped((segment.document, place) for place, segment in enumerate(segments))
     written = _read_output(path)
     if isinstance(written, str):
         written, documents = {"": written}, {"": list(range(len(segments)))}
@@ -426,7 +422,6 @@ _COUNTED: Final = ("segments", "translated", "merged", "left_out", "added", "add
 
 
 def _read_output(path: Path) -> str | dict[str, str]:
-    """Read a whole text, or document to its text."""
     raw = read_bytes(path)
     try:
         text = raw.decode("utf-8-sig")
@@ -471,7 +466,8 @@ def _align_document(
         done = stop
         joined = " ".join("".join(pieces[begin:stop]).split("\n")).strip()
         own = re.sub(r" {2,}", " ", joined) if "\n" in "".join(pieces[begin:stop]) else joined
-        filled[first] = _translated(filled[first], system, own)
+        translations = {**filled[first].translations, system: own}
+        filled[first] = replace(filled[first], translations=translations)
         counts["translated"] += bool(own)
         counts["left_out"] += not own and bool(filled[first].source.strip())
         for place in range(first + 1, end):
@@ -493,10 +489,6 @@ def _check(groups: Sequence[Group], segments: int, pieces: int) -> None:
         place, done = end, stop
     if place != segments:
         raise DataError(f"an aligner must give every segment, and {segments - place} are missing")
-
-
-def _translated(segment: Segment, system: str, text: str) -> Segment:
-    return replace(segment, translations={**segment.translations, system: text})
 
 
 def _with_added(segment: Segment, system: str, pieces: Sequence[str], counts: Counter[str]) -> Segment:

@@ -1,4 +1,10 @@
-"""`bias`: what judges favour besides quality, criterion by criterion."""
+"""`bias`: what judges favour besides quality, criterion by criterion.
+
+Four biases, each its own function: for systems of the judge's model family (`family_bias`), for longer
+translations (`length_bias`), for what stood first (`position_bias`), and whether a judge that is asked
+again says the same (`self_agreement`). `read_families` reads which families made translations and
+judgements.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +48,6 @@ __all__ = [
     "position_bias",
     "read_families",
 ]
-
-
-# Self-enhancement: whether a judge favours the systems of its own model family, beyond others and people.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +137,6 @@ def _beside(
     return mean_of(same, draws, none), mean_of(points - theirs, draws, none)
 
 
-# Length bias: whether an annotator prefers longer translations, beyond what gold does.
-
-
 @dataclass(frozen=True, kw_only=True)
 class LengthBias:
     """How often the longer translation wins.
@@ -171,10 +171,9 @@ def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Dr
         return LengthBias(longer=longer)
     wanted = (1 + gold * signs) / 2
     none = "no pair of unequal length has a verdict and gold"
-    both = np.where(np.isnan(points), np.nan, wanted)
     return LengthBias(
         longer=longer,
-        gold=mean_of(both, draws, none),
+        gold=mean_of(np.where(np.isnan(points), np.nan, wanted), draws, none),
         beyond_gold=mean_of(points - wanted, draws, none),
     )
 
@@ -191,9 +190,6 @@ def lengths_of_pairs(table: Comparisons, lengths: Mapping[tuple[str, str, str], 
         for u in table.units
     ]
     return np.asarray(np.array(found).reshape(len(found), 2) @ [1.0, -1.0])
-
-
-# Position bias: whether a verdict depends on which translation stood first.
 
 
 _NOTHING: Final = "nothing was asked in both orders"
@@ -244,7 +240,6 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
     places = verdicts * [1.0, -1.0]  # 1 for the first place, -1 for the second
     both = places.sum(axis=1) / 2
     wins = np.where(np.abs(both) == 1, both, 0.0)
-    lean = mean_of(wins, draws, _NOTHING)
     return PositionBias(
         n=len(asked),
         consistency=mean_of((verdicts[:, 0] == verdicts[:, 1]).astype(np.float64), draws, _NOTHING),
@@ -252,7 +247,7 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
         second=mean_of((places == -1).mean(axis=1), draws, _NOTHING),
         tie=mean_of((places == 0).mean(axis=1), draws, _NOTHING),
         lean=replace(
-            lean,
+            mean_of(wins, draws, _NOTHING),
             test=partial(_flip_p_value, np.bincount(segments, wins).astype(np.float64)) if asked else None,
         ),
     )
@@ -278,12 +273,6 @@ def _flip_p_value(sums: Floats) -> float:
     return min(1.0, float(chances[np.abs(np.arange(-reach, reach + 1)) >= total].sum()))
 
 
-# Whether a judge that is asked again says the same.
-
-
-_REPEAT_NOTHING: Final = "nothing was sampled twice"
-
-
 def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
     """Chance that two samples of one comparison have the same verdict, of A, B and E; 1 is always.
 
@@ -296,15 +285,9 @@ def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
     """
     sampled = [p for p in preferences if len(p.samples) > 1]
     draws = replace(draws, groups=numbered([(p.lp, p.segment) for p in sampled]))
-    return mean_of(np.array([_share(p.samples) for p in sampled]), draws, _REPEAT_NOTHING)
-
-
-def _share(samples: tuple[str, ...]) -> float:
-    same = sum(count * (count - 1) for count in Counter(samples).values())
-    return same / (len(samples) * (len(samples) - 1))
-
-
-# A file that says which model families made translations and judgements: TOML, or JSON of the same shape.
+    counts = [Counter(p.samples) for p in sampled]
+    same = [sum(n * (n - 1) for n in c.values()) / (c.total() * (c.total() - 1)) for c in counts]
+    return mean_of(np.array(same), draws, "nothing was sampled twice")
 
 
 _KEYS: Final = frozenset({"systems", "annotators"})
@@ -459,7 +442,6 @@ def _read(source: Given, name: str, settings: BiasSettings) -> Judgements:
 
 
 def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preference | Failure]) -> Signature:
-    """Say whose judgements were looked at, beside whose, and how intervals were drawn."""
     fields = {
         "gold": ",".join(finder.gold),
         "lp": ",".join(dict.fromkeys(r.lp for r in records)),
@@ -523,7 +505,6 @@ class _Finder:
 
 
 def _lengths(sources: Sequence[Judgements]) -> dict[tuple[str, str, str], int]:
-    """Code points of every translation in the test sets."""
     return {
         (segment.lp, segment.segment, system): len(text)
         for source in sources
@@ -534,7 +515,6 @@ def _lengths(sources: Sequence[Judgements]) -> dict[tuple[str, str, str], int]:
 
 
 def _pairs(records: Sequence[Preference | Failure]) -> set[tuple[str, str, frozenset[str]]]:
-    """Which two translations were compared, whatever the criterion."""
     return {(r.lp, r.segment, frozenset(r.systems)) for r in records if isinstance(r, Preference)}
 
 

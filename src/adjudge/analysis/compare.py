@@ -1,4 +1,10 @@
-"""`compare`: how much better one of two systems is on the same segments, and how sure that is."""
+"""`compare`: how much better one of two systems is on the same segments, and how sure that is.
+
+Three steps: bounds of the difference of two means, which hold for few units and skewed scores
+(`difference_bounds`); the difference with its p-value and effect size (`difference`); and that on what is
+judged in both, whole, by language pair and by domain (`compare_scores`). `compare` reads files for all
+this. A unit is a segment or a document: what varies independently.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +29,7 @@ from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import LEVEL, lone_unit_note, unit_draws
+from adjudge.stats.judged import Floats
 from adjudge.stats.paired import (
     enlarged,
     holm,
@@ -59,11 +66,6 @@ __all__ = [
     "unit_notes",
 ]
 
-
-# Bounds and one-sided tests of the difference of two means, which hold for few units and skewed scores.
-
-
-Floats = NDArray[np.float64]
 
 ENOUGH_UNITS: Final = 100
 """From so many units on the studentised bootstrap needs no help."""
@@ -111,55 +113,47 @@ class DifferenceBounds:
 
     def low(self, alpha: float) -> float:
         """Lower bound of the difference, one-sided at level 1 - alpha; minus infinity where there is none."""
+        from scipy.special import stdtrit  # scipy.stats takes seconds to import
+
         if math.isinf(self.error):
             return -math.inf
         bounds = [_nth(draws, alpha) for draws in self.lows]
         if self.error:
-            steps = [self._student(alpha), *(-_nth(-draws[::-1], alpha) for draws in self.steps)]
+            steps = [
+                float(-stdtrit(self.units - 1, alpha)),
+                *(-_nth(-draws[::-1], alpha) for draws in self.steps),
+            ]
             bounds.append(self.value - max(steps) * self.error)
         return min(bounds, default=-math.inf)
 
     def high(self, alpha: float) -> float:
         """Upper bound of the difference, one-sided at level 1 - alpha; infinity where there is none."""
-        if math.isinf(self.error):
-            return math.inf
-        bounds = [-_nth(-draws[::-1], alpha) for draws in self.highs]
-        if self.error:
-            steps = [self._student(alpha), *(float(-_nth(draws, alpha)) for draws in self.steps)]
-            bounds.append(self.value + max(steps) * self.error)
-        return max(bounds, default=math.inf)
+        return 0.0 - self._turned.low(alpha)  # no minus before a zero
 
     def p_above(self, value: float) -> float:
         """p-value behind "the difference is above `value`"; at most alpha where `low(alpha)` is above it."""
+        from scipy.special import stdtr
+
         if math.isinf(self.error):
             return 1.0
         found = [_share(draws <= value, draws) for draws in self.lows]
         if self.error:
             step = (self.value - value) / self.error
-            found.append(self._tail(step))
+            found.append(float(stdtr(self.units - 1, -step)))
             found += [_share(draws >= step, draws) for draws in self.steps]
         return max(found, default=1.0)
 
     def p_below(self, value: float) -> float:
         """p-value behind "the difference is below `value`"."""
-        if math.isinf(self.error):
-            return 1.0
-        found = [_share(draws >= value, draws) for draws in self.highs]
-        if self.error:
-            step = (self.value - value) / self.error
-            found.append(self._tail(-step))
-            found += [_share(draws <= step, draws) for draws in self.steps]
-        return max(found, default=1.0)
+        return self._turned.p_above(-value)
 
-    def _student(self, alpha: float) -> float:
-        from scipy.special import stdtrit  # scipy.stats takes seconds to import
-
-        return float(-stdtrit(self.units - 1, alpha))
-
-    def _tail(self, step: float) -> float:
-        from scipy.special import stdtr
-
-        return float(stdtr(self.units - 1, -step))
+    @property
+    def _turned(self) -> DifferenceBounds:
+        """The second less the first."""
+        steps, lows, highs = (
+            tuple(-draws[::-1] for draws in each) for each in (self.steps, self.highs, self.lows)
+        )
+        return replace(self, value=-self.value, steps=steps, lows=lows, highs=highs)
 
 
 def _nth(draws: Floats, alpha: float) -> float:
@@ -205,26 +199,22 @@ def difference_bounds(
         return DifferenceBounds(value=value, error=math.inf, units=units, steps=(), lows=(), highs=())
     rest = _rest(totals)
     error = float(np.sqrt((rest @ rest) * units / (units - 1)))
-    lows, highs = list[Floats](), list[Floats]()
+    ones: list[Sequence[_More]] = []
     if error and units < ENOUGH_UNITS:
         weight = 2 * (1 - units / ENOUGH_UNITS)
-        more = [_unit(totals, int(place), weight) for place in (rest.argmin(), rest.argmax())]
-        low, high = _with_one_more(totals, more, resamples, seed)
-        lows.append(low)
-        highs.append(high)
+        seen = (int(rest.argmin()), int(rest.argmax()))
+        ones.append([(weight * totals.sums[place], weight * totals.sizes[place]) for place in seen])
     if unseen is not None:
         ends = np.array([[unseen.low, unseen.high], [unseen.high, unseen.low]]) * unseen.size
-        more = [(end, np.full(2, unseen.size)) for end in ends]
-        low, high = _with_one_more(totals, more, resamples, seed)
-        lows.append(low)
-        highs.append(high)
+        ones.append([(end, np.full(2, unseen.size)) for end in ends])
+    drawn = [_with_one_more(totals, more, resamples, seed) for more in ones]
     return DifferenceBounds(
         value=value,
         error=error,
         units=units,
         steps=(_studentised(totals, resamples, seed),) if error and units >= FEW_UNITS else (),
-        lows=tuple(lows),
-        highs=tuple(highs),
+        lows=tuple(low for low, _ in drawn),
+        highs=tuple(high for _, high in drawn),
     )
 
 
@@ -270,10 +260,6 @@ _More = tuple[Floats, Floats]
 """Sums and sizes of both systems that one more unit has."""
 
 
-def _unit(totals: Totals, place: int, weight: float) -> _More:
-    return weight * totals.sums[place], weight * totals.sizes[place]
-
-
 def _with_one_more(totals: Totals, more: Sequence[_More], resamples: int, seed: int) -> list[Floats]:
     """Draws of the difference in a Bayesian bootstrap with one more unit, sorted; one set for each."""
     found: list[list[Floats]] = [[] for _ in more]
@@ -286,7 +272,6 @@ def _with_one_more(totals: Totals, more: Sequence[_More], resamples: int, seed: 
 
 
 def _weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Exponential weights, draws by units, in blocks."""
     rng = np.random.default_rng(seed)
     rows = max(1, _CELLS // units)
     for start in range(0, resamples, rows):
@@ -303,9 +288,6 @@ def effective_size(segments: Totals, units: Totals) -> float:
     n, m = len(within), len(between)
     alone, together = (float(rest @ rest) for rest in (within, between))
     return float(min(n, n * alone / together)) if together else float(m)
-
-
-# How much better one of two systems is on the same segments: the numbers behind `compare`.
 
 
 PairedTest = Literal["permutation", "bootstrap", "wilcoxon"]
@@ -347,7 +329,7 @@ class Difference:
         first: mean of the first.
         second: mean of the second.
         value: first less second.
-        interval: 95 % interval of that, by `bounds.difference_bounds`; None for one unit.
+        interval: 95 % interval of that, by `difference_bounds`; None for one unit.
         p: two-sided p-value.
         effect: how large it is.
         units: segments, or documents, that were drawn or flipped.
@@ -467,9 +449,6 @@ def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) 
         f"95 % interval: the widest of {', '.join(parts)} ({resamples:,} resamples); two-sided p by "
         f"{PAIRED_TITLES[test]}{flips}; seed {seed}"
     )
-
-
-# Two systems on what is judged in both: whole, by language pair and by domain. Pure; reads no files.
 
 
 class Part(NamedTuple):
@@ -597,7 +576,8 @@ def compare_scores(
     places, matrix, asked = side_by_side(first, second, pairs)
     if settings.by_document is None:
         settings = replace(settings, by_document=are_documents_known(matrix))
-    strata, small = _strata(places, matrix, domains or {}, settings)
+    parts, small = parts_of(places, domains or {})
+    strata = [_stratum(p.name, p.kind, matrix.select(p.rows, (0, 1)), settings) for p in parts]
     if settings.holm:
         corrected = holm(np.array([stratum.difference.p for stratum in strata])).tolist()
         strata = [replace(s, p_holm=p) for s, p in zip(strata, corrected, strict=True)]
@@ -609,6 +589,9 @@ def compare_scores(
     ]
     units = whole.difference.units
     of = "documents" if settings.by_document else "segments"
+    if strata and not settings.holm:
+        told = f"The {len(strata)} p-values below the first are not corrected for their number; --holm does."
+        small.append(told)
     return Comparison(
         first=sides[0],
         second=sides[1],
@@ -621,7 +604,6 @@ def compare_scores(
             *unit_notes(whole.n, units, whole.difference.effective, by_document=bool(settings.by_document)),
             *_power_notes(whole.difference, settings),
             *small,
-            *_strata_notes(strata, settings),
         ),
     )
 
@@ -698,18 +680,6 @@ def _stratum(name: str, kind: str, matrix: ScoreMatrix, settings: CompareSetting
     return Stratum(name=name, kind=kind, n=len(matrix.scores), difference=found)
 
 
-def _strata(
-    places: Sequence[Place],
-    matrix: ScoreMatrix,
-    domains: Mapping[Place, str],
-    settings: CompareSettings,
-) -> tuple[list[Stratum], list[str]]:
-    """Language pairs and domains, where there are several of a kind; and what is said of too small ones."""
-    parts, small = parts_of(places, domains)
-    found = [_stratum(p.name, p.kind, matrix.select(p.rows, (0, 1)), settings) for p in parts]
-    return found, small
-
-
 def parts_of(places: Sequence[Place], domains: Mapping[Place, str]) -> tuple[list[Part], list[str]]:
     """Language pairs and domains, where there are several of a kind; and what is said of too small ones."""
     found, small = [], []
@@ -743,7 +713,7 @@ def side_of(name: str, scores: Scores, systems: set[str]) -> Side:
     )
 
 
-# What a reader must know...
+# Notes
 
 
 def notes_of(first: Scores, second: Scores, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -751,11 +721,11 @@ def notes_of(first: Scores, second: Scores, pairs: Sequence[tuple[str, str]]) ->
     systems = {name for pair in pairs for name in pair}
     for scores in (first,) if first is second else (first, second):
         yield from untranslated_note(s for s in scores.segments if s.system in systems)
-    yield from _score_notes(first, second)
-    yield from _signature_notes(first, second)
-
-
-def _signature_notes(first: Scores, second: Scores) -> Iterator[str]:
+    parts = [part for each in (first, second) for part in (each, *each.lps.values())]
+    every = {n for part in parts for tell in (coverage_note, untranslated_note) for n in tell(part.segments)}
+    for note in dict.fromkeys((*first.notes, *second.notes)):
+        if not any(note.endswith(each) for each in every):  # coverage and holes are of all systems
+            yield note
     if not first.signature.is_comparable_with(second.signature):
         yield (
             "The signatures differ: the difference may be that of the judges or settings and not of the "
@@ -763,14 +733,6 @@ def _signature_notes(first: Scores, second: Scores) -> Iterator[str]:
         )
     if "corpus" in {s.signature.fields.get("level") for s in (first, second)}:
         yield "These are means of segment scores; corpus scores (`adjudge score`) cannot be resampled."
-
-
-def _score_notes(*scores: Scores) -> Iterator[str]:
-    """What the scores say of themselves, but for coverage and holes, which are of all systems."""
-    found = dict.fromkeys(note for each in scores for note in each.notes)
-    parts = [part for each in scores for part in (each, *each.lps.values())]
-    every = {n for part in parts for tell in (coverage_note, untranslated_note) for n in tell(part.segments)}
-    yield from (note for note in found if not any(note.endswith(each) for each in every))
 
 
 def _coverage_notes(dropped: int, asked: int, systems: int) -> Iterator[str]:
@@ -815,11 +777,6 @@ def _power_notes(found: Difference, settings: CompareSettings) -> Iterator[str]:
     )
     if settings.test == "permutation" and least >= _ALPHA:
         yield f"Too few segments or documents, or resamples: p cannot be below {least:g}."
-
-
-def _strata_notes(strata: Sequence[Stratum], settings: CompareSettings) -> Iterator[str]:
-    if strata and not settings.holm:
-        yield f"The {len(strata)} p-values below the first are not corrected for their number; --holm does."
 
 
 @takes(CompareSettings)

@@ -1,4 +1,9 @@
-"""Members into records: one score or verdict for all that every member judged, a failure for the rest."""
+"""Several annotators as one: a score or a verdict for all that every member judged, a failure for the rest.
+
+A member is one run or file, as scores or as votes (`scored`, `voted`). Scores are brought to one scale
+(ranks, z-scores) and averaged, or weighted by weights that are learned on gold; verdicts are put to the
+vote. Arrays are members by translations, higher is better.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import OVERALL, preferences_of
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Run
 from adjudge.core.verb import LanguagePair, Option, settings
@@ -34,16 +39,13 @@ __all__ = [
     "combine_scores",
     "combine_verdicts",
     "fold_of_each",
-    "grouped",
     "learned_weights",
+    "places_of",
     "rank_shares",
     "scored",
     "voted",
     "z_scores",
 ]
-
-
-# What each member of an ensemble says of each translation or pair, and what all of them were asked for.
 
 
 Vote = Literal["A", "B", "E", "undecided"]
@@ -76,12 +78,11 @@ class Member(Generic[T]):
     @property
     def digest(self) -> str:
         """SHA-256 of all that enters the ensemble."""
-        rows = [[*key, _plain(outcome)] for key, outcome in sorted(self.outcomes.items(), key=itemgetter(0))]
+        rows = [
+            [*key, outcome.reason if isinstance(outcome, Failure) else outcome]
+            for key, outcome in sorted(self.outcomes.items(), key=itemgetter(0))
+        ]
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
-
-
-def _plain(outcome: float | str | Failure) -> float | str:
-    return outcome.reason if isinstance(outcome, Failure) else outcome
 
 
 def scored(name: str, judged: Run | Iterable[Record]) -> Member[float]:
@@ -148,7 +149,6 @@ def _suspicions(records: Iterable[Record]) -> dict[tuple[str, str, str], tuple[s
 
 
 def _means(member: Member[float]) -> tuple[Record, ...]:
-    """Scores of a member as records of one annotator."""
     return tuple(
         replace(outcome, annotator=member.name, protocol="metric")
         if isinstance(outcome, Failure)
@@ -173,8 +173,7 @@ def _votes(record: Preference | Failure, criteria: Sequence[str]) -> Iterable[tu
         named = criteria if record.criterion is None else (record.criterion,)
         return [((*pair, criterion), record) for criterion in named]
     vote: Vote = "undecided" if record.is_undecided else record.verdict
-    is_turned = record.systems != (first, second)
-    return [((*pair, record.criterion), _TURNED[vote] if is_turned else vote)]
+    return [((*pair, record.criterion), vote if record.systems == (first, second) else _TURNED[vote])]
 
 
 def asked_of_all(members: Sequence[Member[T]]) -> tuple[list[Key], list[str]]:
@@ -196,9 +195,6 @@ def asked_of_all(members: Sequence[Member[T]]) -> tuple[list[Key], list[str]]:
         if (left := len(m.outcomes) - len(keys))
     ]
     return keys, notes
-
-
-# Records of annotator `ensemble`, with what its members say beside their numbers and verdicts.
 
 
 ENSEMBLE: Final = "ensemble"
@@ -262,13 +258,9 @@ def document_of(members: Sequence[Member[T]], key: Key) -> str:
 
 
 def _outcomes_suspicions(members: Sequence[Member[T]], key: Key) -> tuple[str, ...]:
-    """Flags of all members on the translations of a key, each once."""
     lp, segment, *systems = key
     found = (m.suspicions.get((lp, segment, system), ()) for m in members for system in systems[:2])
     return tuple(dict.fromkeys(flag for flags in found for flag in flags))
-
-
-# Scores of several annotators on one scale. Arrays are members × translations, higher is better.
 
 
 Ints = NDArray[np.int64]
@@ -276,12 +268,9 @@ Ints = NDArray[np.int64]
 _DIGITS: Final = 10  # so that rounding noise ranks nothing, as in the tests by ranks
 
 
-def grouped(names: Sequence[Hashable]) -> list[Ints]:
+def places_of(names: Sequence[Hashable]) -> list[Ints]:
     """Places of each name, in order of first appearance."""
-    places: dict[Hashable, list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
-    return [np.array(found) for found in places.values()]
+    return [np.array(found) for found in grouped((name, n) for n, name in enumerate(names)).values()]
 
 
 def rank_shares(scores: Floats, groups: Sequence[Ints]) -> Floats:
@@ -331,7 +320,7 @@ def fold_of_each(units: Sequence[Hashable], folds: int, seed: int) -> Ints:
     Raises:
         DataError: fewer units than folds.
     """
-    groups = grouped(units)
+    groups = places_of(units)
     if len(groups) < folds:
         raise DataError(f"{folds} folds need as many units, such as documents; there are {len(groups)}")
     found = np.empty(len(units), dtype=np.int64)
@@ -368,9 +357,6 @@ def learned_weights(scores: Floats, gold: Floats, folds: Ints) -> Floats:
             raise DataError(f"no member agrees with gold outside fold {fold + 1}: nothing can be learned")
         rows.append(weights / weights.sum())
     return np.array(rows)
-
-
-# How an ensemble is made of its members.
 
 
 By = Literal["ranks", "z-scores", "learned", "majority"]
@@ -448,7 +434,7 @@ def combine_scores(
     whole = [key for key in keys if key not in lost]
     numbers: dict[Key, float] = {}
     weights: dict[str, dict[str, tuple[float, ...]]] = {}
-    for places in grouped([lp for lp, *_ in whole]):
+    for places in places_of([lp for lp, *_ in whole]):
         part = _Part(keys=[whole[place] for place in places], members=members, settings=settings)
         scores, learned = part.scores(gold)
         numbers |= zip(part.keys, scores.tolist(), strict=True)
@@ -460,8 +446,6 @@ def combine_scores(
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """One language pair: what all members judged."""
-
     keys: Sequence[Key]
     members: Sequence[Member[float]]
     settings: EnsembleSettings
@@ -485,7 +469,7 @@ class _Part:
 
     def scores(self, gold: Member[float] | None) -> tuple[Floats, dict[str, tuple[float, ...]]]:
         """One score a translation, and the weights that were learned."""
-        groups = grouped([key[: 1 if self.settings.within == "lp" else 2] for key in self.keys])
+        groups = places_of([key[: 1 if self.settings.within == "lp" else 2] for key in self.keys])
         if self.settings.by == "ranks":
             return rank_shares(self.values, groups).mean(axis=0), {}
         scaled = z_scores(self.values, groups)
@@ -497,21 +481,18 @@ class _Part:
             raise DataError(
                 f"{gold.name} judges nothing of {self.lp} that all members judged: nothing to learn"
             )
-        folds = self._folds()
+        units = [segment for _, segment, *_ in self.keys]
+        if self.settings.fold_by == "document":
+            units = [document_of(self.members, key) for key in self.keys]
+            if "" in units:
+                raise UsageError("folds of documents need documents, and there are none: --fold-by segment")
+        folds = fold_of_each(units, self.settings.folds, self.settings.seed)
         if self.settings.within == "segment":  # else its mean and deviation would know every fold
             known = z_scores(known[None], groups)[0]
         weights = learned_weights(scaled, known, folds)
         names = (m.name for m in self.members)
         learned = {name: tuple(own) for name, own in zip(names, weights.T.tolist(), strict=True)}
         return (weights[folds].T * scaled).sum(axis=0), learned
-
-    def _folds(self) -> NDArray[np.int64]:
-        units = [segment for _, segment, *_ in self.keys]
-        if self.settings.fold_by == "document":
-            units = [document_of(self.members, key) for key in self.keys]
-            if "" in units:
-                raise UsageError("folds of documents need documents, and there are none: --fold-by segment")
-        return fold_of_each(units, self.settings.folds, self.settings.seed)
 
 
 def combine_verdicts(members: Sequence[Member[Vote]]) -> Combined:

@@ -1,7 +1,8 @@
-"""Detection of translations without errors, the third task of WMT26's automated MT evaluation.
+"""Which translations have no errors: how well a run tells, and which share can be published unseen.
 
-Task: www2.statmt.org/wmt26/mteval-subtask3.html. It says how labels are made,
-and not by which measure it ranks.
+The first is the third task of WMT26's automated MT evaluation, www2.statmt.org/wmt26/mteval-subtask3.html.
+It says how labels are made, and not by which measure it ranks. The second (`publishable`) keeps a stated
+risk.
 """
 
 from __future__ import annotations
@@ -37,9 +38,6 @@ __all__ = [
     "publishable",
     "upper_error_bound",
 ]
-
-
-# Which share of translations can be published unseen, at a stated risk.
 
 
 STARTS: Final = 10
@@ -254,7 +252,7 @@ def _compared(paired: Paired, weights: Weights, settings: ErrorFreeSettings) -> 
     if is_free is None:
         what = f"gold of protocol {golds[0].protocol} has a scale of its own"
         raise UsageError(f"{what}: say from which rating on it is free of errors, --gold-at-least")
-    scores = np.array([_score(a, weights) for a in preds])
+    scores = np.array([a.rating if a.rating is not None else mqm_score(a, weights) for a in preds])
     precision, recall, f1 = (None, None, None) if known is None else _quality(is_free, known)
     return ErrorFree(
         n=len(is_free),
@@ -273,7 +271,6 @@ def _compared(paired: Paired, weights: Weights, settings: ErrorFreeSettings) -> 
 
 
 def _told(preds: Sequence[Annotation], weights: Weights, settings: ErrorFreeSettings) -> dict[str, object]:
-    """What the signature says of how errors are counted."""
     return {
         "at_least": settings.at_least,
         "gold_at_least": settings.gold_at_least,
@@ -284,7 +281,6 @@ def _told(preds: Sequence[Annotation], weights: Weights, settings: ErrorFreeSett
 
 
 def _labels(annotations: Sequence[Annotation], at_least: float | None) -> Flags | None:
-    """Which translations are called free of errors; None where a scale does not tell."""
     if at_least is None:
         if any(a.rating is not None and find_protocol(a.protocol).high != 100 for a in annotations):
             return None
@@ -296,13 +292,6 @@ def _is_free(annotation: Annotation, at_least: float) -> bool:
     marked = any(span.severity in COUNTED for span in annotation.spans)
     counted = any(annotation.counts.get(severity) for severity in COUNTED)
     return not marked and not counted and (annotation.rating is None or annotation.rating >= at_least)
-
-
-def _score(annotation: Annotation, weights: Weights) -> float:
-    return annotation.rating if annotation.rating is not None else mqm_score(annotation, weights)
-
-
-# Measures...
 
 
 def _quality(is_free: Flags, predicted: Flags) -> tuple[float | None, float | None, float | None]:

@@ -1,15 +1,20 @@
-"""Systems' means and differences on gold's scale, from many scores of a judge and few of gold. Pure."""
+"""Systems' means and differences on gold's scale, from many scores of a judge and few of gold.
+
+The statistics are in `stats.few_labels`; here they get their samples, and systems their ranks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Annotated, Literal
 
 import numpy as np
 
+from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
+from adjudge.analysis.segment_scores import grouped
 from adjudge.core.scores import Interval, Scores
 from adjudge.core.verb import Option, Scoring, Seed, settings
 from adjudge.core.wording import count
@@ -137,7 +142,6 @@ def estimates(
 
 
 def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:
-    """End the intervals of a mean where gold's scale ends."""
     interval, plain = (
         None if i is None else Interval(max(i.low, scale[0]), min(i.high, scale[1]))
         for i in (mean.interval, mean.plain_interval)
@@ -173,9 +177,8 @@ class _Design:
 
     def _are_documents(self, labelled: set[Place]) -> bool:
         """Whether most labelled documents of several segments are labelled as a whole, and not all are."""
-        segments: dict[tuple[str, str], list[bool]] = {}
-        for place, document in self.documents.items():
-            segments.setdefault((place[0], document), []).append(place in labelled)
+        places = self.documents.items()
+        segments = grouped(((place[0], document), place in labelled) for place, document in places)
         several = [each for each in segments.values() if len(each) > 1 and any(each)]
         whole = sum(all(each) for each in several)
         return 2 * whole > len(several) and any(not any(each) for each in segments.values())
@@ -187,7 +190,7 @@ class _Design:
             UsageError: there are too few labels.
         """
         places = list(scores)
-        documents = _numbered(
+        documents = _numbers(
             [(lp, self.documents.get((lp, segment)) or (segment,)) for lp, segment in places]
         )
         sample = Sample(
@@ -195,7 +198,7 @@ class _Design:
             scores=np.array([scores[place] for place in places]),
             drawn=documents if self.by_document else np.arange(len(places)),
             clusters=documents,
-            strata=_numbered([self.strata.get(place, "") for place in places]),
+            strata=_numbers([self.strata.get(place, "") for place in places]),
         )
         return estimate_mean(sample, target=self.settings.target, seed=self.settings.seed)
 
@@ -240,6 +243,5 @@ class _Design:
         return tuple(found)
 
 
-def _numbered(keys: Sequence[object]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    return np.array([places[key] for key in keys], dtype=np.int64)
+def _numbers(keys: Sequence[Hashable]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(numbered(keys), dtype=np.int64)

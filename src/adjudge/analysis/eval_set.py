@@ -1,4 +1,9 @@
-"""A test set as meta-evaluation sees it: scores of gold and metrics as arrays, and what each segment is."""
+"""A test set as meta-evaluation sees it: scores of gold and metrics as arrays, systems by segments.
+
+`Frame` says which systems and segments the arrays are about, `ScoreSet` holds what one annotator or metric
+gave, and `EvalSet` all of one language pair. `read_score_source` reads scores wherever they stand: score
+files, runs, records, MQM TSV, ratings. `eval_set_files` reads a whole eval set.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,7 @@ from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.read import detect, read_judgements
 from adjudge.formats.registry import find_format
 from adjudge.formats.score_file import ScoreTable, read_score_file
-from adjudge.stats.judged import Floats
+from adjudge.stats.judged import Floats, divided
 
 __all__ = [
     "CLEAN",
@@ -147,9 +152,6 @@ class EvalSet:
         )
 
 
-# The segments and systems that every score of an eval set is about, read without their translations.
-
-
 _UNSPACED: Final = frozenset({"Hans", "Hant", "Hani", "Jpan", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 """Scripts that put no space between words."""
 
@@ -194,9 +196,7 @@ def row_means(scores: Floats) -> Floats:
         scores: systems by segments.
     """
     judged = ~np.isnan(scores)
-    means, counts = np.full(len(scores), np.nan), judged.sum(axis=1)
-    np.divide(np.where(judged, scores, 0.0).sum(axis=1), counts, out=means, where=counts > 0)
-    return means
+    return divided(np.where(judged, scores, 0.0).sum(axis=1), judged.sum(axis=1))
 
 
 def over_units(eval_set: EvalSet, level: Level) -> EvalSet:
@@ -262,9 +262,6 @@ def length_names(lp: str, bins: Sequence[int]) -> list[str]:
 def is_unspaced(lp: str) -> bool:
     """Whether no space stands between the words of the source."""
     return script_of(source_language(lp)) in _UNSPACED
-
-
-# Scores of one metric or one gold, wherever they stand: score files, runs, records, MQM TSV, ratings.
 
 
 _SEG, _SYS = ".seg.score", ".sys.score"
@@ -372,18 +369,15 @@ def find_own_scores(
     """
     found: dict[str, OwnScores] = {}
     for name, path, lp in _given(given):
-        if path.is_dir() and not _is_known(path):
-            for file, stem, told in _in_folder(path, lp, lps):
-                own = found.setdefault(name or stem, OwnScores(in_folder=not name, is_shared=len(lps) > 1))
-                _add(own, name or stem, told, file)
-        else:
-            own = found.setdefault(name or _stem(path), OwnScores(is_shared=len(lps) > 1))
-            _add(own, name or _stem(path), lp or _lp_of(path, lps), path)
+        is_folder = path.is_dir() and not _is_known(path)
+        files = _in_folder(path, lp, lps) if is_folder else [(path, _stem(path), lp or _lp_of(path, lps))]
+        for file, stem, told in files:
+            own = OwnScores(in_folder=is_folder and not name, is_shared=len(lps) > 1)
+            _add(found.setdefault(name or stem, own), name or stem, told, file)
     return found
 
 
 def _given(given: Iterable[str] | Mapping[str, object]) -> Iterator[tuple[str, Path, str | None]]:
-    """Name, path and language pair of each, as far as they are given."""
     if not isinstance(given, Mapping):
         for text in given:
             yield *_split(text), None
@@ -407,7 +401,6 @@ def _add(own: OwnScores, name: str, lp: str | None, path: Path) -> None:
 
 
 def _is_known(path: Path) -> bool:
-    """Whether a folder is a run, or holds the scores of one metric, a file for each system."""
     try:
         return detect(path) in {"run", "score-lines"}
     except DataError:
@@ -417,7 +410,6 @@ def _is_known(path: Path) -> bool:
 def _in_folder(
     folder: Path, lp: str | None, lps: Sequence[str | None]
 ) -> Iterator[tuple[Path, str, str | None]]:
-    """Score files of a folder, one a metric and language pair: file, name of the metric, language pair."""
     root = folder / _OF_FOLDER if (folder / _OF_FOLDER).is_dir() else folder
     seen: set[tuple[str | None, str]] = set()
     files = [file for file in sorted((*root.glob("*.score*"), *root.glob("*/*.score*"))) if file.is_file()]
@@ -491,11 +483,10 @@ def read_score_source(
     return replace(found, notes=(*notes, *found.notes))
 
 
-# Score files...
+# Score files
 
 
 def _read_tables(path: Path, frame: Frame) -> list[ScoreTable]:
-    """Read a score file and the one of the other level that lies beside it."""
     packed = ".gz" if path.name.endswith(".gz") else ""
     stem = path.name.removesuffix(packed).removesuffix(_SEG).removesuffix(_SYS)
     files = [path.with_name(f"{stem}{ending}{packed}") for ending in (_SEG, _SYS)]
@@ -504,8 +495,7 @@ def _read_tables(path: Path, frame: Frame) -> list[ScoreTable]:
     for file, table in tables.items():
         wanted, found = 1 if table.level == "sys" else len(frame.segments), len(table.units)
         if found != wanted:
-            flat = found % wanted == 0
-            hint = ": are those of several systems under one name?" if flat else ""
+            hint = ": are those of several systems under one name?" if found % wanted == 0 else ""
             message = f"{found} {table.level} scores a system, where {frame.name} has {wanted}{hint}"
             raise DataError(message, path=file)
     if all(np.isnan(table.values).all() for table in tables.values()):
@@ -553,7 +543,7 @@ def foreign_note(names: str, systems: Iterable[str], frame: Frame) -> str:
     return f"Systems that {frame.name} does not have, scored by {names}, are left out: {what}."
 
 
-# Records...
+# Records
 
 
 def records_as_scores(

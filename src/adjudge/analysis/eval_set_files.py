@@ -20,6 +20,7 @@ from adjudge.analysis.eval_set import (
     tables_as_scores,
 )
 from adjudge.analysis.meta_settings import base_name
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.shared_tasks import references_in
 from adjudge.core.protocol import PROTOCOLS
 from adjudge.core.segment import TestSet
@@ -35,11 +36,6 @@ __all__ = ["find_set_lps", "known_name", "read_eval_set", "read_one"]
 _FOLDERS: Final = frozenset({"mtme", "ment"})
 _JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl"})
 """Formats that hold texts and the gold of these texts in one file."""
-
-_SOURCE: Final = "src"
-_LEVELS: Final = frozenset({"seg", "sys"})
-_UNNAMED: Final = "gold"
-_MENT_PROTOCOL: Final = "sqm"
 
 
 def known_name(path: Path | str) -> str:
@@ -93,8 +89,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     for each in names:
         name, found = source.read_gold(each) or _read_file(each, source, read)
         golds[name] = replace(found, scores=replace(found.scores, name=name))
-    wanted = source.choose_metrics(metrics, scores or {}, reference)
-    judged = source.read_metrics(wanted)
+    judged = source.read_metrics(source.choose_metrics(metrics, scores or {}, reference))
     own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}
     judged |= {name: found for name, found in own.items() if found is not None}
     _check_weights(weights, [*golds.values(), *judged.values()])
@@ -115,7 +110,7 @@ def _read_own(name: str, own: OwnScores, source: _Source, read: partial[Found]) 
             return None
         raise
     shown = name.rpartition("-")[2]
-    if not own.in_folder or (shown != _SOURCE and not references_in(shown) <= source.known_references):
+    if not own.in_folder or (shown != "src" and not references_in(shown) <= source.known_references):
         return found
     return replace(found, scores=replace(found.scores, reference=shown))
 
@@ -293,18 +288,13 @@ class _Source:
 
 
 def _foreign(found: Mapping[str, Found], frame: Frame) -> Iterator[str]:
-    """One note for all who scored the same systems that the test set does not have."""
-    scorers: dict[tuple[str, ...], list[str]] = {}
-    for name, each in found.items():
-        if each.foreign:
-            scorers.setdefault(each.foreign, []).append(name)
+    scorers = grouped((each.foreign, name) for name, each in found.items() if each.foreign)
     for systems, names in scorers.items():
         more = f" and {len(names) - 3} others" if len(names) > 4 else ""
         yield foreign_note(", ".join(names[: 3 if more else 4]) + more, systems, frame)
 
 
 def _torn(files: Iterable[Path], count: int) -> Iterator[str]:
-    """Say which files do not have a line for every segment: their scores may be of other texts."""
     for file in files:
         lines = len(read_bytes(file).removesuffix(b"\n").split(b"\n"))
         if lines != count:
@@ -315,8 +305,7 @@ def _torn(files: Iterable[Path], count: int) -> Iterator[str]:
 
 
 def _range(gold: str) -> tuple[float, float] | None:
-    """Lowest and highest score of a gold that is called by its protocol."""
-    protocol = PROTOCOLS.get(_MENT_PROTOCOL if gold == ANNOTATOR else gold)
+    protocol = PROTOCOLS.get("sqm" if gold == ANNOTATOR else gold)
     if protocol is None or protocol.low is None or protocol.high is None:
         return None
     return protocol.low, protocol.high
@@ -332,9 +321,9 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
     systems = sorted(file.name.removesuffix(".txt") for file in outputs)
     golds: dict[str, list[ScoreFile]] = {}
     metrics: dict[str, list[ScoreFile]] = {}
-    unnamed = ANNOTATOR if form == "ment" else _UNNAMED
+    unnamed = ANNOTATOR if form == "ment" else "gold"
     for file in find_score_files(path, lp):
-        if file.level in _LEVELS:
+        if file.level in {"seg", "sys"}:
             name = "-".join(part for part in (file.name, file.reference) if part)
             (golds if file.kind == "gold" else metrics).setdefault(name or unnamed, []).append(file)
     if not systems:
@@ -350,14 +339,13 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
         systems=tuple(systems),
         references=tuple(sorted(name for name in references if name in systems)),
     )
-    torn = tuple(_torn(outputs, len(texts)))
     return _Source(
         path=path,
         frame=frame,
         golds=golds,
         metrics=metrics,
         known_references=frozenset(references),
-        torn=torn,
+        torn=tuple(_torn(outputs, len(texts))),
     )
 
 

@@ -1,4 +1,9 @@
-"""May the candidate replace the baseline? Ship, do not ship, or not enough data. Pure; reads no files."""
+"""`gate`: may the candidate replace the baseline? Ship, do not ship, or not enough data.
+
+`non_inferiority` tests whether the candidate is worse by more than a margin, `critical_p_value` whether it
+has critical errors in more segments than it may. `gate_scores` decides by both, on scores; `gate` reads
+files.
+"""
 
 from __future__ import annotations
 
@@ -64,9 +69,6 @@ __all__ = [
 ]
 
 
-# Whether a system may take another one's place: not worse by more than a margin.
-
-
 _NUISANCE = 0.005  # what `critical_p_value` spends on how many segments differ
 
 
@@ -113,7 +115,7 @@ def non_inferiority(
     """Test a candidate against a baseline, both judged in every unit; one unit alone shows nothing.
 
     Two one-sided tests, of "the difference is above -margin" (Schuirmann 1987, one half of it) and of the
-    opposite, by `bounds.difference_bounds`. With a scale, one more unit at its end is counted. By segment it
+    opposite, by `compare.difference_bounds`. With a scale, one more unit at its end is counted. By segment it
     weighs as a segment; by document as many segments as the design effect says go wrong together, from one to
     the mean length of a document. Where the units do not differ at all, only the scale says what another one
     may bring; without it both p are 1.
@@ -224,7 +226,6 @@ _SHOWN: Final = 5  # segments that are named
 
 
 def _read_scale(value: object) -> object:
-    """Read `LOW,HIGH` as two numbers; every other value is left to the check of its type."""
     if not isinstance(value, str):
         return value
     try:
@@ -287,7 +288,6 @@ class GateSettings(OneAnnotator):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         super().__post_init__()
         if self.scale is not None and not -math.inf < self.scale[0] < self.scale[1] < math.inf:
             low, high = self.scale
@@ -337,7 +337,7 @@ class Critical:
         allowed: for the candidate.
         new: segments in which the candidate alone has one, as LP/SEGMENT.
         gone: how many the baseline alone has.
-        p: p-value behind "more than allowed", of McNemar's exact test; see `noninferiority.critical_p_value`.
+        p: p-value behind "more than allowed", of McNemar's exact test; see `critical_p_value`.
         alpha: p from which on they veto.
     """
 
@@ -458,6 +458,8 @@ def gate_scores(
         )
     settings = _settled(settings, matrix, (candidate.range, baseline.range))
     rows, small = _rows(places, matrix, domains or {}, settings)
+    if not any((domains or {}).get(place) for place in places):
+        small.append("No domains are known, and none is tested: give the test set that says them.")
     critical, unmarked = _critical(records, pairs, places, matrix, settings)
     asked = len(translated)
     missing = len(translated.difference(places))
@@ -486,14 +488,12 @@ def gate_scores(
             ),
             *_scale_notes(settings),
             *small,
-            *_domain_notes(places, domains or {}),
             *unmarked,
         ),
     )
 
 
 def _translated(candidate: Scores, baseline: Scores, pairs: Sequence[tuple[str, str]]) -> set[Place]:
-    """Segments that both sides were to be judged on, and of which neither lacks a translation."""
     marked = [
         s
         for index, scores in enumerate((candidate, baseline))
@@ -508,7 +508,6 @@ def _translated(candidate: Scores, baseline: Scores, pairs: Sequence[tuple[str, 
 def _settled(
     settings: GateSettings, matrix: ScoreMatrix, ranges: tuple[tuple[float, float], tuple[float, float]]
 ) -> GateSettings:
-    """Settings with what the data decide: the unit, and the ends of the scale where they count."""
     by_document = are_documents_known(matrix) if settings.by_document is None else settings.by_document
     scale = settings.scale or (min(low for low, _ in ranges), max(high for _, high in ranges))
     found = matrix.scores[~np.isnan(matrix.scores)]
@@ -546,14 +545,6 @@ def _scale_notes(settings: GateSettings) -> Iterator[str]:
             "The scores state no lowest and highest value, so that the bounds do not count rare errors that "
             "no segment shows. --range LOW,HIGH states them."
         )
-
-
-def _domain_notes(places: Sequence[Place], domains: Mapping[Place, str]) -> Iterator[str]:
-    if not any(domains.get(place) for place in places):
-        yield "No domains are known, and none is tested: give the test set that says them."
-
-
-# The rows...
 
 
 def _rows(
@@ -596,9 +587,6 @@ def _decided(row: GateRow, p_worse: float, settings: GateSettings) -> GateRow:
     return replace(row, more=more if row.n >= LEAST else max(LEAST - row.n, more or 0))
 
 
-# Critical errors...
-
-
 def _critical(
     records: tuple[Iterable[Record], Iterable[Record]] | None,
     pairs: Sequence[tuple[str, str]],
@@ -618,12 +606,11 @@ def _critical(
             return None, [f"The critical-error check is off: {of} does not mark critical errors."]
         sides.append({(r.lp, r.segment) for r in judged if is_critical(r)}.intersection(places))
     new, gone = sides[0] - sides[1], sides[1] - sides[0]
-    documents = matrix.document_numbers() if settings.by_document else None
     p = critical_p_value(
         np.array([place in new for place in places]),
         np.array([place in gone for place in places]),
         settings.more_critical,
-        documents,
+        matrix.document_numbers() if settings.by_document else None,
     )
     found = Critical(
         baseline=len(sides[1]),
@@ -635,9 +622,6 @@ def _critical(
         alpha=settings.veto_alpha,
     )
     return found, []
-
-
-# The verdict...
 
 
 def _verdict(
@@ -707,13 +691,10 @@ def _cards_that(cards: Mapping[str, Card], verdict: CardVerdict) -> Iterator[str
 def _of(rows: Sequence[GateRow], verdict: Verdict) -> Iterator[str]:
     for row in rows:
         if row.verdict == verdict:
-            yield _worse(row) if verdict == "do-not-ship" else _open(row)
-
-
-def _worse(row: GateRow) -> str:
-    found = row.found
-    seen = f"lower by {-found.difference:.4g}, and by no less than {-found.high:.4g}"
-    return f"{_place(row)}: worse by more than the margin of {row.margin:g}: {seen}."
+            lower, least = -row.found.difference, -row.found.high
+            seen = f"lower by {lower:.4g}, and by no less than {least:.4g}"
+            worse = f"{_place(row)}: worse by more than the margin of {row.margin:g}: {seen}."
+            yield worse if verdict == "do-not-ship" else _open(row)
 
 
 def _open(row: GateRow) -> str:
@@ -746,9 +727,6 @@ def signed(value: float) -> str:
 
 def _place(row: GateRow) -> str:
     return "All segments" if row.kind == "all" else row.name
-
-
-# The verb...
 
 
 @takes(GateSettings)
@@ -791,11 +769,9 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
         )
         for each in read
     ]
-    domains: dict[Place, str] = {}
-    for each in read:
-        domains |= each.domains
+    domains: Mapping[Place, str] = {place: name for each in read for place, name in each.domains.items()}
     if settings.test_set is not None:
-        domains = dict(domains_of(settings.test_set, settings.lp))
+        domains = domains_of(settings.test_set, settings.lp)
     records = [without_repeats(each.records)[0] for each in read]
     return gate_scores(
         scores[0],

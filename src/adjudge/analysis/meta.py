@@ -1,4 +1,9 @@
-"""`meta`: every measure of every metric of a test set, as its year's task has it or as a user wants it."""
+"""`meta`: every measure of every metric of a test set, as its year's task has it or as a user wants it.
+
+`evaluate` does one language pair with one gold, `put_together` several. Beside the values stand intervals
+and significance clusters (`with_intervals`, `with_clusters`), parts of the translations (`strata`), and
+notes on what a number that differs may be due to.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +44,7 @@ from adjudge.analysis.meta_settings import (
     task_statistics,
     within,
 )
-from adjudge.analysis.shared_tasks import Choice, Task, choose, suspicious, task_of
+from adjudge.analysis.shared_tasks import Choice, LpRule, Task, choose, suspicious, task_of
 from adjudge.core.language import coded_lp
 from adjudge.core.typology import SEVERITIES
 from adjudge.core.verb import takes
@@ -53,9 +58,6 @@ from adjudge.stats.resampling import Drawing, bootstrap_p_values, measure_draws,
 __all__ = ["meta", "out_of_reach"]
 
 
-# What a reader of a meta-evaluation must know of its numbers, in sentences.
-
-
 def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
     """Which systems, which segments, which reference: what a number that differs may be due to."""
     yield from eval_set.notes
@@ -65,10 +67,23 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
         yield f"Metrics with a reference were shown {choice.reference}."
     yield from _coverage(eval_set, gold, settings)
     if settings.level != "segment":
-        yield from _units_compared(gold, settings)
+        judged_only = settings.segments == "annotated"
+        of = "the segments that gold judged" if judged_only else "those of its segments that have one"
+        yield (
+            f"Measures of segments compare {settings.level}s, {gold.segments.shape[1]:,} of them; the score "
+            f"of one is the mean of {of}. A task's mean is of segments: there is none here."
+        )
     if settings.average is not None:
         yield f"Measures of segments are averaged by: {settings.average}."
-    yield from _sureness(settings)
+    if settings.intervals:
+        units = "documents" if settings.by_document else "segments"
+        yield (
+            f"Intervals: 95 %, bootstrap over {units}, {settings.resamples:,} draws; scores of systems are "
+            "drawn as means over segments, whatever their files say."
+        )
+    if settings.has_clusters:
+        corrected = ", corrected by Holm" if settings.holm else ""
+        yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
     if settings.intervals:
         yield from lone_unit_note(int((~np.isnan(gold.segments)).any(axis=0).sum()), "segments")
 
@@ -106,28 +121,6 @@ def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: MetaSettings) -> Iter
         yield f"{name} has {failed:,} failed judgements, which have no score."
 
 
-def _units_compared(gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
-    judged_only = settings.segments == "annotated"
-    of = "the segments that gold judged" if judged_only else "those of its segments that have one"
-    yield (
-        f"Measures of segments compare {settings.level}s, {gold.segments.shape[1]:,} of them; the score of "
-        f"one is the mean of {of}. A task's mean is of segments: there is none here."
-    )
-
-
-def _sureness(settings: MetaSettings) -> Iterator[str]:
-    """How intervals and clusters are made."""
-    if settings.intervals:
-        units = "documents" if settings.by_document else "segments"
-        yield (
-            f"Intervals: 95 %, bootstrap over {units}, {settings.resamples:,} draws; scores of systems are "
-            "drawn as means over segments, whatever their files say."
-        )
-    if settings.has_clusters:
-        corrected = ", corrected by Holm" if settings.holm else ""
-        yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
-
-
 def _test(settings: MetaSettings) -> str:
     if settings.test == "williams":
         return (
@@ -155,9 +148,6 @@ def metric_notes(choice: Choice, gold: ScoreSet, metrics: Mapping[str, ScoreSet]
         if failed := sum(metric.failed.values()):
             yield f"{name} has {failed:,} failed judgements, which have no score."
         yield from suspicious(name, metric, gold, choice.systems)
-
-
-# Several language pairs, or several golds, of one meta-evaluation together.
 
 
 def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> MetaEvaluation:
@@ -270,9 +260,6 @@ def _notes_together(
         yield f"{' and '.join(w for w, asked in wanted.items() if asked).capitalize()} are of each part only."
 
 
-# Parts of the translations that have something in common: a domain, a document, a length, a severity.
-
-
 def strata(
     kind: StratumKind, eval_set: EvalSet, gold: ScoreSet, length_bins: Sequence[int]
 ) -> Iterator[tuple[str, Floats]]:
@@ -291,7 +278,6 @@ def strata(
 
 
 def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) -> list[str]:
-    """Part that each segment belongs to."""
     if kind == "length":
         names = length_names(eval_set.lp, length_bins)
         return [names[sum(length >= start for start in length_bins)] for length in eval_set.lengths]
@@ -302,7 +288,6 @@ def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) ->
 
 
 def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
-    """Translations by the worst error that gold marks in them, clean ones first."""
     if gold.worst is None:
         raise UsageError(
             f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating that have"
@@ -311,9 +296,6 @@ def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
         cells = gold.worst == place
         if cells.any():
             yield name, np.where(cells, gold.segments, np.nan)
-
-
-# How sure the numbers of a meta-evaluation are: intervals of every value, and clusters of metrics.
 
 
 META: Final = "meta"
@@ -439,18 +421,10 @@ def compared_value(row: MetricResults, name: str) -> float | None:
 
 
 def _corrected(values: Sequence[float | None], table: Floats) -> Floats:
-    """Holm's correction over the tests that are asked: the better metric against the worse one."""
-    asked = np.array([[_is_better(a, b) for b in values] for a in values])
+    asked = np.array([[a is not None and b is not None and a > b for b in values] for a in values])
     found = np.ones_like(table)
     found[asked] = holm(table[asked])
     return found
-
-
-def _is_better(a: float | None, b: float | None) -> bool:
-    return a is not None and b is not None and a > b
-
-
-# Which tests between metrics could find a difference at all: too few draws, or too few systems, cannot.
 
 
 _DRAWN: Final = sys.maxsize
@@ -464,7 +438,8 @@ def out_of_reach(rows: Sequence[MetricResults], gold: ScoreSet, settings: MetaSe
     told: dict[tuple[int, int], list[str]] = {}
     for name in [*settings.chosen_measures, *([META] if any(row.meta is not None for row in rows) else [])]:
         units = _units(name, gold, settings)
-        tests = _tests([compared_value(row, name) for row in rows]) if settings.holm else 1
+        known = [value for row in rows if (value := compared_value(row, name)) is not None]
+        tests = sum(a > b for a in known for b in known) if settings.holm else 1
         if units and tests and smallest_p_value(units, settings.resamples) * tests > settings.alpha:
             told.setdefault((tests, units if is_exact(units) else _DRAWN), []).append(name)
     for (tests, units), measures in told.items():
@@ -489,12 +464,6 @@ def _units(name: str, gold: ScoreSet, settings: MetaSettings) -> int:
         return 0
     scores = gold.systems if MEASURES[name].takes == "systems" else gold.segments
     return int(np.count_nonzero(~np.isnan(scores)))
-
-
-def _tests(values: Sequence[float | None]) -> int:
-    """Tests that are asked: each better metric against each worse one."""
-    known = [value for value in values if value is not None]
-    return sum(a > b for a in known for b in known)
 
 
 @takes(MetaSettings)
@@ -524,7 +493,6 @@ def meta(test_set: Path | str, lp: str | Sequence[str] | None, settings: MetaSet
 
 
 def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None) -> list[str | None]:
-    """Language pairs that are meant."""
     if lp is not None:
         wanted = lp.split(",") if isinstance(lp, str) else lp
         return list(dict.fromkeys(coded_lp(each) for each in wanted))
@@ -576,7 +544,6 @@ def _contrast(eval_set: EvalSet, better: str) -> EvalSet:
 
 
 def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnScores]) -> EvalSet:
-    """Leave out those of the test set's own metrics that were no primary submission and no baseline."""
     if task is None or not task.primary:
         which = f"task {task.name}" if task else f"{eval_set.name} {eval_set.lp}, which has no task,"
         raise UsageError(f"{which} does not list primary submissions: leave --primary out, or name --metrics")
@@ -614,7 +581,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         task is not None and settings.chosen_task is None and task.gold_of(eval_set.lp) != gold
     ):
         task = None
-    rule = (task or _NO_TASK).rule(eval_set.lp)
+    rule = LpRule() if task is None else task.rule(eval_set.lp)
     choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
     chosen = eval_set.select(choice.systems)
     if settings.level != "segment":
@@ -629,6 +596,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     rows, tables = _rows(truth, metrics, chosen.documents, task, settings)
     if task is not None:
         rows = [replace(row, role=task.role(eval_set.lp, row.name, row.reference)) for row in rows]
+    baselines = [row.name for row in rows if row.role == "baseline"]
     return MetaEvaluation(
         test_set=eval_set.name,
         lp=eval_set.lp,
@@ -643,12 +611,16 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         task="" if task is None else task.name,
         notes=(
             *notes_of(chosen, choice, truth, settings),
-            *_baselines(rows),
+            *([f"Baselines of the task: {', '.join(baselines)}."] if baselines else ()),
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *metric_notes(choice, truth, metrics),
         ),
-        strata=tuple(_strata(chosen, truth, metrics, settings)),
+        strata=tuple(
+            _stratum(kind, name, cells, (truth, metrics, settings))
+            for kind in settings.strata
+            for name, cells in strata(kind, chosen, truth, settings.length_bins)
+        ),
         p_values=tables,
         scores=replace(chosen, golds={gold: truth}, metrics=metrics),
         settings=settings.unusual,
@@ -660,14 +632,6 @@ def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
     truth = chosen.golds[gold]
     sides = {name: _sides(truth, metric, settings)[1] for name, metric in chosen.metrics.items()}
     return replace(chosen, golds={gold: _sides(truth, truth, settings)[0]}, metrics=sides)
-
-
-def _baselines(rows: Sequence[MetricResults]) -> Iterator[str]:
-    if names := [row.name for row in rows if row.role == "baseline"]:
-        yield f"Baselines of the task: {', '.join(names)}."
-
-
-_NO_TASK = Task(name="", title="", source="", statistics=())
 
 
 def _rows(
@@ -723,17 +687,6 @@ def _marked(
     """Mark metrics that lack a system which gold judged and another metric scored."""
     wanted = ~gold.unscored & np.any([~metric.unscored for metric in metrics.values()], axis=0)
     return [replace(row, partial=bool((wanted & metrics[row.name].unscored).any())) for row in rows]
-
-
-# Strata...
-
-
-def _strata(
-    chosen: EvalSet, gold: ScoreSet, metrics: Mapping[str, ScoreSet], settings: MetaSettings
-) -> Iterator[Stratum]:
-    for kind in settings.strata:
-        for name, cells in strata(kind, chosen, gold, settings.length_bins):
-            yield _stratum(kind, name, cells, (gold, metrics, settings))
 
 
 def _stratum(

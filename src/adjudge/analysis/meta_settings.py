@@ -1,4 +1,8 @@
-"""Means over the statistics of a task: of one language pair, and of several together."""
+"""What a meta-evaluation may be asked for, what it comes to, and how measures are applied to an eval set.
+
+`MetaSettings` are the options of the command line and of Python, `MetaEvaluation` is the result. Below them:
+applying one measure (`measure`), and the means over a task's statistics, of one language pair or several.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +47,6 @@ __all__ = [
 ]
 
 
-# What a meta-evaluation may be asked for: one set of options for the command line and for Python.
-
-
 DEFAULT_MEASURES: Final = (
     "sys_accuracy",
     "sys_pearson",
@@ -69,7 +70,6 @@ def _one_or_several(value: object) -> object:
 
 
 def _read_bins(value: object) -> object:
-    """Read whole numbers with commas between them."""
     split = split_names(value)
     if not isinstance(value, str) or not isinstance(split, tuple):
         return split
@@ -168,14 +168,14 @@ class MetaSettings:
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         for name in self.measures:
             _one_of("measure", name, tuple(MEASURES))
         if self.better is not None and self.gold:
             raise UsageError("better says itself what is right: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
-        if self.threshold is not None and not self._having("threshold"):
+        takers = [name for name in self.chosen_measures if "threshold" in MEASURES[name].options]
+        if self.threshold is not None and not takers:
             having = ",".join(name for name, measure in MEASURES.items() if "threshold" in measure.options)
             raise UsageError(f"no measure here takes a threshold; one that does: --measures {having}")
         if self.by_document and not (self.intervals or self.has_clusters):
@@ -187,9 +187,6 @@ class MetaSettings:
         if isinstance(self.task, str):
             object.__setattr__(self, "task", find_task(self.task) if self.task else None)
 
-    def _having(self, option: str) -> list[str]:
-        return [name for name in self.chosen_measures if option in MEASURES[name].options]
-
     def _check_test(self, test: Method) -> None:
         if self.by_document and test != "bootstrap":
             raise UsageError(f"{test} cannot draw documents; the bootstrap can")
@@ -200,8 +197,7 @@ class MetaSettings:
     @property
     def chosen_measures(self) -> tuple[str, ...]:
         """Measures asked for, else the usual ones."""
-        usual = DEFAULT_MEASURES if self.better is None else ("seg_contrastive",)
-        return tuple(self.measures) or usual
+        return tuple(self.measures) or (DEFAULT_MEASURES if self.better is None else ("seg_contrastive",))
 
     @property
     def chosen_task(self) -> Task | None:
@@ -254,9 +250,6 @@ def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise UsageError(f"no {what} {name!r}; there are {', '.join(known)}{hint}")
-
-
-# What a meta-evaluation comes to.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,9 +398,6 @@ def named_gold(name: str, word: str = "gold") -> str:
     return name if name.casefold().startswith("gold") else f"{word} {name}"
 
 
-# Apply measures to a gold and a metric of an eval set.
-
-
 def measure(
     name: str, gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, average: Average | None = None
 ) -> Result:
@@ -535,7 +525,11 @@ def average_ranks(task: Task, parts: Sequence[Sequence[MetricResults]]) -> list[
     """
     total = np.zeros(len(parts[0]))
     for place, statistic in enumerate(task.statistics):
-        columns = [[_place_value(metric, place) for metric in part] for part in parts]
+        nothing = Result(value=None, n=0)
+        columns = [
+            [m.statistics[place] if m.statistics and not m.partial else nothing for m in part]
+            for part in parts
+        ]
         if statistic.pooled:
             columns = [[pooled_accuracy(each) for each in zip(*columns, strict=True)]] * len(parts)
         sign = 1 if MEASURES[statistic.measure].higher_is_better else -1
@@ -545,8 +539,3 @@ def average_ranks(task: Task, parts: Sequence[Sequence[MetricResults]]) -> list[
             total += statistic.weight * np.where(np.isnan(values), np.nan, places)
     total /= len(parts) * sum(statistic.weight for statistic in task.statistics)
     return [None if math.isnan(value) else value for value in total.tolist()]
-
-
-def _place_value(metric: MetricResults, place: int) -> Result:
-    known = metric.statistics and not metric.partial
-    return metric.statistics[place] if known else Result(value=None, n=0)

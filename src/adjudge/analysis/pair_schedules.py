@@ -1,6 +1,7 @@
 """Which pairs of systems are compared where all pairs are too many: drawn by a schedule, or listed in a file.
 
-Pure, so that judging (`runs`) and the building of benchmarks (`curation`) draw pairs in one way.
+Judging (`runs`) and the building of benchmarks (`curation`) draw pairs in one way. A list is JSON lines,
+`{"lp", "document", "segment", "systems": [A, B]}`.
 """
 
 from __future__ import annotations
@@ -87,7 +88,6 @@ class Schedule:
     listed: Mapping[tuple[str, str], Collection[Pair]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts."""
         if self.kind not in get_args(ScheduleKind):
             raise UsageError(f"--pairs must be one of {', '.join(get_args(ScheduleKind))}; got {self.kind!r}")
         used = {
@@ -109,11 +109,12 @@ class Schedule:
             raise UsageError("--pairs listed needs a --pairs-file with pairs in it")
 
     def __str__(self) -> str:
-        """As a signature says it."""
         if self.kind == "anchored":
             return f"anchored,{','.join(self.anchors)}"
         if self.kind == "listed":
-            return f"listed,{self._digest}"
+            lines = sorted(repr((*key, *sorted(pair))) for key, own in self.listed.items() for pair in own)
+            digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+            return f"listed,{digest[:6]}"
         if self.in_all is not None:
             return f"sampled,{self.in_all} in all"
         return self.kind if self.per_segment is None else f"{self.kind},{self.per_segment} a segment"
@@ -159,17 +160,10 @@ class Schedule:
                 yield _in_order(drawn.sample(place.pairs, self._count(place)), place)
 
     def _named(self, place: Place) -> list[Pair]:
-        """Pairs of an anchor and another system, and of two anchors; or those of the list."""
         if self.kind == "listed":
             wanted = {frozenset(pair) for pair in self.listed.get((place.lp, place.segment), ())}
             return [pair for pair in place.pairs if frozenset(pair) in wanted]
         return [pair for pair in place.pairs if not set(self.anchors).isdisjoint(pair)]
-
-    @property
-    def _digest(self) -> str:
-        """Six hexadecimal digits over the list."""
-        lines = sorted(repr((*key, *sorted(pair))) for key, pairs in self.listed.items() for pair in pairs)
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:6]
 
     def _sampled(self, places: Sequence[Place], wanted: int) -> Iterator[list[Pair]]:
         """Each pair of each place is as likely as any other."""
@@ -210,16 +204,14 @@ class Standings:
         comparison, so that two systems that are equal do not take all. What is chosen counts as compared for
         the choices after it, so that the places of a round do not all get the same pairs.
         """
-        systems = {place.lp: _systems(places, place.lp) for place in places}
-        boards = {lp: _Board(names, self._points[lp]) for lp, names in systems.items()}
+        systems: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for place in places:
+            systems[place.lp] |= dict.fromkeys(place.systems)
+        boards = {lp: _Board(list(names), self._points[lp]) for lp, names in systems.items()}
         return [
             _in_order(boards[place.lp].choose(place, count, f"{seed}/{place.lp}/{place.segment}"), place)
             for place, count in zip(places, counts, strict=True)
         ]
-
-
-def _systems(places: Iterable[Place], lp: str) -> list[str]:
-    return list(dict.fromkeys(name for place in places if place.lp == lp for name in place.systems))
 
 
 class _Board:
@@ -244,7 +236,10 @@ class _Board:
             pair = max(free, key=lambda two: self._loss(covariance, *(self._place[name] for name in two)))
             free.remove(pair)
             chosen.append(pair)
-            self._suppose(*(self._place[name] for name in pair))
+            a, b = (self._place[name] for name in pair)
+            weight = self._weights[a, b]  # counts a comparison whose outcome is not known yet
+            self._precision[[a, b], [a, b]] += weight
+            self._precision[[a, b], [b, a]] -= weight
         return chosen
 
     def _loss(self, covariance: Floats, a: int, b: int) -> float:
@@ -253,15 +248,6 @@ class _Board:
         lead = abs(float(self._logs[a] - self._logs[b])) / deviation
         density = math.exp(-(lead**2) / 2) / math.sqrt(2 * math.pi)
         return round(deviation * (density - lead * math.erfc(lead / math.sqrt(2)) / 2), _DIGITS)
-
-    def _suppose(self, a: int, b: int) -> None:
-        """Count a comparison whose outcome is not known yet."""
-        weight = self._weights[a, b]
-        self._precision[[a, b], [a, b]] += weight
-        self._precision[[a, b], [b, a]] -= weight
-
-
-# Pairs that are to be compared, as JSON lines: `{"lp", "document", "segment", "systems": [A, B]}`.
 
 
 _KEYS: Final = frozenset({"lp", "document", "segment", "systems"})
@@ -314,13 +300,7 @@ def read_pairs(path: Path) -> list[ListedPair]:
 
 def write_pairs(path: Path, pairs: Iterable[ListedPair]) -> None:
     """Write one pair a line; the file appears whole or not at all."""
-    write_bytes(path, (render_json_line(_to_json(pair)) for pair in pairs))
-
-
-def _to_json(pair: ListedPair) -> dict[str, object]:
-    return {
-        "lp": pair.lp,
-        "document": pair.document,
-        "segment": pair.segment,
-        "systems": list(pair.systems),
-    }
+    told = (
+        {name: getattr(pair, name) for name in ("lp", "document", "segment", "systems")} for pair in pairs
+    )
+    write_bytes(path, map(render_json_line, told))

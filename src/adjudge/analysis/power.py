@@ -1,4 +1,7 @@
-"""How small a difference a number of judgements can show, and how many are needed to show one."""
+"""How small a difference a number of judgements can show, and how many are needed to show one.
+
+`Plan` answers without data, from spreads; `separations` from the judgements at hand, pair by pair of systems.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from typing import Annotated, Final
 
 import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 
 from adjudge.analysis.compare import are_documents_known, side_by_side
 from adjudge.analysis.segment_scores import score_matrix
 from adjudge.core.scores import Scores
 from adjudge.core.verb import Alpha, ByDocument, Option, Resamples, Scoring, Seed, settings
 from adjudge.errors import UsageError
+from adjudge.stats.judged import Floats
 from adjudge.stats.paired import enlarged, sign_flip_p_values
 
 __all__ = [
@@ -31,7 +34,6 @@ __all__ = [
     "variance_parts",
 ]
 
-Floats = NDArray[np.float64]
 MOST_UNITS: Final = 1_000_000
 """Above that many segments nothing is simulated: such a difference is none for people."""
 _CHANCES: Final = 64  # at which the spread of a pilot is tried
@@ -73,7 +75,6 @@ class Plan:
     pilot: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         if not (0 <= self.sd < math.inf and 0 <= self.annotator_sd < math.inf):
             raise UsageError(f"a standard deviation is 0 or more, got {self.sd} and {self.annotator_sd}")
         if self.segments < 1 or self.annotators < 1:
@@ -95,8 +96,7 @@ class Plan:
             return 0.0
         if self.segments < 2 * self.per_unit:
             return math.inf
-        error = self.spread / math.sqrt(self.segments)
-        low, high = 0.0, error
+        low, high = 0.0, self.spread / math.sqrt(self.segments)
         while self.power_for(high) < self.power:
             low, high = high, 2 * high
         while high - low > 1e-6 * high:
@@ -199,9 +199,8 @@ def simulated_power(
         shifts = mean - weights @ rest
         counts = rng.multinomial(units, weights)
         sums, squares = counts @ rest, counts @ (rest * rest)
-        means = sums / units + shifts
         errors = np.sqrt(np.maximum(squares - sums * sums / units, 0) / (units - 1) / units)
-        found += int(np.count_nonzero(np.abs(means) > bound * errors))
+        found += int(np.count_nonzero(np.abs(sums / units + shifts) > bound * errors))
     return found / resamples
 
 
@@ -214,8 +213,7 @@ def units_needed(
     """
 
     def is_enough(units: int) -> bool:
-        found = simulated_power(differences, units, alpha=alpha, resamples=resamples, seed=seed)
-        return found >= power
+        return power <= simulated_power(differences, units, alpha=alpha, resamples=resamples, seed=seed)
 
     return least_enough(is_enough)
 
@@ -236,9 +234,6 @@ def least_enough(is_enough: Callable[[int], bool], *, exact: bool = False) -> in
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
-
-
-# How far the judgements at hand are from telling systems apart: power, from the data.
 
 
 @settings

@@ -1,17 +1,22 @@
-"""Preferences made of scores: which of two translations an annotator's numbers prefer."""
+"""Preferences: those that were given, those that scores make, and both as arrays.
+
+`preferences_of` turns any judgements into preferences; `tabulate` arranges those on one criterion,
+comparisons by annotators, NaN where a verdict is missing. `calibrate_ties` finds how strong a preference
+must be to count.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
@@ -19,7 +24,7 @@ from adjudge.core.scores import SegmentScore
 from adjudge.core.typology import find_category
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
-from adjudge.stats.judged import Floats
+from adjudge.stats.judged import Floats, divided
 
 __all__ = [
     "OVERALL",
@@ -37,9 +42,6 @@ __all__ = [
     "preferences_of",
     "tabulate",
 ]
-
-
-# Preferences as an array: comparisons by annotators, NaN where a verdict is missing.
 
 
 VERDICTS: Final[Mapping[Verdict, float]] = {"A": 1.0, "E": 0.0, "B": -1.0}
@@ -100,13 +102,10 @@ class Comparisons:
     def mean_of(self, annotators: Sequence[str]) -> Floats:
         """Mean verdict of several annotators, over those of them who judged; NaN where none did."""
         labels = self.labels[:, [self.annotators.index(name) for name in annotators]]
-        judged = (~np.isnan(labels)).sum(axis=1)
-        means = np.full(len(labels), np.nan)
-        np.divide(np.nansum(labels, axis=1), judged, out=means, where=judged > 0)
-        return means
+        return divided(np.nansum(labels, axis=1), (~np.isnan(labels)).sum(axis=1))
 
 
-def numbered(keys: Sequence[tuple[str, ...]]) -> list[int]:
+def numbered(keys: Sequence[Hashable]) -> list[int]:
     """Number keys from 0 in order of first appearance; equal ones alike."""
     places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     return [places[key] for key in keys]
@@ -131,10 +130,15 @@ def tabulate(records: Iterable[Record], criterion: str) -> Comparisons:
         elif not isinstance(record, Preference) or record.criterion != criterion:
             continue
         else:
-            unit, verdict = _unit(record)
+            first, second, verdict = in_order_of_names(record)
+            unit = Comparison(record.lp, record.segment, first, second, record.document)
             key = unit[:4]
             if (key, record.annotator) in verdicts:
-                raise DataError(_twice(record))
+                systems = " and ".join(record.systems)
+                where = f"segment {record.segment!r} of {record.lp} for {record.criterion}"
+                raise DataError(
+                    f"{record.annotator!r} compared {systems} twice on {where}; keep the record that counts"
+                )
             verdicts[key, record.annotator] = np.nan if record.is_undecided else verdict
             undecided[record.annotator] += record.is_undecided
             units[key] = units[key] if key in units and units[key].document else unit
@@ -160,17 +164,6 @@ def in_order_of_names(record: Preference) -> tuple[str, str, float]:
     first, second = sorted(record.systems)
     verdict = VERDICTS[record.verdict] * (1 if record.systems[0] == first else -1)
     return first, second, verdict + 0.0  # a tie is 0, not -0
-
-
-def _unit(record: Preference) -> tuple[Comparison, float]:
-    first, second, verdict = in_order_of_names(record)
-    return Comparison(record.lp, record.segment, first, second, record.document), verdict
-
-
-def _twice(record: Preference) -> str:
-    systems = " and ".join(record.systems)
-    where = f"segment {record.segment!r} of {record.lp} for {record.criterion}"
-    return f"{record.annotator!r} compared {systems} twice on {where}; keep the record that counts"
 
 
 OVERALL: Final = "overall"
@@ -232,7 +225,6 @@ def preferences_from_annotations(
 def _preferences(
     records: Sequence[Record], weights: str | Weights | None, criterion: str, epsilon: float
 ) -> Iterator[Preference | Failure]:
-    """Preferences of one annotator on one criterion."""
     segments = score_records(records, weights=weights).segments
     yield from preferences_from_scores(
         segments, epsilon=epsilon, annotator=records[0].annotator, criterion=criterion
@@ -319,10 +311,7 @@ def _core_type(span: ErrorSpan, record: Annotation) -> str | None:
 
 
 def _pairs(segments: Iterable[SegmentScore]) -> Iterator[tuple[SegmentScore, SegmentScore]]:
-    by_segment: dict[tuple[str, str], list[SegmentScore]] = {}
-    for s in segments:
-        by_segment.setdefault((s.lp, s.segment), []).append(s)
-    for rows in by_segment.values():
+    for rows in grouped(((s.lp, s.segment), s) for s in segments).values():
         yield from combinations(sorted(rows, key=lambda s: s.system), 2)
 
 
@@ -331,9 +320,6 @@ def _verdict(a: float, b: float, epsilon: float) -> Verdict:
     if abs(difference) <= epsilon:
         return "E"
     return "A" if difference > 0 else "B"
-
-
-# How strong a preference must be to count: the threshold that agrees best with what people call equal.
 
 
 class TieAgreement(NamedTuple):
@@ -444,9 +430,11 @@ def _calibrated(
     held_out = np.array(said)
     for fold in range(FOLDS):
         here = folds == fold
-        if here.any() and _has_both(right[~here]):
-            chosen = _best(strengths[~here], said[~here], right[~here])
+        others = right[~here]
+        if here.any() and (others == 0).any() and (others != 0).any():
+            chosen = _best(strengths[~here], said[~here], others)
             held_out[here & (strengths <= chosen)] = 0.0
+    same = held_out == right
     return TieCalibration(
         criterion=criterion,
         threshold=threshold,
@@ -455,18 +443,8 @@ def _calibrated(
         split=split,
         before=_agreement(said, right),
         after=_agreement(after, right),
-        held_out=_balanced(held_out, right),
+        held_out=float((same[right != 0].mean() + same[right == 0].mean()) / 2),
     )
-
-
-def _has_both(right: Floats) -> bool:
-    return bool((right == 0).any() and (right != 0).any())
-
-
-def _balanced(said: Floats, right: Floats) -> float:
-    """The mean of the agreement on ranked and on tied pairs."""
-    same = said == right
-    return float((same[right != 0].mean() + same[right == 0].mean()) / 2)
 
 
 def _best(strengths: Floats, said: Floats, right: Floats) -> float:
@@ -504,11 +482,7 @@ def _majorities(
     gold: Iterable[Preference | Failure],
 ) -> tuple[dict[tuple[str, ...], float], Counter[str]]:
     """What more than half of the people say of each pair; by criterion, how many pairs have no majority."""
-    votes: dict[tuple[str, ...], list[float]] = {}
-    for preference in gold:
-        if isinstance(preference, Preference) and not preference.is_undecided:
-            key, verdict = _keyed(preference)
-            votes.setdefault(key, []).append(verdict)
+    votes = grouped(_keyed(p) for p in gold if isinstance(p, Preference) and not p.is_undecided)
     found: dict[tuple[str, ...], float] = {}
     split: Counter[str] = Counter()
     for key, own in votes.items():
@@ -518,9 +492,6 @@ def _majorities(
         else:
             split[key[2]] += 1
     return found, split
-
-
-# Judgements of several runs and files side by side, as preferences of annotators with names of their own.
 
 
 def named_apart(sources: Sequence[Judgements]) -> list[Judgements]:

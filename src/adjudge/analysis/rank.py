@@ -1,4 +1,9 @@
-"""`rank`: systems best first, with intervals, the tests of every pair, ranges of ranks and clusters."""
+"""`rank`: systems best first, with intervals, the tests of every pair, ranges of ranks and clusters.
+
+Systems are ranked by mean scores over common segments, by means over each one's own (WMT26), or by
+comparisons of two: normalised Copeland, Bradley-Terry, Davidson. `better_p_values` tests every pair of
+systems; `rank_by_criterion` makes one ranking for each criterion.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +60,7 @@ from adjudge.stats.bradley_terry import (
     smallest_cycles,
     unbeaten_groups,
 )
+from adjudge.stats.judged import Floats, divided
 from adjudge.stats.paired import (
     ROUNDING,
     enlarged,
@@ -81,10 +87,6 @@ __all__ = [
 ]
 
 
-# One test for every pair of systems.
-
-
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Test = Literal["permutation", "wilcoxon", "rank-sum", "t"]
 TESTS: Final[tuple[Test, ...]] = get_args(Test)
@@ -142,9 +144,6 @@ def _t_p_values(differences: Floats) -> Floats:
     found = stdtr(units - 1, -means / np.where(is_flat, 1.0, errors))
     constant = np.where(means > 0, smallest_p_value(units, 1000), 1.0)
     return np.asarray(np.where(is_flat, constant, found), dtype=np.float64)
-
-
-# What a ranking is, whichever way it was made, and with which settings.
 
 
 Method = Literal["mean", "item-mean", "copeland", "bradley-terry", "davidson"]
@@ -269,7 +268,6 @@ class RankSettings(OneAnnotator):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         super().__post_init__()
         if self.test is not None and self.has_own_test:
             raise UsageError(f"{self.method} has a test of its own: leave out the test {self.test!r}")
@@ -327,25 +325,20 @@ def unjudged(system: str, failed: int) -> RankedSystem:
     return RankedSystem(system=system, score=None, interval=None, cluster=None, n=0, failed=failed)
 
 
-def too_few_note(least: float) -> str:
-    """Return the note for samples too small to reach alpha.
-
-    Args:
-        least: the smallest one-sided one that there can be.
-    """
-    return f"Too few segments or resamples: p cannot be below {2 * least:g}, so no system can be ranked."
-
-
-def few_documents_note(units: int) -> str:
-    """Say how sure intervals and tests over so few documents are.
-
-    Args:
-        units: documents.
-    """
-    return (
-        f"There are only {units} documents, so that intervals are wide and tests weak. Judge more documents; "
-        "--by-segment takes segments for independent and finds more differences than there are."
-    )
+def _sureness_notes(
+    units: int, systems: int, settings: RankSettings, *, has_documents: bool
+) -> Iterator[str]:
+    least = 2 * smallest_p_value(units, settings.resamples)
+    if settings.is_bounded and systems > 1 and least >= settings.alpha:
+        yield f"Too few segments or resamples: p cannot be below {least:g}, so no system can be ranked."
+    if not settings.by_document and has_documents:
+        yield BY_SEGMENT_NOTE
+    if settings.by_document and 1 < units < FEW_DOCUMENTS:
+        yield (
+            f"There are only {units} documents, so that intervals are wide and tests weak. Judge more "
+            "documents; --by-segment takes segments for independent and finds more differences than there "
+            "are."
+        )
 
 
 def placed(
@@ -390,9 +383,6 @@ def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, .
     for row, column in zip(*np.triu_indices(len(p_values), 1), strict=True):
         found[row][column] = min(1.0, 2 * float(p_values[row, column]))
     return tuple(map(tuple, found))
-
-
-# Comparisons counted: who won how often against whom in each segment or document.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -442,9 +432,6 @@ def tally_comparisons(table: Comparisons, *, by_document: bool) -> Tally:
     return Tally(systems=systems, wins=wins[held], ties=ties[held])
 
 
-# Rankings of comparisons: normalised Copeland, Bradley-Terry and Davidson, with intervals and clusters.
-
-
 _TITLES: Final[Mapping[Method, str]] = {
     "copeland": "normalised Copeland: points (win 1, tie 0.5) by comparisons",
     "bradley-terry": "Bradley-Terry, a tie half a win for each: points expected against every other system",
@@ -489,13 +476,8 @@ def rank_comparisons(
     wins, ties = tally.wins.sum(axis=0), tally.ties.sum(axis=0)
     fitted, notes = _fit(wins, ties, tally.systems, settings.method)
     rows, p_values = _rows(tally, fitted, failed, settings)
-    least = _smallest_p(tally, settings)
-    if settings.is_bounded and len(rows) > 1 and 2 * least >= settings.alpha:
-        notes.append(too_few_note(least))
-    if not settings.by_document and any(u.document for u in table.units):
-        notes.append(BY_SEGMENT_NOTE)
-    if settings.by_document and 1 < len(tally.wins) < FEW_DOCUMENTS:
-        notes.append(few_documents_note(len(tally.wins)))
+    has_documents = any(u.document for u in table.units)
+    notes += _sureness_notes(len(tally.wins), len(rows), settings, has_documents=has_documents)
     notes += lone_unit_note(len(tally.wins), settings.of)
     cycles = smallest_cycles(wins + ties / 2, tally.systems)
     return Ranking(
@@ -510,18 +492,11 @@ def rank_comparisons(
 
 @dataclass(frozen=True, kw_only=True)
 class _Fit:
-    """Score of each system, and its log strength where there is one."""
-
     scores: Floats
     strengths: Sequence[float | None]
 
 
 def _fit(wins: Floats, ties: Floats, systems: Sequence[str], method: Method) -> tuple[_Fit, list[str]]:
-    """Score the systems, and say what the comparisons leave open.
-
-    Raises:
-        DataError: strengths are wanted of systems that no comparison connects.
-    """
     points = wins + ties / 2
     parts = [_listed([systems[i] for i in part]) for part in connected_parts(points + points.T)]
     if method == "copeland":
@@ -563,9 +538,7 @@ def _listed(names: Sequence[str]) -> str:
 def _copeland(wins: Floats, ties: Floats) -> Floats:
     """Resamples by systems: points by comparisons; NaN where a system has none."""
     played = (wins + wins.swapaxes(1, 2) + ties).sum(axis=2)
-    found = np.full(played.shape, np.nan)
-    np.divide((wins + ties / 2).sum(axis=2), played, out=found, where=played > 0)
-    return found
+    return divided((wins + ties / 2).sum(axis=2), played)
 
 
 def _model(wins: Floats, ties: Floats, method: Method, pull: float) -> Strengths:
@@ -592,7 +565,6 @@ def _drawn_scores(tally: Tally, settings: RankSettings) -> Floats:
 def _rows(
     tally: Tally, fitted: _Fit, failed: Mapping[str, int], settings: RankSettings
 ) -> tuple[list[RankedSystem], Floats]:
-    """Rows of the systems compared, best first, equal scores in the order of their names; p-values."""
     scores = np.round(fitted.scores, _DIGITS).tolist()
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], tally.systems[i]))
     drawn = _drawn_scores(tally, settings)[:, order]
@@ -622,11 +594,8 @@ def _p_values(tally: Tally, drawn: Floats, order: list[int], settings: RankSetti
         return better_p_values(totals, test, resamples=settings.resamples, seed=settings.seed)
     rounded = np.round(drawn, _DIGITS)
     hits = np.array([(~(column[:, None] > rounded)).sum(axis=0) for column in rounded.T])
-    return np.maximum((hits + 1) / (len(drawn) + 1), _smallest_p(tally, settings))
-
-
-def _smallest_p(tally: Tally, settings: RankSettings) -> float:
-    return smallest_p_value(len(tally.wins), settings.resamples)
+    least = smallest_p_value(len(tally.wins), settings.resamples)
+    return np.maximum((hits + 1) / (len(drawn) + 1), least)
 
 
 def _method(tally: Tally, settings: RankSettings) -> str:
@@ -650,9 +619,6 @@ def _cycle_notes(cycles: Sequence[Cycle]) -> Iterator[str]:
     )
     more = f"; {len(cycles) - 1} more of this length" if len(cycles) > 1 else ""
     yield f"Preferences go round: {told}{more}."
-
-
-# Rankings by criterion: what one of them is made of, and one of each, as a radar shows them.
 
 
 _FEWEST: Final = 3  # fewer make no surface
@@ -688,7 +654,6 @@ _BETTER_OF_TWO: Final = (
     "Systems were judged on different segments. WMT26's rule takes the better of two tests of a pair: among "
     "systems of one quality it found 8 of 100 pairs different in either direction, where one test finds 5."
 )
-_EACH: Final = "each language pair on its own"
 _NOTHING: Final = "nothing was judged, so that there is nothing to rank"
 
 
@@ -764,7 +729,9 @@ def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
         return _noted(scores, _rank(scores, settings))
     parts = {lp: _rank(part, settings) for lp, part in scores.lps.items()}
     notes = tuple(f"{lp}: {note}" for lp, part in parts.items() for note in part.notes)
-    whole = Ranking(signature=scores.signature, method=_EACH, systems=(), notes=notes)
+    whole = Ranking(
+        signature=scores.signature, method="each language pair on its own", systems=(), notes=notes
+    )
     if scores.systems:
         whole = _rank(scores, settings)
         whole = replace(whole, method=f"{whole.method}; {_together(parts)}")
@@ -775,7 +742,6 @@ def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
 
 
 def _together(parts: Mapping[str, Ranking]) -> str:
-    """Name the language pairs that are ranked as one: those in which something was judged."""
     judged = [lp for lp, part in parts.items() if any(row.score is not None for row in part.systems)]
     return (
         f"nothing was judged but {judged[0]}" if len(judged) == 1 else f"{', '.join(judged or parts)} pooled"
@@ -800,12 +766,10 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
 
 
 def _rank(scores: Scores, settings: RankSettings) -> Ranking:
-    """Rank one language pair, or several as one; the notes are those of the ranking alone."""
     if settings.method == "mean":
         return _rank_means(scores, settings)
     scores, notes = translated_by_all(scores)
-    rank_them = _rank_item_means if settings.method == "item-mean" else _rank_pairs
-    ranking = rank_them(scores, settings)
+    ranking = (_rank_item_means if settings.method == "item-mean" else _rank_pairs)(scores, settings)
     return replace(ranking, notes=(*notes, *ranking.notes))
 
 
@@ -836,7 +800,8 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
     if not rows.any():
         names = ", ".join(matrix.systems[column] for column in present)
         hint = "`adjudge rank --method copeland` compares every two systems where both are judged"
-        raise DataError(f"no segment of {_lps(scores)} is judged for every one of {names}: {hint}")
+        lps = ", ".join(dict.fromkeys(s.lp for s in scores.segments))
+        raise DataError(f"no segment of {lps} is judged for every one of {names}: {hint}")
     common = matrix.select(rows, present)
     settings = settings.settled(common.documents)
     totals = common.totals(by_document=bool(settings.by_document))
@@ -906,10 +871,6 @@ def _drawn_means(scores: Floats, settings: RankSettings, place: int) -> Floats:
 def _share_not_above(draws: Floats) -> float:
     """One-sided p-value of "above 0": share of draws that are not, counting one more; 1 without draws."""
     return float((np.count_nonzero(~(draws > 0)) + 1) / (len(draws) + 1))
-
-
-def _lps(scores: Scores) -> str:
-    return ", ".join(dict.fromkeys(s.lp for s in scores.segments))
 
 
 def _ranked(
@@ -990,10 +951,5 @@ def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: Ra
         yield "These are means of segment scores; the corpus scores (`adjudge score`) cannot be resampled."
     units, systems = totals.sums.shape
     yield from lone_unit_note(units, settings.of)
-    least = smallest_p_value(units, settings.resamples)
-    if settings.is_bounded and systems > 1 and 2 * least >= settings.alpha:
-        yield too_few_note(least)
-    if not settings.by_document and any(s.document for s in scores.segments):
-        yield BY_SEGMENT_NOTE
-    if settings.by_document and 1 < units < FEW_DOCUMENTS:
-        yield few_documents_note(units)
+    has_documents = any(s.document for s in scores.segments)
+    yield from _sureness_notes(units, systems, settings, has_documents=has_documents)

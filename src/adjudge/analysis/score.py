@@ -1,4 +1,8 @@
-"""`score`: whatever a user has as scores, intervals, scorecards. Verbs that compare systems read here."""
+"""`score`: whatever a user has as scores, with intervals and scorecards.
+
+`scored` reads and scores any source; the verbs that compare systems begin with it. A scorecard says how
+many points in so many words a system lost, and whether that passes.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +164,7 @@ def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
     return replace(scores, signature=signature, notes=(*scores.notes, within))
 
 
-# Scorecards: points in so many words, and whether they pass.
+# Scorecards
 
 
 def with_cards(
@@ -194,7 +198,9 @@ def with_cards(
     asked = [place for place in asked if lp is None or place[0] == lp]
     records = judged.records if isinstance(judged, Run) else judged
     graves = {(r.lp, r.segment, r.systems[0]) for r in records if is_critical(r)}
-    own = _by_system(scores, asked)
+    own: dict[str, dict[Place, float | None]] = {s.system: dict.fromkeys(asked) for s in scores.systems}
+    for each in scores.segments:
+        own.setdefault(each.system, {})[each.lp, each.segment] = each.score
     systems = tuple(
         replace(s, card=_card(s, own[s.system], segments, graves, scores.weights.passing))
         for s in scores.systems
@@ -203,14 +209,6 @@ def with_cards(
     missing = sorted({place[0] for place in asked} - {s.lp for s in scores.segments})
     none = f"Nothing of {', '.join(missing)} is judged, so that scorecards are open: choose with --lp."
     return replace(scores, systems=systems, lps=lps, notes=(*scores.notes, *([none] if missing else ())))
-
-
-def _by_system(scores: Scores, asked: Iterable[Place]) -> dict[str, dict[Place, float | None]]:
-    """System to segment to score; None where it failed, or where nobody judged it."""
-    found: dict[str, dict[Place, float | None]] = {s.system: dict.fromkeys(asked) for s in scores.systems}
-    for each in scores.segments:
-        found.setdefault(each.system, {})[each.lp, each.segment] = each.score
-    return found
 
 
 def is_critical(record: Record) -> bool:
@@ -275,9 +273,6 @@ def domains_of(texts: TestSet | Path | str, lp: str | None) -> Mapping[Place, st
     return {(s.lp, s.segment): s.domain for s in known}
 
 
-# Scores that one gold or one metric of a test set gave.
-
-
 def _of_test_set(source: Source, settings: OneAnnotator) -> Scored:
     if not isinstance(source, str | Path) or isinstance(settings.weights, Weights):
         raise UsageError(
@@ -320,7 +315,7 @@ def _scores(eval_set: EvalSet, one: ScoreSet) -> Scores:
     )
 
 
-# Segments that all systems translated, and intervals of means.
+# Intervals of means
 
 
 def translated_by_all(scores: Scores) -> tuple[Scores, list[str]]:

@@ -1,15 +1,21 @@
-"""Records as scores: of each translation, document and system, with what a reader must know of them."""
+"""Records as scores: of each translation, document and system, with what a reader must know of them.
+
+Records become judgements, one number or its absence for one translation by one annotator; their means
+become scores of segments, documents and systems (`score_records`). A judgement that failed is in no mean.
+Functions that end in `_note` say in sentences what a mean does not show. `ScoreMatrix` has the scores as
+arrays, segments by systems.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +48,7 @@ from adjudge.core.scores import (
 from adjudge.core.segment import ALL_PASS, Segment, read_criteria
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.stats.judged import Floats, divided
 
 __all__ = [
     "DEFAULT_WEIGHTS",
@@ -51,14 +58,12 @@ __all__ = [
     "coverage_note",
     "document_scores",
     "esa_score",
+    "grouped",
     "points",
     "score_matrix",
     "score_records",
     "undecided_note",
 ]
-
-
-# Preferences to points: what each of two systems earns from one comparison.
 
 
 _POINTS: Final[dict[Verdict, tuple[float, float]]] = {"A": (1.0, 0.0), "B": (0.0, 1.0), "E": (0.5, 0.5)}
@@ -81,6 +86,9 @@ def undecided_note(preferences: Iterable[Preference]) -> list[str]:
     return [f"{which} undecided, as the verdict changed with the order: neither wins nor ties, left out."]
 
 
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
 _MOST_CRITERIA: Final = 10  # that are named where one is unknown
 
 
@@ -100,19 +108,11 @@ def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:
 
 
 def _check_criterion(records: Iterable[Record], wanted: str | None) -> None:
-    """Refuse a criterion that no segment has.
-
-    Raises:
-        UsageError: as said.
-    """
     known = dict.fromkeys([ALL_PASS, *(r.criterion for r in records if r.criterion is not None)])
     if wanted is not None and wanted not in known:
         first = ", ".join(islice(known, _MOST_CRITERIA))
         more = " ..." if len(known) > _MOST_CRITERIA else ""
         raise UsageError(f"no segment has a criterion {wanted!r}; choose one of {first}{more}")
-
-
-# Records as judgements: one number, or its absence, for one translation by one annotator.
 
 
 class Judgement(NamedTuple):
@@ -168,7 +168,7 @@ def judgements(
     found: list[Judgement] = []
     seen: set[tuple[str, ...]] = set()
     for record in records:
-        if not _is_on(record, criterion):
+        if not (criterion is None or record.criterion in {None, criterion}):
             continue
         for key in _keys(record):
             if key in seen:
@@ -176,10 +176,6 @@ def judgements(
             seen.add(key)
         found += _judgements_of(record, number, texts.get((record.lp, record.segment)))
     return found
-
-
-def _is_on(record: Record, criterion: str | None) -> bool:
-    return criterion is None or record.criterion in {None, criterion}
 
 
 def _keys(record: Record) -> list[tuple[str, ...]]:
@@ -217,15 +213,20 @@ def _judgements_of(
             yield Judgement(*place, system, record.annotator, None, missing=missing)
 
 
-# Verdicts on the criteria of a segment: one of all together, and how many of a system are a pass.
+# Verdicts on criteria
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """All values of each key, in order of appearance."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def by_translation(judged: Iterable[Judgement]) -> list[list[Judgement]]:
     """Put together what one annotator says of one translation by all criteria, in order of appearance."""
-    found: dict[tuple[str, ...], list[Judgement]] = {}
-    for j in judged:
-        found.setdefault((j.annotator, j.lp, j.segment, j.system), []).append(j)
-    return list(found.values())
+    return list(grouped(((j.annotator, j.lp, j.segment, j.system), j) for j in judged).values())
 
 
 def together(verdicts: Sequence[Judgement]) -> Judgement:
@@ -236,9 +237,7 @@ def together(verdicts: Sequence[Judgement]) -> Judgement:
 
 def checklists(judged: Iterable[Judgement]) -> dict[str, Checklist]:
     """Count the verdicts of each system by all criteria."""
-    systems: dict[str, list[list[float | None]]] = {}
-    for verdicts in by_translation(judged):
-        systems.setdefault(verdicts[0].system, []).append([verdict.number for verdict in verdicts])
+    systems = grouped((own[0].system, [verdict.number for verdict in own]) for own in by_translation(judged))
     return {system: Checklist.of(translations) for system, translations in systems.items()}
 
 
@@ -265,9 +264,6 @@ def without_criteria_note(segments: Iterable[Segment], lp: str | None) -> list[s
         return []
     which = f"{of_all(without, len(kept), 'segment')} {form(without, 'has', 'have')} no criteria"
     return [f"{which} and {form(without, 'is', 'are')} in no number."]
-
-
-# Means by translation, document and system. A judgement that failed is in none of them.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,10 +327,8 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
 
 def document_scores(segments: Iterable[SegmentScore]) -> list[DocumentScore]:
     """Mean over the judged segments of each document and system, in order of first appearance."""
-    grouped: dict[tuple[str, str, str], list[SegmentScore]] = {}
-    for s in segments:
-        grouped.setdefault((s.lp, s.document, s.system), []).append(s)
-    return [_document_score(*key, scores) for key, scores in grouped.items()]
+    found = grouped(((s.lp, s.document, s.system), s) for s in segments)
+    return [_document_score(*key, scores) for key, scores in found.items()]
 
 
 def _document_score(lp: str, document: str, system: str, scores: list[SegmentScore]) -> DocumentScore:
@@ -360,23 +354,18 @@ def system_scores(
         numbers: system and the score of one of its segments, or what it earned in one comparison.
         failed: system to judgements asked for and not obtained.
     """
-    grouped: dict[str, list[float]] = {}
-    for system, number in numbers:
-        found = grouped.setdefault(system, [])
-        if number is not None:
-            found.append(number)
+    known = {
+        system: [number for number in own if number is not None] for system, own in grouped(numbers).items()
+    }
     return [
         SystemScore(system=system, score=mean(found), n=len(found), failed=failed.get(system, 0))
-        for system, found in grouped.items()
+        for system, found in known.items()
     ]
 
 
 def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
     """Count each system's failed judgements."""
     return Counter(j.system for j in judgements if j.has_failed)
-
-
-# What a mean does not show: which segments it is over. Sentences for people, with the counts.
 
 
 READINGS: Final[Mapping[str, str]] = {
@@ -434,11 +423,8 @@ def pending_note(pending: int) -> list[str]:
 
 def coverage_note(segments: Iterable[SegmentScore]) -> list[str]:
     """Say so where systems are not judged on the same segments: their means are not comparable."""
-    judged: dict[str, set[tuple[str, str]]] = {}
-    for s in segments:
-        found = judged.setdefault(s.system, set())
-        if s.score is not None:
-            found.add((s.lp, s.segment))
+    rows = grouped((s.system, s) for s in segments)
+    judged = {name: {(s.lp, s.segment) for s in own if s.score is not None} for name, own in rows.items()}
     sets = list(judged.values())
     if all(found == sets[0] for found in sets):
         return []
@@ -477,9 +463,6 @@ def annotators_note(judgements: Sequence[Judgement]) -> list[str]:
     return [f"{which}; its score is the mean over those who judged it."]
 
 
-# Error Span Annotation: the rating that followed the marking, or the marked spans alone.
-
-
 def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
     """The rating, 0 to 100, or with weights minus the points of the spans (0 and below).
 
@@ -495,13 +478,6 @@ def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
     if annotation.rating is None:
         raise DataError(f"{annotation.system} segment {annotation.segment} has no rating")
     return annotation.rating
-
-
-# Scores with and without the texts that look like attacks on whoever judges them.
-
-
-_IN_TRANSLATION = "@translation"
-_DIGITS = 4
 
 
 def find_suspects(
@@ -523,14 +499,13 @@ def find_suspects(
     if not flagged:
         return None
     segments = {(j.lp, j.segment) for j in flagged}
-    rest = [j for j in judged if (j.lp, j.segment) not in segments]
-    alone = sum(any(flag.endswith(_IN_TRANSLATION) for flag in j.flags) for j in flagged)
+    alone = sum(any(flag.endswith("@translation") for flag in j.flags) for j in flagged)
     return Suspects(
         judgements=len(flagged) // share,
         asked=len(judged) // share,
         in_translation=alone // share,
         segments=len(segments),
-        systems=tuple(score(rest)),
+        systems=tuple(score([j for j in judged if (j.lp, j.segment) not in segments])),
     )
 
 
@@ -551,10 +526,7 @@ def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> 
         return [f"{which}, {alone}; no score can be had without their segments ({suspects.segments})."]
     most = max(moves, key=lambda name: abs(moves[name]))
     segments = f"Without their segments ({suspects.segments}) {most} moves most"
-    return [f"{which}, {alone}. {segments}, by {moves[most]:+.{_DIGITS}g}."]
-
-
-# `score`: the records of a run, a file or a campaign as numbers with a signature.
+    return [f"{which}, {alone}. {segments}, by {moves[most]:+.4g}."]
 
 
 DEFAULT_WEIGHTS: Final = "mqm-google"
@@ -672,9 +644,7 @@ def score_records(
     judged = method.judgements(chosen)
     if not judged:
         raise DataError("there is nothing to score: every comparison is undecided")
-    parts: dict[str, list[Judgement]] = {}
-    for judgement in judged:
-        parts.setdefault(judgement.lp, []).append(judgement)
+    parts = grouped((judgement.lp, judgement) for judgement in judged)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
     unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)
@@ -688,7 +658,6 @@ def score_records(
 def _with_checklists(
     scores: Scores, records: Sequence[Record], method: _Method, notes: Sequence[str]
 ) -> Scores:
-    """Count the verdicts of each system, unless those on one criterion alone are scored."""
     lps = {
         lp: _with_checklists(part, [r for r in records if r.lp == lp], method, ())
         for lp, part in scores.lps.items()
@@ -709,8 +678,7 @@ def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str)
     lps = {
         lp: replace(part, preferences=tuple(p for p in kept if p.lp == lp)) for lp, part in scores.lps.items()
     }
-    notes = (*scores.notes, *undecided_note(kept))
-    return replace(scores, preferences=kept, lps=lps, notes=notes)
+    return replace(scores, preferences=kept, lps=lps, notes=(*scores.notes, *undecided_note(kept)))
 
 
 def _choose(records: Sequence[Record], lp: str | None) -> list[Record]:
@@ -736,20 +704,15 @@ def _method(
         _check_criterion(records, criterion)
     elif criterion is not None:
         raise UsageError(f"a criterion chooses among preferences; these records are of protocol {protocol}")
-    weighed = _weights(protocol, weights, info)
+    if weights is not None and not find_protocol(protocol).has_spans:
+        raise UsageError(f"weights are for marked errors; records of protocol {protocol} have none")
+    if weights is None and protocol == "mqm":
+        weights = (None if info is None else info.weights) or DEFAULT_WEIGHTS
+    weighed = find_weights(weights) if isinstance(weights, str) else weights
     return _Method(protocol=protocol, weights=weighed, criterion=criterion, info=info, texts={})
 
 
-def _weights(protocol: str, wanted: str | Weights | None, info: RunInfo | None) -> Weights | None:
-    if wanted is not None and not find_protocol(protocol).has_spans:
-        raise UsageError(f"weights are for marked errors; records of protocol {protocol} have none")
-    if wanted is None and protocol == "mqm":
-        wanted = (None if info is None else info.weights) or DEFAULT_WEIGHTS
-    return find_weights(wanted) if isinstance(wanted, str) else wanted
-
-
 def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, float]) -> Scores:
-    """Score judgements; corpus scores, where there are some, are the scores of the systems."""
     segments = _segment_scores(judged, method)
     holes = Counter(s.system for s in segments if s.is_untranslated)
     systems = [replace(s, untranslated=holes[s.system]) for s in _system_scores(judged, method, segments)]
@@ -808,7 +771,6 @@ def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
 
 
 def _readings(judged: Sequence[Judgement], method: _Method) -> dict[str, int]:
-    """Judgements by the flags that say how they were read, those that there are."""
     counts = {flag: sum(flag in j.flags for j in judged) // method.share for flag in READINGS}
     return {flag: number for flag, number in counts.items() if number}
 
@@ -833,7 +795,6 @@ def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool)
 
 
 def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
-    """What is missing, and who judged."""
     pending = 0 if method.info is None else method.info.counts.get("pending", 0)
     failed, asked = _counts(judged, method)
     read = readings_note(_readings(judged, method), asked)
@@ -844,7 +805,6 @@ def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
 def _coverage_notes(
     segments: Sequence[SegmentScore], systems: Sequence[SystemScore], method: _Method
 ) -> list[str]:
-    """Whether the means of the systems are over the same segments."""
     return comparisons_note(systems) if method.is_pairwise else coverage_note(segments)
 
 
@@ -866,11 +826,6 @@ def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _
     return replace(whole, systems=(), lps=each, notes=tuple(notes), suspects=None)
 
 
-# Segment scores as arrays: segments by systems, NaN where a judgement is missing.
-
-
-Floats = NDArray[np.float64]
-
 _LARGEST: Final = 1e100  # the square of a sum of them, and a sum of such squares, are still numbers
 
 
@@ -889,9 +844,7 @@ class Totals:
     @property
     def means(self) -> Floats:
         """Units by systems, mean score; NaN where there is none."""
-        means = np.full(self.sums.shape, np.nan)
-        np.divide(self.sums, self.sizes, out=means, where=self.sizes > 0)
-        return means
+        return divided(self.sums, self.sizes)
 
     @property
     def shares(self) -> Floats:

@@ -1,4 +1,9 @@
-"""What looks wrong in a metric's scores: stand-ins for a missing score, missing systems, one value only."""
+"""Tasks of metrics: which statistics they average, which systems they compare, what looks wrong.
+
+A task is a TOML file (`Task`, `list_tasks`). `choose` applies its rules to an eval set, and says why a
+system or a metric is left out; `suspicious` names stand-ins for missing scores, missing systems, constant
+and reversed scores.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
@@ -33,9 +39,6 @@ __all__ = [
     "suspicious",
     "task_of",
 ]
-
-
-# Task sets as data: which statistics a metrics task averages, and which systems it compares.
 
 
 Value = TypeVar("Value", float, Floats)
@@ -173,7 +176,7 @@ def task_of(test_set: str, lp: str) -> Task | None:
     return next((t for t in list_tasks() if test_set in t.test_sets and lp in t.lps), None)
 
 
-# Reading...
+# Reading
 
 _TASK: Final = frozenset(
     {"title", "source", "test_sets", "gold", "system_gold", "lps", "statistics", "primary", "baselines"}
@@ -188,7 +191,10 @@ def _read(text: str, path: Path) -> Task:
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"not TOML: {error}", path=path) from error
     fields = read_fields(value, _TASK, "task", path)
-    statistics = tuple(_statistics(fields))
+    rows = fields.values.get("statistics", [])
+    if not isinstance(rows, list):
+        fields.fail("statistics are written as [[statistics]]")
+    statistics = tuple(_statistic(row, fields) for row in rows)
     if not statistics:
         fields.fail("a task needs at least one [[statistics]]")
     return Task(
@@ -222,14 +228,6 @@ def _rule(value: object, outer: Fields) -> LpRule:
         beside=_flag(fields, "beside"),
         primary=fields.texts("primary"),
     )
-
-
-def _statistics(outer: Fields) -> Iterator[Statistic]:
-    rows = outer.values.get("statistics", [])
-    if not isinstance(rows, list):
-        outer.fail("statistics are written as [[statistics]]")
-    for row in rows:
-        yield _statistic(row, outer)
 
 
 def _statistic(row: Any, outer: Fields) -> Statistic:  # noqa: ANN401 (whatever stands in the file)
@@ -275,12 +273,6 @@ def _flag(fields: Fields, key: str) -> bool:
     if not isinstance(value, bool):
         fields.fail(f"{key!r} must be true or false, got {value!r}")
     return value
-
-
-# Which systems are compared and which metrics belong beside each other, and why the others are left out.
-
-
-_NO_REFERENCE = frozenset({"", "src"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,63 +329,50 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
         raise UsageError(f"no metric was shown reference {wishes.reference!r}; they were shown {known}")
     shown = {reference} if reference is not None and (reference in there or not there) else used
     metrics = tuple(n for n, m in eval_set.metrics.items() if references_in(m.reference) <= shown)
-    notes = list(_left_out(eval_set, metrics, shown))
+    others = ", ".join(name for name in eval_set.metrics if name not in metrics)
+    note = (
+        f"Metrics that were shown another reference than {', '.join(sorted(shown))} are left out: {others}."
+    )
     standing = shown if reference is None else shown | {reference}
     excluded = _excluded(eval_set, gold, rule, wishes, standing)
     systems = tuple(s for s in eval_set.systems if s not in excluded)
     if not systems:
-        raise DataError(f"no system of {eval_set.name} {eval_set.lp} is left to compare: {_told(excluded)}")
+        told = ", ".join(f"{system} ({reason})" for system, reason in excluded.items())
+        raise DataError(f"no system of {eval_set.name} {eval_set.lp} is left to compare: {told}")
     return Choice(
         systems=systems,
         excluded=excluded,
         metrics=metrics,
         reference=", ".join(sorted(shown)),
-        notes=tuple(notes),
+        notes=(note,) if others else (),
     )
 
 
 def references_in(shown: str) -> set[str]:
     """References that a metric was shown: `refA.refB` are two, `src` is none."""
-    return {*shown.split(".")} - _NO_REFERENCE
-
-
-def _left_out(eval_set: EvalSet, kept: Sequence[str], shown: set[str]) -> list[str]:
-    others = [name for name in eval_set.metrics if name not in kept]
-    if not others:
-        return []
-    names = ", ".join(sorted(shown))
-    return [f"Metrics that were shown another reference than {names} are left out: {', '.join(others)}."]
+    return {*shown.split(".")} - {"", "src"}
 
 
 def _excluded(
     eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes, shown: set[str]
 ) -> dict[str, str]:
-    """Systems that are not compared, each with the first reason that holds."""
     for name in wishes.exclude:
         if name not in eval_set.systems:
             raise UsageError(f"no system {name!r} to exclude; there are {', '.join(eval_set.systems)}")
+    nothing = np.isnan(gold.segments).all(axis=1) & np.isnan(gold.systems)
     people = rule.include_human if wishes.include_human is None else wishes.include_human
     reasons = {
         "excluded by name": set(wishes.exclude),
         "outlier of the task": set() if wishes.include_outliers else set(rule.outliers),
         "reference that metrics were shown": set(eval_set.references) & shown,
         "human translation": set() if people else set(eval_set.references),
-        "not judged by gold": _unjudged(eval_set, gold),
+        "not judged by gold": set(compress(eval_set.systems, nothing.tolist())),
     }
     return {
         system: reason
         for system in eval_set.systems
         if (reason := next((r for r, names in reasons.items() if system in names), None)) is not None
     }
-
-
-def _unjudged(eval_set: EvalSet, gold: ScoreSet) -> set[str]:
-    nothing = np.isnan(gold.segments).all(axis=1) & np.isnan(gold.systems)
-    return {system for system, none in zip(eval_set.systems, nothing, strict=True) if none}
-
-
-def _told(excluded: Mapping[str, str]) -> str:
-    return ", ".join(f"{system} ({reason})" for system, reason in excluded.items())
 
 
 _FEW: Final = 0.02
@@ -423,7 +402,6 @@ def suspicious(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, 
 
 
 def _missing(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, ...]) -> Iterator[str]:
-    """Translations that gold judged and the metric did not."""
     whole = np.asarray(np.isnan(metric.segments).all(axis=1))
     wanted = ~np.isnan(gold.segments)
     if whole.all() and np.isnan(metric.systems).all():
@@ -470,7 +448,6 @@ def _stands_in(beyond: Floats, known: Floats) -> bool:
 
 
 def _lonely(name: str, known: Floats) -> Iterator[str]:
-    """A usual stand-in, far away from all the other scores."""
     for value in (known.min(), known.max()) if len(known) else ():
         others = known[known != value]
         gap = float(np.abs(others - value).min())

@@ -1,4 +1,10 @@
-"""Bootstrap intervals of precision, recall and F1 over segments."""
+"""Matching rules: what the marked errors of a run earn beside those of gold.
+
+A `Mark` is a side, a half-open range, a severity and a category. Rules count characters (`w25`, `chars`) or
+marks matched one-to-one (`em`, `mp`, `mpp`, `himate`); `RULES` lists them. From the credit of each
+translation come precision, recall and F1, micro over all translations or macro over each, with bootstrap
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +18,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.analysis.preferences import numbered
 from adjudge.core.mqm import total
 from adjudge.core.record import ErrorSpan, Side
 from adjudge.core.scores import Interval
@@ -48,9 +55,6 @@ __all__ = [
     "wmt23_characters",
     "wmt25_characters",
 ]
-
-
-# What marks earn, and precision, recall and F1 of it: micro over all translations, macro over each.
 
 
 Average = Literal["micro", "macro"]
@@ -114,9 +118,6 @@ def macro(credits_: Sequence[Credit]) -> Quality:
     """
     each = [quality(credit) for credit in credits_]
     return Quality(*(total(column) / len(each) for column in zip(*each, strict=True)))
-
-
-# Marked errors as the matching rules see them: a side, a half-open range, a severity, a category.
 
 
 Unit = Literal["characters", "words"]
@@ -229,13 +230,9 @@ def shares(one: Mark, other: Mark) -> tuple[float, float]:
     return (common / one.length, common / other.length) if common else (0.0, 0.0)
 
 
-# Matching rules that count characters (or words): `w25` and `chars`.
-
-
 OTHER_SEVERITY: Final = 0.5
 """Credit of a character that both mark with different severities."""
 
-_MAJOR: Final[frozenset[Severity]] = frozenset({"major", "critical"})
 
 _Place = tuple[Side, int]
 
@@ -281,17 +278,15 @@ def wmt23_characters(gold: Sequence[Mark], pred: Sequence[Mark]) -> Credit:
     one, other = _depth(gold, empty=1), _depth(pred, empty=1)
     marked, found = {*one.major, *one.minor}, {*other.major, *other.minor}
     agreed = (one.major.keys() & other.major.keys()) | (one.minor.keys() & other.minor.keys())
-    both = len(marked & found)
-    earned = len(agreed) + OTHER_SEVERITY * (both - len(agreed))
+    earned = len(agreed) + OTHER_SEVERITY * (len(marked & found) - len(agreed))
     return Credit(earned, len(marked), earned, len(found))
 
 
 def _depth(marks: Iterable[Mark], empty: int = 0) -> _Depth:
-    """Count the marks on every character; an empty mark holds so many characters."""
     depth = _Depth(Counter(), Counter())
     for mark in marks:
         if mark.start is not None:
-            of_severity = depth.major if mark.severity in _MAJOR else depth.minor
+            of_severity = depth.major if mark.severity in {"major", "critical"} else depth.minor
             length = mark.length or empty
             of_severity.update((mark.side, place) for place in range(mark.start, mark.start + length))
     return depth
@@ -299,9 +294,6 @@ def _depth(marks: Iterable[Mark], empty: int = 0) -> _Depth:
 
 def _all(depth: _Depth) -> int:
     return depth.major.total() + depth.minor.total()
-
-
-# One-to-one matchings of gold marks and predicted marks: no mark counts twice.
 
 
 Places = NDArray[np.intp]
@@ -384,7 +376,6 @@ def best_f1(pairs: Sequence[Pair], gold_most: float, pred_most: float) -> tuple[
 
 
 def _groups(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Split pairs into groups that share no mark."""
     home: dict[tuple[str, int], list[Pair]] = {}
     for pair in pairs:
         ends = ("gold", pair.gold), ("pred", pair.pred)
@@ -436,9 +427,6 @@ def _assigned(pairs: Sequence[Pair]) -> tuple[float, float]:
     rows, columns = linear_sum_assignment(table.sum(axis=2), maximize=True)
     one, other = table[rows, columns].sum(axis=0)
     return float(one), float(other)
-
-
-# Matching rules that count marks: `em`, `mp`, `mpp` and `himate`.
 
 
 def exact_match(gold: Sequence[Mark], pred: Sequence[Mark], *, penalty: float = 0.0) -> Credit:
@@ -523,7 +511,6 @@ def is_run_match(one: Mark, other: Mark, threshold: float) -> bool:
 
 
 def _longest_run(one: Sequence[str], other: Sequence[str]) -> int:
-    """Length of the longest run of words that stands in both."""
     longest = 0
     before = [0] * (len(other) + 1)
     for word in one:
@@ -559,9 +546,6 @@ def _mass(marks: Sequence[Mark], weights: Mapping[Severity, float] | None) -> fl
         if mark.severity not in weights:
             raise UsageError(f"the severity weights have none for {mark.severity}; add it, 0 to ignore it")
     return total(weights[mark.severity] for mark in marks)
-
-
-# The matching rules by name, as data.
 
 
 THRESHOLD: Final = 0.5
@@ -642,20 +626,18 @@ def quality_intervals(
         resamples: number of draws.
         seed: of numpy's default generator.
     """
-    places = {segment: place for place, segment in enumerate(dict.fromkeys(segments))}
-    index = [places[segment] for segment in segments]
+    places = numbered(segments)
     rows = np.array([c if average == "micro" else (*quality(c), 1.0) for c in credits_], dtype=np.float64)
-    sums = np.zeros((len(places), 4))
-    np.add.at(sums, index, rows)
+    sums = np.zeros((len(set(places)), 4))
+    np.add.at(sums, places, rows)
 
     def statistic(name: str, draws: Floats) -> Floats:
-        drawn = draws @ sums
-        return (_of_micro if average == "micro" else _of_macro)(drawn)[name]
+        return _drawn_quality(draws @ sums, average)[name]
 
     return {
         name: bootstrap_interval(
             lambda draws, name=name: statistic(name, draws),  # type: ignore[misc]
-            range(len(places)),
+            range(len(sums)),
             resamples=resamples,
             seed=seed,
         )
@@ -663,15 +645,13 @@ def quality_intervals(
     }
 
 
-def _of_micro(drawn: Floats) -> dict[str, Floats]:
+def _drawn_quality(drawn: Floats, average: Average) -> dict[str, Floats]:
+    if average == "macro":
+        precision, recall, f1, n = drawn.T
+        return {"precision": precision / n, "recall": recall / n, "f1": f1 / n}
     gold, gold_most, pred, pred_most = drawn.T
     precision = np.divide(pred, pred_most, out=np.ones_like(pred), where=pred_most > 0)
     recall = np.divide(gold, gold_most, out=np.ones_like(gold), where=gold_most > 0)
     both = precision + recall
     f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     return {"precision": precision, "recall": recall, "f1": f1}
-
-
-def _of_macro(drawn: Floats) -> dict[str, Floats]:
-    precision, recall, f1, n = drawn.T
-    return {"precision": precision / n, "recall": recall / n, "f1": f1 / n}

@@ -1,4 +1,10 @@
-"""Which severity a run gives to the errors that gold marks, and what either side alone marks."""
+"""`spans`: precision, recall and F1 of marked errors against gold, and which severities they are given.
+
+`pair_up` puts together the translations that both gold and a run judged, the only ones on which marks can
+be compared. `spans` scores them by the rules of `span_matching`, whole or by severity, category, side,
+system, language pair, domain or length; `severity_confusion` counts which severity a run gives to what gold
+marks.
+"""
 
 from __future__ import annotations
 
@@ -107,9 +113,6 @@ def _lacks_texts(source: Given) -> bool:
     return detect(Path(source)) in {"mtme-ratings", "mtme-scores"} and find_test_set(source) is None
 
 
-# Translations that both gold and a run judged: the only ones on which marks can be compared.
-
-
 class Key(NamedTuple):
     """One translation."""
 
@@ -174,18 +177,26 @@ def pair_up(
         for g in golds[key]
         for p in said[key]
     ]
-    fitting = [b for b in both if _fits(b)]
+    fitting = [
+        b
+        for b in both
+        if all(_stands(span, b.texts.get(span.side)) for a in (b.gold, b.pred) for span in a.spans)
+    ]
     if not fitting:
         raise DataError(_nothing(pred, gold, said, golds, len(both)))
-    failed = {key for key in _failed(pred, lp) if key in golds and key not in said}
+    failures = [r for r in pred.records if isinstance(r, Failure) and lp in {None, r.lp}]
+    failed = {Key(r.lp, r.segment, system) for r in failures for system in r.systems}
+    failed &= golds.keys() - said.keys()
     notes = [
         *(f"{each.name}: {note.removesuffix('.')}." for each in (pred, gold) for note in each.notes),
         *repeats,
         *gold_repeats,
         *_coverage(said, golds, failed),
         *_several(pred, gold, said, golds),
-        *_misfits(len(both) - len(fitting), len(both)),
     ]
+    if lost := len(both) - len(fitting):
+        which = f"{of_all(lost, len(both), 'judgement')} {form(lost, 'is', 'are')}"
+        notes.append(f"{which} left out: gold and the run marked different texts.")
     return Paired(both=tuple(fitting), failed=len(failed), notes=tuple(dict.fromkeys(notes)))
 
 
@@ -241,12 +252,6 @@ def _annotations(judged: Judgements, lp: str | None, annotator: str | None) -> d
     return dict(found)
 
 
-def _failed(judged: Judgements, lp: str | None) -> Iterator[Key]:
-    for record in judged.records:
-        if isinstance(record, Failure) and lp in {None, record.lp}:
-            yield from (Key(record.lp, record.segment, system) for system in record.systems)
-
-
 class _Texts:
     """Source and translation of every translation, from whoever knows them."""
 
@@ -276,10 +281,6 @@ class _Texts:
         return domain, length_names(key.lp, LENGTHS)[bisect_right(LENGTHS, length)]
 
 
-def _fits(both: Both) -> bool:
-    return all(_stands(span, both.texts.get(span.side)) for a in (both.gold, both.pred) for span in a.spans)
-
-
 def _stands(span: ErrorSpan, text: str | None) -> bool:
     """Whether a span marks in this text what it says it marks."""
     if text is None or span.start is None or span.end is None:
@@ -294,7 +295,6 @@ def _nothing(
     golds: Mapping[Key, object],
     common: int,
 ) -> str:
-    """Say why there is nothing to compare."""
     if common:
         return (
             f"{pred.name} and {gold.name} judged {count(common, 'translation')} both, but marked "
@@ -338,17 +338,8 @@ def _several(
             yield f"{which} judged several times in {what}, by {names}; {kept}."
 
 
-def _misfits(lost: int, of: int) -> Iterator[str]:
-    if lost:
-        which = f"{of_all(lost, of, 'judgement')} {form(lost, 'is', 'are')}"
-        yield f"{which} left out: gold and the run marked different texts."
-
-
 def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "") if names else "none"
-
-
-# The marks of every translation in one unit, and parts of them: by severity, category, side, system, ...
 
 
 Group = Literal["severity", "category", "side", "system", "lp", "domain", "length"]
@@ -397,7 +388,6 @@ def _marks(
     *,
     by_words: bool,
 ) -> tuple[Mark, ...] | None:
-    """Marks of one annotation; None where their words are wanted and not known."""
     spans = [s for s in annotation.spans if s.severity in severities]
     if by_words:
         if any(s.start != s.end and not s.text for s in spans):
@@ -423,7 +413,9 @@ def split_views(views: Sequence[View], by: Group) -> dict[str, list[View]]:
     if by in {"system", "lp"}:
         names = dict.fromkeys(getattr(view.key, by) for view in views)
         return {name: [view for view in views if getattr(view.key, by) == name] for name in names}
-    return {name: [_only(view, by, name) for view in views] for name in _names(views, by)}
+    found = {_label(mark, by) for view in views for mark in (*view.gold, *view.pred)}
+    labels = ["translation", "source", *reversed(SEVERITIES), *CATEGORIES, _NONE]
+    return {name: [_only(view, by, name) for view in views] for name in labels if name in found}
 
 
 def _order_of_lengths(views: Sequence[View]) -> Callable[[str], int]:
@@ -434,12 +426,6 @@ def _order_of_lengths(views: Sequence[View]) -> Callable[[str], int]:
     return lambda name: order.get(name, -1)
 
 
-def _names(views: Sequence[View], by: Group) -> list[str]:
-    found = {_label(mark, by) for view in views for mark in (*view.gold, *view.pred)}
-    order = ["translation", "source", *reversed(SEVERITIES), *CATEGORIES, _NONE]
-    return [name for name in order if name in found]
-
-
 def _only(view: View, by: Group, name: str) -> View:
     gold, pred = (tuple(m for m in marks if _label(m, by) == name) for marks in (view.gold, view.pred))
     return View(view.key, gold, pred)
@@ -447,9 +433,6 @@ def _only(view: View, by: Group, name: str) -> View:
 
 def _label(mark: Mark, by: Group) -> str:
     return str(getattr(mark, by) or _NONE)
-
-
-# Options of `adjudge.spans`.
 
 
 COUNTED: Final[tuple[Severity, ...]] = ("minor", "major", "critical")
@@ -532,7 +515,6 @@ class SpanSettings(MarkSettings):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         if not self.severities:
             raise UsageError(f"severities must name one or more of {', '.join(SEVERITIES)}")
         if not all(0 < threshold <= 1 for threshold in self.thresholds):
@@ -582,9 +564,6 @@ class SpanSettings(MarkSettings):
             return
         for threshold in self.thresholds:
             yield {**shared, "threshold": threshold}
-
-
-# `adjudge.spans`: precision, recall and F1 of marked errors against gold.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -677,8 +656,10 @@ def pair_marks(run: Given, gold: Given, settings: Marking) -> Paired:
         UsageError: judgements that mark no errors.
     """
     judged = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
-    for one in judged:
-        _check_protocols(one)
+    for one in judged:  # no marks there do not mean no errors
+        for protocol in dict.fromkeys(r.protocol for r in one.records if not isinstance(r, Failure)):
+            if not find_protocol(protocol).has_spans:
+                raise UsageError(f"{one.name} holds judgements of protocol {protocol}, which marks no errors")
     return pair_up(
         *judged, lp=settings.lp, annotator=settings.annotator, gold_annotator=settings.gold_annotator
     )
@@ -698,15 +679,7 @@ def _compared(paired: Paired, settings: SpanSettings) -> SpanComparison:
     )
 
 
-def _check_protocols(judged: Judgements) -> None:
-    """Refuse judgements that mark nothing: no marks there do not mean no errors."""
-    for protocol in dict.fromkeys(r.protocol for r in judged.records if not isinstance(r, Failure)):
-        if not find_protocol(protocol).has_spans:
-            raise UsageError(f"{judged.name} holds judgements of protocol {protocol}, which marks no errors")
-
-
 def _scores(rule: Rule, paired: Paired, settings: SpanSettings) -> Iterator[SpanScore]:
-    """Rows of one rule: at each threshold, over all and then each group."""
     unit = settings.unit or rule.unit
     views = views_of(paired.both, unit, frozenset(settings.severities), by_words=rule.compares_words)
     if not views:
@@ -725,7 +698,8 @@ def _score(
     views: Sequence[View],
     settings: SpanSettings,
 ) -> SpanScore:
-    credits_ = [_credit(rule, view, variant) for view in views]
+    nothing = Credit(0.0, 0.0, 0.0, 0.0)
+    credits_ = [rule.credit(v.gold, v.pred, **variant) if v.gold or v.pred else nothing for v in views]
     found = (micro if settings.average == "micro" else macro)(credits_)
     intervals: Mapping[str, Interval | None] = {}
     if settings.resamples:
@@ -748,14 +722,7 @@ def _score(
     )
 
 
-def _credit(rule: Rule, view: View, variant: Mapping[str, Any]) -> Credit:
-    if not view.gold and not view.pred:
-        return Credit(0.0, 0.0, 0.0, 0.0)
-    return rule.credit(view.gold, view.pred, **variant)
-
-
 def _notes(paired: Paired, settings: SpanSettings, scores: Sequence[SpanScore]) -> Iterator[str]:
-    """Say what the numbers do not show."""
     lps = dict.fromkeys(both.key.lp for both in paired.both)
     if len(lps) > 1 and settings.by != "lp":
         yield f"All of {', '.join(lps)} together; --lp keeps one, --by lp shows each."
@@ -785,7 +752,6 @@ def _mark_notes(name: str, marks: Sequence[ErrorSpan], settings: SpanSettings) -
         yield f"{which} no place: {rules}."
 
 
-_RULE: Final = "mp"
 _MEETING: Final = "Marks meet where they share something, one-to-one; severity has no part in that."
 _NOTHING: Final = "no mark of gold meets one of the run"
 
@@ -852,7 +818,7 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
     met: list[tuple[tuple[str, str], Mark, Mark]] = []
     views = views_of(paired.both, "characters", frozenset(settings.severities), by_words=False)
     for view in views:
-        pairs = best_pairs(view.gold, view.pred, _shared)
+        pairs = best_pairs(view.gold, view.pred, lambda one, other: sum(shares(one, other)) / 2)
         met += (((view.key.lp, view.key.segment), *pair) for pair in pairs)
         golds, preds = (Counter(mark.severity for mark in marks) for marks in (view.gold, view.pred))
         for one, other in pairs:
@@ -870,7 +836,7 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
         signature=signature_of(
             paired,
             {
-                "rule": _RULE,
+                "rule": "mp",
                 "severities": ",".join(settings.severities),
                 "resamples": settings.resamples,
                 "seed": settings.seed if settings.resamples else None,
@@ -880,14 +846,9 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
     )
 
 
-def _shared(one: Mark, other: Mark) -> float:
-    return sum(shares(one, other)) / 2
-
-
 def _agreement(
     met: Sequence[tuple[tuple[str, str], Mark, Mark]], settings: MarkSettings
 ) -> dict[str, Result]:
-    """Share of equal severities, and kappa, of the marks that meet."""
     draws = Draws(
         groups=numbered([segment for segment, _, _ in met]),
         resamples=settings.resamples or 0,

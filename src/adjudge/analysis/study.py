@@ -1,7 +1,8 @@
 """A whole campaign, analysed as the ESA paper analyses its own; a half-done one gives what it can.
 
-Pure: submissions in, numbers out. Where a definition of the paper has a flaw, both stand there, `paper` and
-`mended` (specified where they are computed).
+`analyse` puts the sections of the other `study_` modules together; the profile of errors and ratings, and
+what goes along with a rating, are computed here. Where a definition of the paper has a flaw, both stand
+there, `paper` and `mended` (specified where they are computed).
 """
 
 from __future__ import annotations
@@ -9,13 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 
-from adjudge.analysis.preferences import numbered
 from adjudge.analysis.rank import Ranking, rank
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.analysis.study_agreement import (
     Twice,
     agreement_section,
@@ -41,6 +40,7 @@ from adjudge.analysis.study_pieces import (
     has_marks,
     has_ratings,
     left_out,
+    over_segments,
     pieces_of,
     ratio_of,
 )
@@ -67,12 +67,6 @@ from adjudge.stats.judged import Floats, Result
 __all__ = ["Analysis", "analyse", "bins_of", "error_profile", "features_of_ratings", "token_counts"]
 
 
-# What people marked and rated: errors a translation, severities, ratings, and what goes along with them.
-
-
-_BINS: Final = 10
-
-
 def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVAL) -> dict[str, Result]:
     """Errors a translation, share of minor and of major ones, share of translations without any.
 
@@ -91,7 +85,7 @@ def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVA
 
 def bins_of(values: Floats, low: float, high: float) -> Iterator[tuple[str, int]]:
     """How many ratings lie in each tenth of the scale; the last one holds the best rating. Figure 3."""
-    amounts, edges = np.histogram(values, bins=_BINS, range=(low, high))
+    amounts, edges = np.histogram(values, bins=10, range=(low, high))
     for place, amount in enumerate(amounts.tolist()):
         yield f"{edges[place]:g} to {edges[place + 1]:g}", amount
 
@@ -127,18 +121,19 @@ def features_of_ratings(
     return {name: pearson(ratings, values) for name, values in features.items()}
 
 
-# Sections...
-
-
 def profile_section(final: Sequence[Piece], draws: Draws) -> Section:
     """Ratings, points and errors, of all and of each system. The ESA paper, table 1 and figure 3."""
     numbers: list[Number] = []
-    systems = sorted({piece.annotation.system for piece in final})
-    for who in ("all", *systems):
+    for who in ("all", *sorted({piece.annotation.system for piece in final})):
         own = [piece for piece in final if who in {"all", piece.annotation.system}]
-        drawing = replace(draws, groups=numbered([piece.key[:2] for piece in own]))
-        numbers += [Number(of=who, measure=m, result=r) for m, r in _means(own, drawing).items()]
-    numbers += _bins(final)
+        found = _means(own, over_segments(own, draws))
+        numbers += [Number(of=who, measure=m, result=r) for m, r in found.items()]
+    protocol = find_protocol(final[0].annotation.protocol) if final else None
+    if protocol is not None and protocol.low is not None and protocol.high is not None:
+        ratings = np.array([piece.score for piece in final])
+        for words, amount in bins_of(ratings, protocol.low, protocol.high):
+            result = Result(value=amount / len(final), n=len(final))
+            numbers.append(Number(of="all", measure=f"share rated {words}", result=result))
     notes = () if final else ("Nothing is judged yet.",)
     return Section(name="profile", title="What do people mark and rate?", numbers=tuple(numbers), notes=notes)
 
@@ -151,15 +146,6 @@ def _means(own: Sequence[Piece], draws: Draws) -> dict[str, Result]:
         found["points"] = mean_of(np.array([p.points for p in own]), draws, "nothing was judged")
         found |= error_profile([p.severities for p in own], draws)
     return found
-
-
-def _bins(final: Sequence[Piece]) -> Iterator[Number]:
-    protocol = find_protocol(final[0].annotation.protocol) if final else None
-    if protocol is not None and protocol.low is not None and protocol.high is not None:
-        ratings = np.array([piece.score for piece in final])
-        for words, amount in bins_of(ratings, protocol.low, protocol.high):
-            result = Result(value=amount / len(final), n=len(final))
-            yield Number(of="all", measure=f"share rated {words}", result=result)
 
 
 def feature_section(final: Sequence[Piece]) -> Section:
@@ -189,7 +175,7 @@ class Curves:
         twice: who judged twice, with both scores.
         beside: systems beside gold; None without gold.
         pace: seconds of a segment by how much of the work is done, in as many steps as there are.
-        weights: correlation with ratings of each of `weights.WEIGHTS`; empty where there is none.
+        weights: correlation with ratings of each of `study_systems.WEIGHTS`; empty where there is none.
         subsets: definition to sizes and shares.
     """
 
@@ -257,7 +243,7 @@ def analyse(
     other = pieces_of(beside.submissions, weights) if beside else ()
     twice = twice_judged(pieces, other, beside.name if beside else "")
     known = [r for r in gold if isinstance(r, Annotation)]
-    marks, scores = {_key(r): r for r in known}, _gold_scores(known, weights)
+    marks, scores = {(r.lp, r.segment, r.system): r for r in known}, _gold_scores(known, weights)
     against = systems_beside(pieces, scores)
     rankings, no_ranking = ranked(pieces, draws)
     subsets, curves = subset_section(pieces, draws)
@@ -300,12 +286,7 @@ def _where(section: Section, *, is_wanted: bool) -> tuple[Section, ...]:
     return (section,) if is_wanted else ()
 
 
-def _key(record: Annotation) -> Key:
-    return record.lp, record.segment, record.system
-
-
 def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, float]:
-    """Gold's scores: ratings, or points where it is MQM."""
     if not gold:
         return {}
     found = score_records(gold, weights=weights if gold[0].protocol == "mqm" else None).segments
@@ -313,7 +294,6 @@ def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, f
 
 
 def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], draws: Draws) -> Analysis:
-    """Analyse comparisons, and texts that people wrote."""
     judged = preferences_of(campaign.submissions)
     rankings: dict[str, Ranking] = {}
     told = list(notes)
@@ -343,9 +323,6 @@ def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], dr
     )
 
 
-# What there is...
-
-
 def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Section:
     kept = [s for s in submissions if s.is_last]
     final = final_pieces(pieces)
@@ -369,15 +346,10 @@ def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Secti
     return Section(name="counts", title="What is there?", numbers=tuple(numbers))
 
 
-# Curves...
-
-
 def _curves(final: Sequence[Piece]) -> Curves:
     if not final:
         return Curves()
-    scores: dict[str, list[float]] = {}
-    for piece in final:
-        scores.setdefault(piece.annotation.system, []).append(piece.score)
+    scores = grouped((piece.annotation.system, piece.score) for piece in final)
     ordered = dict(sorted(scores.items(), key=lambda item: -float(np.mean(item[1]))))
     top = find_protocol(final[0].annotation.protocol).high
     return Curves(scores=ordered, top=0.0 if top is None else top, what="points" if top is None else "rating")

@@ -1,13 +1,7 @@
-"""Whether annotators agree on a segment: how alike any two of them rate its systems.
+"""Who agrees with whom in a campaign: people with themselves, each other, another campaign, gold.
 
-RATE and MENT, section 3.4: of each segment, the scores that any two annotators give to the translations of
-all systems must have a Pearson correlation of 0.7 or more.
-
-Pearson's r does not exist where one of the two gave all systems the same rating. Two who gave every system
-the same rating as each other agree all the same. Of other constant ratings nothing shows that they agree,
-so that they fail, and are counted. Of few systems r says next to nothing: of two it is always 1 or -1.
-Where two share fewer than five, nothing is said; a segment without any pair that can be judged is left
-alone, and counted.
+Agreement is of scores, of errors and of marks, on translations that were judged twice. `segment_agreements`
+says of each segment whether its annotators agree, which is RATE's and MENT's gate.
 """
 
 from __future__ import annotations
@@ -20,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_pieces import (
     SAME,
     Definition,
@@ -33,6 +28,7 @@ from adjudge.analysis.study_pieces import (
     covered_share,
     final_pieces,
     marks_of,
+    over_segments,
     pooled_share,
     ratio_of,
     repeated_share,
@@ -44,7 +40,7 @@ from adjudge.errors import UsageError
 from adjudge.stats.agreement_coefficients import cohen_kappa, error_recall, krippendorff_alpha
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate
 from adjudge.stats.correlation import kendall_c, pearson
-from adjudge.stats.judged import Floats, Result
+from adjudge.stats.judged import Floats, Result, divided
 
 __all__ = [
     "LEAST_SHARED",
@@ -64,9 +60,6 @@ __all__ = [
 ]
 
 
-# Two judgements of the same translations: how alike their scores, their errors and their marks are.
-
-
 Severities = Sequence[Sequence[str]]
 Marks = Sequence[Sequence[Mark]]
 
@@ -79,9 +72,6 @@ _BLOCK: Final = 2**22  # numbers at a time
 def count_errors(severities: Severities, kinds: Sequence[str] | None = None) -> Floats:
     """How many errors of some severities, or of any, each translation has."""
     return np.array([float(len(e) if kinds is None else sum(s in kinds for s in e)) for e in severities])
-
-
-# Scores...
 
 
 def score_agreement(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> dict[str, Result]:
@@ -112,10 +102,8 @@ def _drawn_pearson(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
         one, other, square, other_square, both = (counts @ moments / counts.sum(axis=1)[:, None]).T
         spread, other_spread = square - one**2, other_square - other**2
         varies = (spread > _FLAT * square) & (other_spread > _FLAT * other_square)
-        found = np.full(len(counts), np.nan)
         below = np.sqrt(np.where(varies, spread * other_spread, 1))
-        np.divide(both - one * other, below, out=found, where=varies)
-        return found
+        return np.where(varies, (both - one * other) / below, np.nan)
 
     return statistic
 
@@ -151,13 +139,7 @@ def _tau_c(tables: Floats) -> Floats:
     surplus = (tables * (lower_left - lower_right)).sum(axis=(1, 2))
     n = tables.sum(axis=(1, 2))
     values = np.minimum((tables.sum(axis=2) > 0).sum(axis=1), (tables.sum(axis=1) > 0).sum(axis=1))
-    whole = n * n * (values - 1)
-    found = np.full(len(tables), np.nan)
-    np.divide(2 * surplus * values, whole, out=found, where=whole > 0)
-    return found
-
-
-# Errors...
+    return divided(2 * surplus * values, n * n * (values - 1))
 
 
 def error_agreement(
@@ -173,9 +155,6 @@ def error_agreement(
         yield f"error recall, {name}", "paper", error_recall(one, other, draws)
         kappa = cohen_kappa((one > 0).astype(np.float64), (other > 0).astype(np.float64), draws)
         yield f"error kappa, {name}", "mended", kappa
-
-
-# Marks...
 
 
 def meets(one: Mark, other: Mark) -> bool:
@@ -197,11 +176,12 @@ def mark_agreement(
         draws: of the intervals, over translations.
     """
     for same in SAME:
-        if "category" in same and not _has_categories([*first, *second]):
+        if "category" in same and not any(
+            mark.category for each in [*first, *second] for mark in each if mark.first is not None
+        ):
             continue
-        n = sum(map(len, first))
         share = repeated_share(first, second, same, starts_or_ends_within)
-        yield f"marks met, {same}", "paper", _share(share, n)
+        yield f"marks met, {same}", "paper", _share(share, sum(map(len, first)))
         yield f"marks met, {same}", "mended", met_by_both(first, second, draws, same=same)
 
 
@@ -234,10 +214,6 @@ def met_by_both(
     return ratio_of(np.array(hits, float), np.array(of, float), draws, nothing)
 
 
-def _has_categories(marks: Marks) -> bool:
-    return any(mark.category for each in marks for mark in each if mark.first is not None)
-
-
 def mark_coverage(by: Marks, marked: Marks) -> Iterator[tuple[Definition, Result]]:
     """How much of B's places A touches. The ESA paper, table 3.
 
@@ -254,9 +230,6 @@ def _share(value: float, n: int) -> Result:
     if np.isnan(value):
         return Result(value=None, n=n, reason="nothing was marked")
     return Result(value=value, n=n)
-
-
-# Who agrees with whom: people with themselves, with each other, with another campaign, with gold.
 
 
 _MOST_PAIRS: Final = 40  # of people whose agreement is told two by two
@@ -327,9 +300,7 @@ def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: s
 def _one_person(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
     found = []
     for group in groups:
-        own: dict[str, list[Piece]] = {}
-        for piece in sorted(group, key=lambda p: p.submission.ended):
-            own.setdefault(piece.person, []).append(piece)
+        own = grouped((p.person, p) for p in sorted(group, key=lambda p: p.submission.ended))
         found += [(mine[0], mine[-1]) for mine in own.values() if len(mine) > 1]
     return found
 
@@ -342,19 +313,17 @@ def _two_people(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
     return found
 
 
-# Sections...
-
-
 def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Draws) -> Section:
     """Scores, errors and marks of the same translations. The ESA paper, tables 4 and 5."""
     title = "Do judgements of the same translation agree?"
     numbers: list[Number] = []
     for both in twice:
-        numbers += _of_two(both, draws)
+        numbers += _briefly(both.name, both, draws)
+        if both.has_marks:
+            for measure, definition, result in mark_agreement(*both.marks, over_segments(both.first, draws)):
+                numbers.append(Number(of=both.name, measure=measure, result=result, definition=definition))
     numbers += _alpha(pieces, draws)
-    notes = []
-    if not twice:
-        notes.append("No translation was judged twice.")
+    notes = [] if twice else ["No translation was judged twice."]
     pairs = _by_people(twice)
     for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
         numbers += _briefly(name, two, draws)
@@ -364,12 +333,12 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
 
 
 def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
-    """Two people each, those who share most first."""
-    pairs: dict[str, list[tuple[Piece, Piece]]] = {}
-    for both in twice:
-        if both.name == "two people":
-            for a, b in zip(both.first, both.second, strict=True):
-                pairs.setdefault(f"{a.person} and {b.person}", []).append((a, b))
+    pairs = grouped(
+        (f"{a.person} and {b.person}", (a, b))
+        for both in twice
+        if both.name == "two people"
+        for a, b in zip(both.first, both.second, strict=True)
+    )
     ordered = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))
     return {
         name: Twice(name=name, first=[a for a, _ in own], second=[b for _, b in own])
@@ -378,19 +347,8 @@ def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
     }
 
 
-def _draws_of(both: Twice, draws: Draws) -> Draws:
-    return replace(draws, groups=numbered([piece.key[:2] for piece in both.first]))
-
-
-def _of_two(both: Twice, draws: Draws) -> Iterator[Number]:
-    yield from _briefly(both.name, both, draws)
-    if both.has_marks:
-        for measure, definition, result in mark_agreement(*both.marks, _draws_of(both, draws)):
-            yield Number(of=both.name, measure=measure, result=result, definition=definition)
-
-
 def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:
-    drawing = _draws_of(both, draws)
+    drawing = over_segments(both.first, draws)
     for measure, result in score_agreement(*both.scores, drawing).items():
         yield Number(of=name, measure=measure, result=result)
     if both.has_marks:
@@ -399,7 +357,6 @@ def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:
 
 
 def _alpha(pieces: Sequence[Piece], draws: Draws) -> Iterator[Number]:
-    """Krippendorff's alpha of everybody's scores, on translations that several people judged."""
     shared = {
         key: group
         for key, group in by_translation(final_pieces(pieces)).items()
@@ -449,21 +406,18 @@ def gold_section(pieces: Sequence[Piece], gold: dict[Key, float], draws: Draws) 
     kept = [piece for piece in final_pieces(pieces) if piece.key in gold]
     if len(kept) < 2:
         return Section(name="gold", title=title, notes=("Gold judged none of these translations.",))
-    notes = []
     groups = by_translation(kept)
     theirs = np.array([gold[key] for key in groups])
     drawing = replace(draws, groups=numbered([key[:2] for key in groups]))
-    names = ["rating", "points"] if kept[0].rating is not None and kept[0].has_marks else [""]
     numbers = []
-    for name in names:
+    for name in ("rating", "points") if kept[0].rating is not None and kept[0].has_marks else ("",):
         values = [[p.points if name == "points" else p.score for p in group] for group in groups.values()]
         ours = np.array([float(np.mean(own)) for own in values])
         for measure, result in score_agreement(theirs, ours, drawing).items():
             numbers.append(Number(of=name or "all", measure=measure, result=result))
     missing = len(by_translation(final_pieces(pieces))) - len(groups)
-    if missing:
-        notes.append(f"Translations left out, for which gold has no score: {missing:,}.")
-    return Section(name="gold", title=title, numbers=tuple(numbers), notes=tuple(notes))
+    notes = (f"Translations left out, for which gold has no score: {missing:,}.",) if missing else ()
+    return Section(name="gold", title=title, numbers=tuple(numbers), notes=notes)
 
 
 THRESHOLD: Final = 0.7
@@ -501,6 +455,13 @@ def segment_agreements(
 ) -> list[SegmentAgreement]:
     """Agreement on each segment, in the order in which they are first met.
 
+    RATE and MENT, section 3.4: of each segment, the scores that any two annotators give to the translations
+    of all systems must have a Pearson correlation of 0.7 or more. r does not exist where one of the two
+    gave all systems the same rating: two who gave every system the same rating as each other agree all the
+    same, other constant ratings fail, and are counted. Of few systems r says next to nothing: of two it is
+    always 1 or -1. Where two share fewer than five, nothing is said; a segment without any pair that can be
+    judged is left alone, and counted.
+
     Args:
         annotations: with ratings; of one annotator's several on a translation, the last counts.
         threshold: smallest correlation that two annotators must have.
@@ -526,8 +487,13 @@ def _agreement(
 ) -> SegmentAgreement:
     both = combinations(ratings.values(), 2)
     pairs = [(one, other) for one, other in both if len(one.keys() & other.keys()) >= least_shared]
-    known = [_correlation(*pair) for pair in pairs]
-    agreed = [1.0 if r is None and _is_same(*pair) else r for r, pair in zip(known, pairs, strict=True)]
+    known: list[float | None] = []
+    agreed: list[float | None] = []
+    for one, other in pairs:
+        shared = sorted(one.keys() & other.keys())
+        first, second = (np.array([ratings[system] for system in shared]) for ratings in (one, other))
+        known.append(pearson(first, second).value)
+        agreed.append(1.0 if known[-1] is None and (first == second).all() else known[-1])
     return SegmentAgreement(
         lp=key[0],
         segment=key[1],
@@ -537,13 +503,3 @@ def _agreement(
         lowest=min((r for r in agreed if r is not None), default=None),
         passes=all(r is not None and r >= threshold for r in agreed) if pairs else None,
     )
-
-
-def _correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
-    shared = sorted(one.keys() & other.keys())
-    first, second = (np.array([ratings[system] for system in shared]) for ratings in (one, other))
-    return pearson(first, second).value
-
-
-def _is_same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    return all(one[system] == other[system] for system in one.keys() & other.keys())

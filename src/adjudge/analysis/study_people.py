@@ -1,4 +1,9 @@
-"""Who is stricter than others, and who becomes stricter or milder on the way."""
+"""What a campaign says of the people in it.
+
+Attention: whether they notice damaged translations. Assistance: what they do with spans that were marked
+beforehand. Pace: how long a segment takes, and whether they become faster. Drift: who is stricter, and
+whether that changes.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_pieces import (
     Definition,
     Key,
@@ -23,6 +29,7 @@ from adjudge.analysis.study_pieces import (
     final_pieces,
     marks_of,
     mean_by_student,
+    over_segments,
     ratio_of,
     score_name,
     share_of,
@@ -56,9 +63,6 @@ __all__ = [
     "seconds_by_person",
     "strictness",
 ]
-
-
-# Attention checks: do people rate a damaged translation lower, mark more in it, and mark the damage?
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +105,6 @@ def exact_damage(damage: tuple[int, int]) -> tuple[int, int]:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts share at their start."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -139,18 +142,14 @@ def attention(checks: Sequence[Check], draws: Draws = NO_INTERVAL) -> dict[str, 
         "marks in the original": marks[:, 0],
         "marks in the copy": marks[:, 1],
     }
-    found = {name: _share(hits.astype(np.float64), draws) for name, hits in shares.items()}
+    found = {}
+    for name, hits in shares.items():
+        has_groups = draws.groups is not None
+        share = mean_of(hits.astype(np.float64), draws, "") if has_groups else share_of(hits)
+        found[name] = share if share.interval is not None else share_of(hits)
     found |= {name: mean_of(values, draws, "") for name, values in means.items()}
     flips = sign_flip_p_values(means["drop of the score"][:, None])
     return found | {"drop of the score": replace(found["drop of the score"], test=partial(float, flips[0]))}
-
-
-def _share(hits: Floats, draws: Draws) -> Result:
-    drawn = mean_of(hits, draws, "") if draws.groups is not None else None
-    return drawn if drawn is not None and drawn.interval is not None else share_of(hits > 0)
-
-
-# The attention checks of a campaign: which damaged copy belongs to which original of the same person.
 
 
 _TITLE: Final = "Do people notice damaged translations?"
@@ -190,9 +189,8 @@ def checks_of(pieces: Sequence[Piece]) -> tuple[list[Check], int]:
 def check_section(pieces: Sequence[Piece], draws: Draws) -> Section:
     """Attention of all together and of each person."""
     checks, alone = checks_of(pieces)
-    notes = []
-    if alone:
-        notes.append(f"Copies left out, whose originals are not judged by the same person: {alone:,}.")
+    lost = f"Copies left out, whose originals are not judged by the same person: {alone:,}."
+    notes = [lost] if alone else []
     if not checks:
         return Section(name="attention", title=_TITLE, notes=(*notes, "There is no attention check."))
     if score_name(pieces) == "points":
@@ -203,9 +201,7 @@ def check_section(pieces: Sequence[Piece], draws: Draws) -> Section:
 
 
 def _numbers(checks: Sequence[Check], pieces: Sequence[Piece], draws: Draws) -> Iterator[Number]:
-    by_person: dict[str, list[Check]] = {}
-    for check in checks:
-        by_person.setdefault(check.person, []).append(check)
+    by_person = grouped((check.person, check) for check in checks)
     groups: dict[str, tuple[Sequence[Check], Draws]] = {
         "all": (checks, replace(draws, groups=numbered([(c.person,) for c in checks])))
     }
@@ -218,13 +214,8 @@ def _numbers(checks: Sequence[Check], pieces: Sequence[Piece], draws: Draws) -> 
                 yield Number(of=who, measure=name, result=result, definition=_WHOSE.get(measure, ""))
 
 
-# Spans that were marked beforehand: what people did with them, and what they would have marked without.
-
-
 Fate = Literal["kept", "changed", "deleted", "added"]
-_OF_GIVEN: Final[tuple[Fate, ...]] = ("kept", "changed", "deleted")
 _ASSISTANCE_TITLE: Final = "What do people do with spans that were marked before?"
-_NOTHING: Final = "nothing was marked beforehand"
 
 
 def fates(given: Sequence[ErrorSpan], spans: Sequence[ErrorSpan]) -> Counter[Fate]:
@@ -271,20 +262,14 @@ def assistance_section(pieces: Sequence[Piece], draws: Draws) -> Section:
     helped = [piece for piece in kept if piece.given is not None]
     alone = [piece for piece in kept if piece.submission.kind == "control"]
     if not helped:
-        notes = ["Nothing was marked beforehand."]
-        return Section(name="assistance", title=_ASSISTANCE_TITLE, notes=tuple(notes))
-    numbers = list(_fate_numbers(helped, draws))
-    notes = []
+        none = ("Nothing was marked beforehand.",)
+        return Section(name="assistance", title=_ASSISTANCE_TITLE, notes=none)
+    numbers = [*_fate_numbers(helped, draws)]
+    note = "Nothing was shown without marks, so that nobody can say what help changed."
     if alone:
-        numbers += _beside_control(helped, alone, draws)
-        numbers += _bias(helped, alone, draws)
-    else:
-        notes.append("Nothing was shown without marks, so that nobody can say what help changed.")
-    return Section(name="assistance", title=_ASSISTANCE_TITLE, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _segments(pieces: Sequence[Piece], draws: Draws) -> Draws:
-    return replace(draws, groups=numbered([piece.key[:2] for piece in pieces]))
+        numbers += [*_beside_control(helped, alone, draws), *_bias(helped, alone, draws)]
+    notes = () if alone else (note,)
+    return Section(name="assistance", title=_ASSISTANCE_TITLE, numbers=tuple(numbers), notes=notes)
 
 
 def _fate_numbers(helped: Sequence[Piece], draws: Draws) -> Iterator[Number]:
@@ -293,18 +278,17 @@ def _fate_numbers(helped: Sequence[Piece], draws: Draws) -> Iterator[Number]:
         own = [piece for piece in helped if who in {"all", piece.person}]
         counts = [fates(piece.given or (), piece.annotation.spans) for piece in own]
         given = np.array([float(len(piece.given or ())) for piece in own])
-        drawing = _segments(own, draws)
-        for fate in _OF_GIVEN:
-            parts = np.array([float(c[fate]) for c in counts])
-            result = ratio_of(parts, given, drawing, _NOTHING)
+        drawing = over_segments(own, draws)
+        for fate in ("kept", "changed", "deleted"):
+            result = ratio_of(
+                np.array([float(c[fate]) for c in counts]), given, drawing, "nothing was marked beforehand"
+            )
             yield Number(of=who, measure=f"share of given spans {fate}", result=result)
-        added = np.array([float(c["added"]) for c in counts])
-        result = ratio_of(added, np.ones(len(own)), drawing)
+        result = ratio_of(np.array([float(c["added"]) for c in counts]), np.ones(len(own)), drawing)
         yield Number(of=who, measure="spans added a translation", result=result)
 
 
 def _beside_control(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iterator[Number]:
-    """Scores and errors with help less those without."""
     every = [*helped, *alone]
     is_helped = np.arange(len(every)) < len(helped)
     values = {
@@ -312,10 +296,9 @@ def _beside_control(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draw
         "errors a translation": [float(len(piece.errors)) for piece in every],
         "share without errors": [float(not piece.errors) for piece in every],
     }
-    drawing = _segments(every, draws)
+    drawing = over_segments(every, draws)
     for measure, known in values.items():
-        array = np.array(known)
-        result = difference_of(array, is_helped, drawing, "all were shown with marks, or none")
+        result = difference_of(np.array(known), is_helped, drawing, "all were shown with marks, or none")
         yield Number(of="with marks less without", measure=measure, result=result)
 
 
@@ -325,22 +308,14 @@ def _bias(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iter
     given |= {piece.key: spans for piece in alone if (spans := piece.withheld) is not None}
     for who, own in (("shown with the marks", helped), ("shown without", alone)):
         known = [piece for piece in own if piece.key in given]
-        hits, of = _touched(known, given)
-        result = ratio_of(hits, of, _segments(known, draws), "of none of them it is known what was given")
+        places = [[m for m in marks_of(given[piece.key]) if m.first is not None] for piece in known]
+        marked = [
+            sum(any(touches(mark, place) for mark in piece.marks) for place in there)
+            for piece, there in zip(known, places, strict=True)
+        ]
+        hits, of = np.array(marked, dtype=np.float64), np.array(list(map(len, places)), dtype=np.float64)
+        result = ratio_of(hits, of, over_segments(known, draws), "of none of them it is known what was given")
         yield Number(of=who, measure="share of given spans marked", result=result)
-
-
-def _touched(pieces: Sequence[Piece], given: Mapping[Key, Sequence[ErrorSpan]]) -> tuple[Floats, Floats]:
-    """Of each translation, how many of the given places are marked, and how many there are."""
-    hits, of = [], []
-    for piece in pieces:
-        places = [mark for mark in marks_of(given[piece.key]) if mark.first is not None]
-        hits.append(float(sum(any(touches(mark, place) for mark in piece.marks) for place in places)))
-        of.append(float(len(places)))
-    return np.array(hits), np.array(of)
-
-
-# How long people take for a segment, and whether they become faster.
 
 
 BREAK: Final = 300.0
@@ -429,9 +404,6 @@ def learned_speed_up(people: Sequence[Floats]) -> SpeedUp:
     return SpeedUp(start, end, (start - end) / _BINS)
 
 
-# How long people take, and whether they become faster.
-
-
 _FEWEST: Final = 10  # items of a person of whom a slope is told
 _HUNDRED: Final = 100
 
@@ -449,10 +421,7 @@ def seconds_by_person(
         submissions: of a campaign; the last ones of each item, without tutorials, are counted.
         definition: whose.
     """
-    people: dict[str, list[Submission]] = {}
-    for submission in submissions:
-        if submission.is_last and submission.kind != "tutorial":
-            people.setdefault(submission.person, []).append(submission)
+    people = grouped((s.person, s) for s in submissions if s.is_last and s.kind != "tutorial")
     found = {}
     for person, own in sorted(people.items()):
         own.sort(key=lambda s: (s.started, s.place))
@@ -478,12 +447,9 @@ def pace_section(submissions: Sequence[Submission]) -> Section:
         numbers += _learned(people, definition)
     every = [s for own, _ in known.values() for s in own]
     without = sum(s.active is None for s in every)
-    notes = []
-    if without:
-        notes.append(f"Of {without:,} of {len(every):,} items the active time is not known.")
-    return Section(
-        name="pace", title="How long does a segment take?", numbers=tuple(numbers), notes=tuple(notes)
-    )
+    note = f"Of {without:,} of {len(every):,} items the active time is not known."
+    title = "How long does a segment take?"
+    return Section(name="pace", title=title, numbers=tuple(numbers), notes=(note,) if without else ())
 
 
 def _medians(
@@ -514,7 +480,11 @@ def _learned(
     ]
     n = sum(map(len, seconds))
     if definition == "mended":
-        slopes = [_slope(own) for own in seconds if len(own) >= _FEWEST]
+        slopes = [
+            -_HUNDRED * (slope_of(np.arange(len(own), dtype=np.float64), own, "").value or 0.0)
+            for own in seconds
+            if len(own) >= _FEWEST
+        ]
         result = mean_by_student(slopes, f"nobody did {_FEWEST} items")
         yield Number(of="all", measure="seconds saved in 100 segments", result=result, definition=definition)
         return
@@ -535,11 +505,6 @@ def _learned(
         yield Number(of="all", measure=measure, result=Result(value=value, n=n), definition=definition)
 
 
-def _slope(seconds: Floats) -> float:
-    """Seconds saved in a hundred items, by least squares."""
-    return -_HUNDRED * (slope_of(np.arange(len(seconds), dtype=np.float64), seconds, "").value or 0.0)
-
-
 FEWEST: Final = 10
 """Judgements of a person of whom anything is told."""
 _TOO_FEW: Final = "too few judgements"
@@ -547,10 +512,7 @@ _TOO_FEW: Final = "too few judgements"
 
 def means_by_system(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Mean score of each system over everybody: what a person's scores are held against."""
-    known: dict[str, list[float]] = {}
-    for system, score in scores:
-        known.setdefault(system, []).append(score)
-    return {system: float(np.mean(values)) for system, values in known.items()}
+    return {system: float(np.mean(values)) for system, values in grouped(scores).items()}
 
 
 def strictness(above: Sequence[float]) -> tuple[Result, Result]:
@@ -573,9 +535,7 @@ def drift_section(pieces: Sequence[Piece]) -> Section:
     """Strictness of each person, and whether they mark more or fewer errors on the way."""
     kept = final_pieces(pieces)
     means = means_by_system((piece.annotation.system, piece.score) for piece in kept)
-    people: dict[str, list[Piece]] = {}
-    for piece in kept:
-        people.setdefault(piece.person, []).append(piece)
+    people = grouped((piece.person, piece) for piece in kept)
     numbers: list[Number] = []
     few = 0
     for person, own in sorted(people.items()):
@@ -595,6 +555,5 @@ def _drift_numbers(person: str, own: Sequence[Piece], means: Mapping[str, float]
     yield Number(of=person, measure=f"{what} above others", result=above)
     yield Number(of=person, measure=f"change of {what} in 100 translations", result=change)
     if own[0].has_marks:
-        marks = np.array([float(len(piece.errors)) for piece in own])
-        slope = slope_of(_hundreds(own), marks, _TOO_FEW)
+        slope = slope_of(_hundreds(own), np.array([float(len(p.errors)) for p in own]), _TOO_FEW)
         yield Number(of=person, measure="change of errors a translation in 100", result=slope)

@@ -1,4 +1,9 @@
-"""Judgements of translations as a campaign saw them: who, why, with what marked before, in which text."""
+"""What the sections of a study are made of: judgements as a campaign saw them, and numbers about them.
+
+A `Piece` is one person's judgement of one translation; a `Number` is one result, a `Section` the numbers
+that answer one question. Between them: shares, ratios, differences and slopes with intervals, and how much
+of one annotation's marks another one has, too.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan
@@ -19,7 +25,7 @@ from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import PASSES, Submission, of_latest_pass
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate, mean_of
-from adjudge.stats.judged import Floats, Result
+from adjudge.stats.judged import Floats, Result, divided
 from adjudge.store.json_lines import span_from_json
 
 __all__ = [
@@ -41,6 +47,7 @@ __all__ = [
     "marks_of",
     "matrix_of",
     "mean_by_student",
+    "over_segments",
     "pieces_of",
     "pooled_share",
     "ratio_of",
@@ -52,9 +59,6 @@ __all__ = [
     "touches",
     "wilson_interval",
 ]
-
-
-# One number about a campaign, with what it rests on; and the kinds of estimates that such numbers are.
 
 
 Definition = Literal["", "paper", "mended"]
@@ -98,9 +102,6 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-# Estimates...
-
-
 def wilson_interval(hits: int, n: int) -> Interval:
     """95 % interval of a share by Wilson's score method, which stays within 0 and 1.
 
@@ -139,10 +140,7 @@ def ratio_of(parts: Floats, wholes: Floats, draws: Draws = NO_INTERVAL, nothing:
         return Result(value=None, n=0, reason=nothing)
 
     def statistic(counts: Floats) -> Floats:
-        below = counts @ wholes
-        found = np.full(len(counts), np.nan)
-        np.divide(counts @ parts, below, out=found, where=below > 0)
-        return found
+        return divided(counts @ parts, counts @ wholes)
 
     found = estimate(statistic, np.ones(len(wholes), dtype=np.bool_), draws, nothing)
     return replace(found, n=int(wholes.sum()))
@@ -162,9 +160,8 @@ def difference_of(values: Floats, is_first: NDArray[np.bool_], draws: Draws, not
     first = is_first.astype(np.float64)
 
     def statistic(counts: Floats) -> Floats:
-        sums = [(counts @ (values * part), counts @ part) for part in (first, 1 - first)]
-        found = [np.divide(s, n, out=np.full(len(counts), np.nan), where=n > 0) for s, n in sums]
-        return np.asarray(found[0] - found[1])
+        one, other = (divided(counts @ (values * part), counts @ part) for part in (first, 1 - first))
+        return np.asarray(one - other)
 
     return estimate(statistic, np.ones(len(values), dtype=np.bool_), draws, nothing)
 
@@ -196,9 +193,6 @@ def _by_student(middle: float, error: float, freedom: int) -> Interval:
 
     half = -float(stdtrit(freedom, (1 - _LEVEL) / 2)) * error
     return Interval(middle - half, middle + half)
-
-
-# How much of one annotation's errors another one has, too.
 
 
 class Mark(NamedTuple):
@@ -461,6 +455,11 @@ def left_out(submissions: Sequence[Submission]) -> Iterator[str]:
         yield f"{dropped:,} submissions {what}: they count in times alone."
 
 
+def over_segments(pieces: Iterable[Piece], draws: Draws) -> Draws:
+    """Draws in which all judgements of one segment are drawn together."""
+    return replace(draws, groups=numbered([piece.key[:2] for piece in pieces]))
+
+
 def score_name(pieces: Sequence[Piece]) -> str:
     """What `Piece.score` is: `rating`, or `points` where nothing is rated."""
     return "points" if pieces and pieces[0].rating is None else "rating"
@@ -495,7 +494,4 @@ def matrix_of(pieces: Sequence[Piece], values: Sequence[float]) -> tuple[tuple[s
 
 def by_translation(pieces: Iterable[Piece]) -> Mapping[Key, list[Piece]]:
     """Judgements of each translation."""
-    found: dict[Key, list[Piece]] = {}
-    for piece in pieces:
-        found.setdefault(piece.key, []).append(piece)
-    return found
+    return grouped((piece.key, piece) for piece in pieces)

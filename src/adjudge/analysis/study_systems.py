@@ -1,9 +1,8 @@
-"""Which systems still differ, seen while a campaign is under way: ranks, pairs still tied, when to stop.
+"""What a campaign says of systems: their ranking, how few segments would have done, who is still tied.
 
-Whoever looks again and again finds differences by chance. So a pair counts as told apart only where its
-difference is more than z / sqrt(t) standard errors, t the part of the work that is done and z the two-sided
-bound at the end (1.96 at 5 %). These are about O'Brien and Fleming's bounds (1979), which take hardly
-anything from the last look.
+Systems beside gold and cut into clusters as the ESA paper does it, the weight of a major error that fits
+ratings, comparisons of two translations, and drafts that were chosen to be edited. `find_standing` is for a
+campaign that is under way.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from adjudge.analysis.study_pieces import (
     by_translation,
     final_pieces,
     matrix_of,
+    over_segments,
     share_of,
 )
 from adjudge.core.record import Preference
@@ -61,9 +61,6 @@ __all__ = [
     "systems_beside",
     "weight_section",
 ]
-
-
-# How well a part of the segments ranks systems as all of them do.
 
 
 def subset_agreement(
@@ -106,9 +103,6 @@ def subset_agreement(
     return float((systems + 2 * right * len(first)) / systems**2)
 
 
-# Cuts between systems as the ESA paper draws them.
-
-
 def cluster_cuts(scores: Floats, alpha: float = 0.05) -> list[float]:
     """Scores between systems where a cluster ends, best first.
 
@@ -129,9 +123,6 @@ def cluster_cuts(scores: Floats, alpha: float = 0.05) -> list[float]:
         if all(rank_sum_p_value(ranked[place], other, "greater") < alpha for other in lower):
             cuts.append(float(means[order[place]] + means[order[place + 1]]) / 2)
     return cuts
-
-
-# Systems by people's judgements: the ranking, beside gold, and how few segments would have done.
 
 
 _STEPS: Final = 10
@@ -208,30 +199,20 @@ def system_section(pieces: Sequence[Piece], beside: Beside | None) -> Section:
     title = "Which systems differ?"
     kept = final_pieces(pieces)
     _, matrix, dropped = matrix_of(kept, [piece.score for piece in kept])
-    notes = []
-    if dropped:
-        notes.append(f"Segments left out, not judged for every system: {dropped:,}.")
+    notes = [f"Segments left out, not judged for every system: {dropped:,}."] if dropped else []
     if matrix.shape[0] < 2 or not matrix.shape[1]:
         return Section(
             name="systems", title=title, notes=(*notes, "No two systems are judged on the same segments.")
         )
-    cuts = len(cluster_cuts(matrix)) + 1
-    clusters = Result(value=float(cuts), n=matrix.shape[1])
+    clusters = Result(value=len(cluster_cuts(matrix)) + 1.0, n=matrix.shape[1])
     numbers = [Number(of="all", measure="clusters by rank sums", result=clusters, definition="paper")]
     if beside is not None:
-        for measure, result in _order(beside).items():
-            numbers.append(Number(of="with gold", measure=measure, result=result))
+        order = {
+            "Spearman of systems": spearman(beside.gold, beside.ours),
+            "pairwise accuracy": pairwise_accuracy(beside.gold, beside.ours),
+        }
+        numbers += [Number(of="with gold", measure=name, result=result) for name, result in order.items()]
     return Section(name="systems", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _order(beside: Beside) -> dict[str, Result]:
-    return {
-        "Spearman of systems": spearman(beside.gold, beside.ours),
-        "pairwise accuracy": pairwise_accuracy(beside.gold, beside.ours),
-    }
-
-
-# How few segments would do...
 
 
 def subset_sizes(segments: int) -> list[int]:
@@ -259,23 +240,15 @@ def subset_section(pieces: Sequence[Piece], draws: Draws) -> tuple[Section, Subs
         is_paper = definition == "paper"
         amount = max(_LEAST_DRAWS, draws.resamples)
         curve = [subset_agreement(matrix, n, amount, draws.seed, as_paper=is_paper) for n in sizes]
-        numbers += _curve_numbers(sizes, curve, definition)
+        results = {f"{n} segments": Result(value=share, n=n) for n, share in zip(sizes, curve, strict=True)}
+        results["mean of all sizes"] = Result(value=float(np.mean(curve)), n=sizes[-1])
+        numbers += [
+            Number(of=of, measure="pairs of systems ordered alike", result=result, definition=definition)
+            for of, result in results.items()
+        ]
         curves[definition] = sizes, curve
-    lost = f"Segments left out, not judged for every system: {dropped:,}."
-    notes = (lost,) if dropped else ()
+    notes = (f"Segments left out, not judged for every system: {dropped:,}.",) if dropped else ()
     return Section(name="subsets", title=title, numbers=tuple(numbers), notes=notes), curves
-
-
-def _curve_numbers(sizes: Sequence[int], curve: Sequence[float], definition: Definition) -> Iterator[Number]:
-    measure = "pairs of systems ordered alike"
-    for size, share in zip(sizes, curve, strict=True):
-        result = Result(value=share, n=size)
-        yield Number(of=f"{size} segments", measure=measure, result=result, definition=definition)
-    mean = Result(value=float(np.mean(curve)), n=sizes[-1])
-    yield Number(of="mean of all sizes", measure=measure, result=mean, definition=definition)
-
-
-# Which weight of a major error fits people's ratings. The ESA paper, figure 8.
 
 
 WEIGHTS = np.arange(101) / 10
@@ -330,11 +303,9 @@ def drawn_major_weights(
         below = cov[1, 1][:, None] + 2 * weights * cov[1, 2][:, None] + weights**2 * cov[2, 2][:, None]
         found = np.full(below.shape, -np.inf)
         np.divide(above, np.sqrt(np.clip(below, 0, None)), out=found, where=below > _NOTHING)
-        best = weights[found.argmax(axis=1)]
-        return np.where(np.isinf(found).all(axis=1), np.nan, best)
+        return np.where(np.isinf(found).all(axis=1), np.nan, weights[found.argmax(axis=1)])
 
-    every = np.ones(len(ratings), dtype=np.bool_)
-    return estimate(statistic, every, draws, "").interval
+    return estimate(statistic, np.ones(len(ratings), dtype=np.bool_), draws, "").interval
 
 
 def weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Floats]:
@@ -350,7 +321,7 @@ def weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Float
     except AdjudgeError as error:
         return Section(name="weights", title=title, notes=(f"{error}.",)), np.zeros(0)
     curve = major_weight_curve(ratings, minor, major, WEIGHTS)
-    interval = drawn_major_weights(ratings, minor, major, WEIGHTS, replace(draws, groups=_groups(final)))
+    interval = drawn_major_weights(ratings, minor, major, WEIGHTS, over_segments(final, draws))
     n = len(final)
     numbers = [
         Number(of="all", measure="best weight", result=Result(value=best, n=n, interval=interval)),
@@ -360,13 +331,6 @@ def weight_section(final: Sequence[Piece], draws: Draws) -> tuple[Section, Float
         Number(of="all", measure="Pearson at weight 5", result=Result(value=float(curve[50]), n=n)),
     ]
     return Section(name="weights", title=title, numbers=tuple(numbers)), curve
-
-
-def _groups(final: Sequence[Piece]) -> list[int]:
-    return numbered([piece.key[:2] for piece in final])
-
-
-# Comparisons of two translations by people, and drafts chosen to be edited.
 
 
 def preferences_of(submissions: Sequence[Submission]) -> list[tuple[Submission, Preference]]:
@@ -396,20 +360,20 @@ def _agreement(judged: Sequence[tuple[Submission, Preference]], draws: Draws) ->
     except UsageError as error:
         return Section(name="agreement", title=title, notes=(f"Nothing to compare: {error}.",))
     numbers = [
-        Number(of=" and ".join(row.between), measure=_named(row.criterion, row.measure), result=row.result)
+        Number(
+            of=" and ".join(row.between),
+            measure=f"{row.criterion}: {row.measure}" if row.criterion else row.measure,
+            result=row.result,
+        )
         for row in found.rows
     ]
     return Section(name="agreement", title=title, numbers=tuple(numbers), notes=found.notes)
 
 
-def _named(criterion: str, measure: str) -> str:
-    return f"{criterion}: {measure}" if criterion else measure
-
-
 def _sides(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Section:
     """Shares of verdicts for each side; where sides do not matter, both get as many."""
     numbers: list[Number] = []
-    known = [(p, _first_shown(s, p)) for s, p in judged]
+    known = [(p, next((system for system in s.texts if system in p.systems), None)) for s, p in judged]
     placed = [(p, first) for p, first in known if first is not None]
     people = sorted({p.annotator for p, _ in placed})
     for who in ("all", *(people if len(people) > 1 else ())):
@@ -419,11 +383,6 @@ def _sides(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Sec
     notes = [f"Preferences left out, not known which side was shown first: {lost:,}."] if lost else []
     title = "Does a verdict follow the side?"
     return Section(name="sides", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _first_shown(submission: Submission, preference: Preference) -> str | None:
-    """The system whose translation stood first: texts are kept in the order shown."""
-    return next((system for system in submission.texts if system in preference.systems), None)
 
 
 def _side_numbers(who: str, own: Sequence[tuple[Preference, str]], draws: Draws) -> Iterator[Number]:
@@ -449,11 +408,9 @@ def draft_section(submissions: Sequence[Submission]) -> Section:
     systems = sorted({system for s in chosen for system in s.texts})
     numbers = []
     for system in systems:
-        shown = [s for s in chosen if system in s.texts]
-        result = share_of([s.chosen == system for s in shown])
+        result = share_of([s.chosen == system for s in chosen if system in s.texts])
         numbers.append(Number(of=system, measure="share chosen", result=result))
-    same = [s.edited == s.texts.get(s.chosen or "") for s in chosen]
-    left = share_of(same, "no draft was chosen")
+    left = share_of([s.edited == s.texts.get(s.chosen or "") for s in chosen], "no draft was chosen")
     numbers.append(Number(of="all", measure="share left as it was", result=left))
     return Section(name="drafts", title="Which drafts do people choose?", numbers=tuple(numbers))
 
@@ -536,6 +493,11 @@ def find_standing(
 ) -> Standing:
     """Say which systems differ so far.
 
+    Whoever looks again and again finds differences by chance. So a pair counts as told apart only where its
+    difference is more than z / sqrt(t) standard errors, t the part of the work that is done and z the
+    two-sided bound at the end (1.96 at 5 %). These are about O'Brien and Fleming's bounds (1979), which
+    take hardly anything from the last look.
+
     Args:
         systems: names, one a column.
         scores: units by systems, NaN where not judged. Of comparisons, the points of both.
@@ -544,8 +506,7 @@ def find_standing(
         alpha: two-sided bound of all the work.
     """
     judged = ~np.isnan(scores)
-    sizes = judged.astype(np.float64)
-    drawn = bootstrap_means(np.nan_to_num(scores), sizes, resamples=resamples)
+    drawn = bootstrap_means(np.nan_to_num(scores), judged.astype(np.float64), resamples=resamples)
     intervals = percentile_intervals(drawn)
     amounts = judged.sum(axis=0)
     means = [float(np.nanmean(scores[:, k])) if amounts[k] else None for k in range(len(systems))]

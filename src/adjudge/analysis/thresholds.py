@@ -1,10 +1,14 @@
-"""Publish, post-edit or reject: cut-offs of an annotator's score, with a stated risk. Reads no files."""
+"""Publish, post-edit or reject: cut-offs of an annotator's score, with a stated risk.
+
+Which translations are bad is said by the errors that people marked, or by the scores they gave.
+`find_thresholds` finds the cut-offs on scores; `thresholds` reads files.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Annotated, Final, Literal, NamedTuple, cast
@@ -13,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.compare import every_part
+from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record
@@ -34,9 +39,6 @@ __all__ = [
     "find_thresholds",
     "thresholds",
 ]
-
-
-# Which translations are bad, by what people marked or by the scores they gave. Reads no files.
 
 
 Key = tuple[str, str, str]
@@ -120,7 +122,6 @@ class ThresholdSettings(Scoring):
     together: Annotated[bool, Option(help="All guarantees hold at once, with chance 1 - delta.")] = False
 
     def __post_init__(self) -> None:
-        """Check that the settings do not contradict each other."""
         if self.together and self.guarantee != "tested":
             raise UsageError("guarantees on average have no chance to correct: leave out together")
 
@@ -262,11 +263,19 @@ def find_thresholds(
         raise DataError("no translation has both a score and a label: are both of one test set?")
     if settings.by_document and not any(row.document for row in rows):
         raise UsageError("--by-document needs documents, and these scores name none")
-    parts = [part for part in _parts(rows, domains or {}) if any(row.bad is not None for row in part[2])]
+    parts = [(_ALL, _ALL, list(rows))]
+    for part in every_part([row.key[:2] for row in rows], domains or {}):
+        own = list(compress(rows, part.rows.tolist()))
+        if any(row.bad is not None for row in own):
+            parts.append((part.name, part.kind, own))
     level = settings.delta / (2 * len(parts)) if settings.together else settings.delta
     bands = [_band(name, kind, part, replace(settings, delta=level)) for name, kind, part in parts]
     unscored = sum((s.lp, s.segment, s.system) in bad for s in scores.segments if s.score is None)
-    notes = [*_label_notes(bands[0]), *_notes(bands, replace(settings, delta=level))]
+    notes = _notes(bands, replace(settings, delta=level))
+    if bands[0].bad in {0, bands[0].n}:  # labels that are all alike tell nothing apart
+        which = "None" if not bands[0].bad else "Every one"
+        note = f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
+        notes.insert(0, note)
     labelled = {(*row.key[:2], row.document) for row in rows if row.bad is not None and row.document}
     if not settings.by_document and len({(lp, document) for lp, _, document in labelled}) < len(labelled):
         notes.append(
@@ -285,13 +294,6 @@ def find_thresholds(
         signature=str(scores.signature),
         notes=tuple(notes),
     )
-
-
-def _parts(rows: Sequence[_Row], domains: Mapping[Place, str]) -> Iterator[tuple[str, str, list[_Row]]]:
-    """All rows; then those of each language pair and each domain, where there are several."""
-    yield _ALL, _ALL, list(rows)
-    for part in every_part([row.key[:2] for row in rows], domains):
-        yield part.name, part.kind, list(compress(rows, part.rows.tolist()))
 
 
 def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
@@ -323,11 +325,10 @@ def _labelled(rows: Sequence[_Row], *, by_document: bool) -> Labelled:
         (row.key[0], row.document, "") if by_document and row.document else (*row.key[:2], "segment")
         for row in known
     ]
-    groups = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return Labelled(
         scores=np.array([row.score for row in known]),
         bad=np.array([bool(row.bad) for row in known]),
-        groups=np.array([groups[key] for key in keys]),
+        groups=np.array(numbered(keys)),
     )
 
 
@@ -339,7 +340,6 @@ def _cut(labelled: Labelled, risk: float, settings: ThresholdSettings) -> Cut:
 
 
 def _side(labelled: Labelled, bound: float | None) -> Cut:
-    """What lies on or above a bound."""
     above = np.zeros(len(labelled.scores), bool) if bound is None else labelled.scores >= bound
     n, wrong = int(above.sum()), int(labelled.bad[above].sum())
     interval = _exact(labelled.bad[above], labelled.groups[above]) if n else None
@@ -359,8 +359,7 @@ def _exact(bad: NDArray[np.bool_], groups: NDArray[np.int64]) -> Interval:
     n, share, units = len(bad), float(bad.mean()), len(sizes)
     around = np.bincount(index, bad.astype(np.float64)) - share * sizes
     spread = units / max(units - 1, 1) * float(np.square(around).sum()) / n**2
-    is_plain = units == n
-    effective = float(n if is_plain else min(n, share * (1 - share) / spread) if spread else units)
+    effective = float(n if units == n else min(n, share * (1 - share) / spread) if spread else units)
     wrong = share * effective
     low = 0.0 if not bad.any() else float(betaincinv(wrong, effective - wrong + 1, 0.025))
     high = 1.0 if bad.all() else float(betaincinv(wrong + 1, effective - wrong, 0.975))
@@ -372,13 +371,6 @@ def decide(score: float, publish: float | None, reject: float | None) -> Decisio
     if publish is not None and score >= publish:
         return "publish"
     return "reject" if reject is not None and score <= reject else "post-edit"
-
-
-def _label_notes(whole: Band) -> Iterator[str]:
-    """Labels that are all alike tell nothing apart, and may be of a wrong question."""
-    if whole.bad in {0, whole.n}:
-        which = "None" if not whole.bad else "Every one"
-        yield f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
 
 
 def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:

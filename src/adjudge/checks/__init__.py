@@ -1,7 +1,7 @@
 """Deterministic checks of a translation against its source, without a language model.
 
-Each family is a small file with one pure function from the two texts to marks; `RULES` says of every rule
-what it means, how bad it is and how often it is right.
+Each check is a pure function from the two texts to marks; the modules hold checks of one kind. `RULES` says
+of every rule what it means, how bad it is and how often it is right; `find_errors` applies them all.
 """
 
 from __future__ import annotations
@@ -36,9 +36,6 @@ from adjudge.core.record import ErrorSpan
 from adjudge.core.typology import SEVERITIES, Severity
 
 __all__ = ["CLEAN_PRECISION", "RULES", "Finding", "Rule", "find_errors"]
-
-
-# Every rule: what it says of a translation, how bad that is, and how often it is right.
 
 
 class Rule(NamedTuple):
@@ -232,7 +229,10 @@ def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
     marks = marks or [mark for check in CHECKS for mark in _first(check(texts))]
     found = {mark.rule for mark in marks}
     marks = [mark for mark in marks if not found & _EXPLAINED_BY.get(mark.rule, frozenset())]
-    return [_finding(mark, texts) for mark in sorted(_largest(marks), key=_place)]
+    return [
+        _finding(mark, texts)
+        for mark in sorted(_largest(marks), key=lambda m: (m.side == "source", m.start, m.end, m.rule))
+    ]
 
 
 def _first(marks: Iterator[Mark]) -> Iterator[Mark]:
@@ -242,10 +242,6 @@ def _first(marks: Iterator[Mark]) -> Iterator[Mark]:
         seen[mark.rule] += 1
         if seen[mark.rule] <= _MOST:
             yield mark
-
-
-def _place(mark: Mark) -> tuple[bool, int, int, str]:
-    return (mark.side == "source", mark.start, mark.end, mark.rule)
 
 
 def _largest(marks: list[Mark]) -> Iterator[Mark]:

@@ -22,9 +22,6 @@ from adjudge.core.record import SUSPECT
 __all__ = ["DETECTORS", "Needles", "attack_flags", "find_attacks", "form_needles", "order_needles"]
 
 
-# Characters that nobody sees, where the script gives no reason for them: a second text inside the first.
-
-
 _TAGS: Final = re.compile("[\U000e0000-\U000e007f]+")
 _FLAG: Final = re.compile(  # England, Scotland and Wales, the only emoji that Unicode spells with tags
     "(?<=\U0001f3f4)\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
@@ -80,9 +77,6 @@ def find_hidden(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _each(name: str, pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, int, int]]:
     return ((name, *found.span()) for found in pattern.finditer(text))
-
-
-# Orders that are written so that a filter does not see them and a model does.
 
 
 _SHORTEST: Final = 16
@@ -179,7 +173,6 @@ def _decoded(word: str) -> bytes:
 
 
 def _is_message(raw: bytes) -> bool:
-    """Whether bytes are a text of several words, or one of JSON."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -189,18 +182,7 @@ def _is_message(raw: bytes) -> bool:
     )
 
 
-# What talks to a machine and not to a reader: the forms of `forms.toml`, and padding.
-
-
 class _Form(NamedTuple):
-    """One way of writing.
-
-    Args:
-        detector: name in `attacks.DETECTORS`.
-        needles: in small letters; a text without any of them is not searched.
-        pattern: what is searched for.
-    """
-
     detector: str
     needles: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -257,9 +239,6 @@ def find_padding(text: str) -> Iterator[tuple[str, int, int]]:
         block = text[start : start + _BLOCK]
         if len({block[i : i + 3] for i in range(_BLOCK - 2)}) < _FEWEST * _BLOCK:
             yield "padding", start, start + _BLOCK
-
-
-# Which of many short strings a text may hold, found word by word: most words were seen before.
 
 
 _MOST = 65_536
@@ -327,9 +306,6 @@ class Needles:
             for piece, needles in pieces.items():
                 if piece in word:
                     yield from needles
-
-
-# Orders to whoever judges, in several languages: the conditions of `phrases.toml`, sentence by sentence.
 
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？؟।\n]+[!！]?")
@@ -454,8 +430,6 @@ def find_attacks(text: str) -> tuple[Suspicion, ...]:
     found = {*plain, *find_hidden(text), *find_encoded(text, words)}
     if not plain:
         found.update(find_disguises(text, possible, _is_plain_attack))
-    if not found:
-        return ()
     return tuple(Suspicion(*one) for one in sorted(found, key=lambda one: (one[1], one[2], one[0])))
 
 

@@ -1,4 +1,9 @@
-"""What a language model says instead of a translation, or around it."""
+"""Checks of what is said: translations that are none, what is missing, left over, added or repeated.
+
+No translation at all, words of the source left standing, a length that is unusual for the pair, sentences
+without a counterpart, names and codes that are missing, repetition, and what a language model says instead
+of a translation or around it.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +40,6 @@ __all__ = [
     "check_untranslated",
     "check_whole",
 ]
-
-
-# Translations that are none: empty, a copy of the source, another language.
 
 
 _COPIED_SHARE: Final = 0.8
@@ -92,9 +94,6 @@ def _other_language(texts: Texts) -> str | None:
     shares = {code: sum(w in find_language(code).function_words for w in words) for code in known_languages()}
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= _OTHER_SHARE * len(words) else None
-
-
-# Words of the source that still stand in a translation into a language of the same script.
 
 
 _MARKED: Final = re.compile(r"[\"“„«»‘'#@</_]\s?$")
@@ -165,9 +164,6 @@ def _is_in_name(texts: Texts, index: int) -> bool:
     return any(w.text[0].isupper() and w.folded in texts.source_vocabulary for w in beside)
 
 
-# Translations much longer or shorter than is usual for the pair.
-
-
 _ADDRESS: Final = re.compile(r"https?://\S+|www\.\S+|(?<!\S)[^\s@]{1,64}@\S+|<[^<>\n]{1,80}>")
 _DENSE: Final = 0.6
 """Below this scale a script packs so much into a character that Latin letters among it need their own."""
@@ -206,9 +202,6 @@ def english_length(text: str, scale: float) -> float:
         return len(text) / scale
     latin = len(_LATIN.findall(text))
     return latin + (len(text) - latin) / scale
-
-
-# Sentences that one text has and the other has not, found by aligning their lengths.
 
 
 _VARIANCE: Final = 7.0
@@ -260,8 +253,10 @@ def check_sentences(texts: Texts) -> Iterator[Mark]:
     source, translation = _split(texts.source, scales[0]), _split(texts.translation, scales[1])
     if not source or not translation or not 2 <= max(len(source), len(translation)) <= _SENTENCES_MOST:
         return
-    if len(source) == len(translation) and all(map(_is_likely, source, translation)):
-        return
+    if len(source) == len(translation) and all(
+        _surprise(s.length, t.length) < _LIKELY for s, t in zip(source, translation, strict=True)
+    ):
+        return  # so alike in length that no other pairing need be looked for
     for pairing in _align(source, translation):
         if not pairing.given and (lost := source[pairing.source]).length >= _SENTENCES_LEAST:
             yield Mark("sentence-lost", lost.start, lost.end, "source", "no counterpart in the translation")
@@ -269,13 +264,7 @@ def check_sentences(texts: Texts) -> Iterator[Mark]:
             yield Mark("sentence-added", added.start, added.end, note="no counterpart in the source")
 
 
-def _is_likely(source: _Sentence, translation: _Sentence) -> bool:
-    """Whether two sentences are so alike in length that no other pairing need be looked for."""
-    return _surprise(source.length, translation.length) < _LIKELY
-
-
 def _split(text: str, scale: float) -> list[_Sentence]:
-    """Sentences with their length in characters of English."""
     found = []
     for start, end in pairwise([0, *(m.end() for m in _BREAK.finditer(text)), len(text)]):
         low, high = whole(text[start:end])
@@ -288,7 +277,7 @@ def _split(text: str, scale: float) -> list[_Sentence]:
 
 def _align(source: list[_Sentence], translation: list[_Sentence]) -> list[_Pairing]:
     """Cheapest pairing of all sentences, in order."""
-    lengths = _sums([s.length for s in source]), _sums([t.length for t in translation])
+    lengths = [[*accumulate((s.length for s in side), initial=0.0)] for side in (source, translation)]
     shared = [[len(s.anchors & t.anchors) for t in translation] for s in source]
     best = {(0, 0): (0.0, 0, 0)}
     for i in range(len(source) + 1):
@@ -313,10 +302,6 @@ def _align(source: list[_Sentence], translation: list[_Sentence]) -> list[_Pairi
     return path[::-1]
 
 
-def _sums(lengths: list[float]) -> list[float]:
-    return [0.0, *accumulate(lengths)]
-
-
 def _surprise(one: float, other: float) -> float:
     """Negative logarithm of the chance that the lengths of a true pair differ by so much."""
     return _tail(round(abs(other - one) / math.sqrt(_VARIANCE * (one + other) / 2), 1))
@@ -326,9 +311,6 @@ def _surprise(one: float, other: float) -> float:
 def _tail(deviations: float) -> float:
     chance = math.erfc(deviations / math.sqrt(2))
     return min(-math.log(chance), _UNLIKELIEST) if chance > 0 else _UNLIKELIEST
-
-
-# Names, acronyms and codes of the source that the translation should show and does not.
 
 
 _CODE: Final = re.compile(
@@ -351,21 +333,18 @@ def check_names(texts: Texts) -> Iterator[Mark]:
         there = islice(pattern.finditer(texts.source), MOST_LOOKED)
         lost = {_squeeze(m[0]): m for m in there if _squeeze(m[0]) not in shown}
         for wanted in lost.values():
-            alike = strange[_letters(wanted[0])] if rule == "code-lost" else None
-            if alike:
+            if rule == "code-lost" and (alike := strange[_letters(wanted[0])]):
                 yield Mark("code-changed", *alike.popleft().span(), note=f"the source has {wanted[0]}")
             else:
                 yield Mark(rule, *wanted.span(), "source", "missing in the translation")
 
 
 def _letters(code: str) -> str:
-    """The letters that a code starts with."""
     found = _LETTERS.match(code)
     return found[0] if found else ""
 
 
 def _patterns(texts: Texts) -> list[tuple[str, re.Pattern[str]]]:
-    """What may be asked for, by the scripts of the pair."""
     patterns = [("code-lost", _CODE)]
     if not uses_latin(texts.source_language) and uses_latin(texts.target_language):
         patterns.append(("latin-name-lost", _LATIN_NAME))
@@ -374,9 +353,6 @@ def _patterns(texts: Texts) -> list[tuple[str, re.Pattern[str]]]:
 
 def _squeeze(text: str) -> str:
     return re.sub(r"[^0-9a-z]", "", text.lower())
-
-
-# Words and phrases that stand twice where the source has them once.
 
 
 _LONGEST: Final = 60  # words in a phrase that follows itself
@@ -402,7 +378,7 @@ def check_repetition(texts: Texts) -> Iterator[Mark]:
     words = texts.translation_words
     if not texts.target_language.reduplicates:
         yield from _doubled(texts, words)
-    if not _has_repeated_pair(words):
+    if not _comes_back(words, 2):
         return
     loops = list(_unlike_source(texts, words))
     for loop in loops:
@@ -427,15 +403,17 @@ def _doubled(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
         yield Mark("doubled-word", a.start, b.end, note="the word stands twice")
 
 
-def _has_repeated_pair(words: tuple[Word, ...]) -> bool:
-    pairs = Counter((a.folded, b.folded) for a, b in pairwise(words))
-    return max(pairs.values(), default=0) > 1
+def _comes_back(words: tuple[Word, ...], size: int) -> bool:
+    """Whether so many words in a row stand twice in a text."""
+    folded = [w.folded for w in words]
+    runs = Counter(zip(*(folded[start:] for start in range(size)), strict=False))
+    return max(runs.values(), default=0) > 1
 
 
 def _unlike_source(texts: Texts, words: tuple[Word, ...]) -> Iterator[_Loop]:
     """Loops longer than any of the source, and not of words that the source gives as a gloss."""
     source = texts.source_words
-    allowed = max((loop.repeated for loop in _loops(source)), default=0) if _has_repeated_pair(source) else 0
+    allowed = max((loop.repeated for loop in _loops(source)), default=0) if _comes_back(source, 2) else 0
     for loop in _loops(words):
         said = {w.folded for w in words[loop.first : loop.last]}
         if loop.repeated > allowed and not said <= texts.source_vocabulary:
@@ -479,7 +457,7 @@ def _loop_at(folded: list[str], first: int, places: list[int]) -> _Loop | None:
 
 def _echoes(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
     """Long phrases that come back later, where nothing comes back in the source."""
-    if len(words) < 2 * _ECHO or _comes_back(texts.source_words):
+    if len(words) < 2 * _ECHO or _comes_back(texts.source_words, 3):
         return
     seen: dict[tuple[str, ...], int] = {}
     folded = [w.folded for w in words]
@@ -494,13 +472,6 @@ def _echoes(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
             last += 1
         yield Mark("repeated-phrase", words[index].start, words[last - 1].end, note="the same words again")
         index = last
-
-
-def _comes_back(words: tuple[Word, ...]) -> bool:
-    """Whether three words in a row stand twice in a text."""
-    folded = [w.folded for w in words]
-    triples = Counter(zip(folded, folded[1:], folded[2:], strict=False))
-    return max(triples.values(), default=0) > 1
 
 
 _REFUSAL: Final = re.compile(

@@ -1,4 +1,4 @@
-"""Dates and weekdays that changed, and dates in a form that the target language does not use."""
+"""Dates, weekdays and times of day that changed, or stand in a form that the target language does not use."""
 
 from __future__ import annotations
 
@@ -76,7 +76,6 @@ def _read_dates(text: str, language: Language) -> list[_Date]:
 
 
 def _numeric_days(m: re.Match[str]) -> tuple[Day, ...]:
-    """Both orders of day and month where both are possible."""
     if m["y"]:
         orders = [(int(m["y"]), int(m["m"]), int(m["d"]))]
     else:
@@ -166,7 +165,6 @@ def _is_range(lost: _Date, added: _Date, source: frozenset[str], translation: fr
 
 
 def _runs(text: str) -> frozenset[str]:
-    """Every run of digits in a text."""
     return frozenset(re.findall(r"\d+", ascii_digits(text)))
 
 
@@ -175,18 +173,11 @@ def _has(day: int | None, runs: frozenset[str]) -> bool:
 
 
 def _weekdays(words: tuple[Word, ...], text: str, language: Language) -> list[tuple[int, int, int]]:
-    """Ranges and numbers of the weekdays in a text."""
     if language.code in {"zh", "ja", "ko", "th"}:
-        found = [
-            (m.start(), m.end(), language.weekdays[m[0]]) for m in _weekday_pattern(language).finditer(text)
-        ]
-    else:
-        found = [
-            (w.start, w.end, language.weekdays[w.folded.rstrip("s")])
-            for w in words
-            if w.folded.rstrip("s") in language.weekdays
-        ]
-    return found
+        found = _weekday_pattern(language).finditer(text)
+        return [(m.start(), m.end(), language.weekdays[m[0]]) for m in found]
+    named = ((w, w.folded.rstrip("s")) for w in words)
+    return [(w.start, w.end, language.weekdays[name]) for w, name in named if name in language.weekdays]
 
 
 @lru_cache(maxsize=256)
@@ -214,7 +205,6 @@ _SLASHED: Final = re.compile(r"(?<![\d/])\d{1,2}/\d{1,2}/(?:\d{4}|\d{2})(?![\d/]
 
 
 def _check_form(texts: Texts) -> Iterator[Mark]:
-    """Find the order and the ordinals of English dates."""
     target = texts.target_language
     if target.code == "en" or not target.day_first:
         return
@@ -233,9 +223,6 @@ def _month_first(language: Language) -> re.Pattern[str]:
     return re.compile(
         rf"(?<!\w)(?<!\d )(?<!\d\. )(?:{names})\s\d{{1,2}}(?:[,،]\s\d{{4}})(?!\w)", re.IGNORECASE
     )
-
-
-# Times of day that changed, and a.m. or p.m. in languages that count to 24.
 
 
 class _Time(NamedTuple):
@@ -279,13 +266,10 @@ def _minutes(m: re.Match[str], text: str) -> frozenset[int]:
     return frozenset({total, total + _NOON} if hour <= 12 else {total, total - _NOON})
 
 
-def _times_keys(time: _Time) -> Keys:
-    return time.minutes, time.minutes
-
-
 def match_times(texts: Texts) -> Matched[_Time]:
     """Compare the times of day of both texts."""
-    return match(_read_times(texts.source), _read_times(texts.translation), _times_keys)
+    times = _read_times(texts.source), _read_times(texts.translation)
+    return match(*times, lambda time: (time.minutes, time.minutes))
 
 
 def check_times(texts: Texts) -> Iterator[Mark]:

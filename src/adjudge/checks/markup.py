@@ -1,4 +1,4 @@
-"""What must arrive unchanged: placeholders, tags, addresses, handles and codes."""
+"""What must arrive as it is (placeholders, tags, addresses, handles, emoji), and garbled characters."""
 
 from __future__ import annotations
 
@@ -90,9 +90,6 @@ def _key(text: str) -> str:
     return _SPOKEN.sub(r"<\1remark\2>", text)
 
 
-# Characters that went wrong on the way: garbled, replaced, escaped, or left over from tokenising.
-
-
 _HIGH: Final = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
 """What the second byte of a UTF-8 character looks like when it is read as Latin-1 or Windows-1252."""
 
@@ -122,9 +119,6 @@ def check_encoding(texts: Texts) -> Iterator[Mark]:
         found = list(pattern.finditer(texts.translation))
         if found and not pattern.search(texts.source):
             yield from (Mark(rule, m.start(), m.end(), note=note) for m in found)
-
-
-# Emoji that the translation lost.
 
 
 _EMOJI: Final = re.compile(

@@ -1,4 +1,4 @@
-"""Numbers that are missing, changed, added, or written in the wrong locale."""
+"""Numbers, telephone numbers and currencies that are missing, changed, added, or in the wrong form."""
 
 from __future__ import annotations
 
@@ -25,9 +25,6 @@ from adjudge.checks.texts import Language, Mark, Ranges, Texts
 __all__ = ["check_currency", "check_numbers", "check_telephone"]
 
 
-# Telephone numbers that changed, or lost the form that makes them one.
-
-
 _MOST: Final = 100  # numbers without a counterpart that are looked for without their form
 
 
@@ -45,11 +42,9 @@ _TELEPHONE: Final = re.compile(
 
 
 def _read_telephones(text: str) -> list[_Telephone]:
-    return [_Telephone(*m.span(), _digits(m[0])) for m in _TELEPHONE.finditer(text)]
-
-
-def _digits(text: str) -> str:
-    return re.sub(r"[^0-9]", "", ascii_digits(text))
+    return [
+        _Telephone(*m.span(), re.sub(r"[^0-9]", "", ascii_digits(m[0]))) for m in _TELEPHONE.finditer(text)
+    ]
 
 
 def _keys(telephone: _Telephone) -> Keys:
@@ -71,15 +66,9 @@ def check_telephone(texts: Texts) -> Iterator[Mark]:
     yield from mark_changed("telephone-changed", matched.changed, texts)
     for lost in matched.lost[:_MOST]:
         wanted = texts.source[lost.start : lost.end]
-        place = _same_digits(lost.digits, texts.translation)
-        if place:
-            yield Mark("telephone-format", *place, note=f"the source has {wanted}")
-
-
-def _same_digits(digits: str, text: str) -> tuple[int, int] | None:
-    """Where the digits stand without the form of a telephone number."""
-    found = re.search(r"[\s().-]{0,3}".join(digits), ascii_digits(text))
-    return found.span() if found else None
+        found = re.search(r"[\s().-]{0,3}".join(lost.digits), ascii_digits(texts.translation))
+        if found:
+            yield Mark("telephone-format", *found.span(), note=f"the source has {wanted}")
 
 
 _NUMBERS_MOST: Final = 200  # numbers without a counterpart that are looked at
@@ -141,29 +130,24 @@ def _not_spelled(numerals: list[Numeral], texts: Texts, other: str, those: list[
             end = numeral.end
     text = " ".join([*kept, text[end:]])
     joined = _joined(re.findall(r"[0-9]{1,24}", ascii_digits(text)))
-    return [n for n in numerals if not (n.values & spelled) and not _is_regrouped(n, joined)]
+    return [
+        n
+        for n in numerals
+        if not (n.values & spelled)
+        and (_is_scaled(n) or re.sub(r"[^0-9]", "", ascii_digits(n.text)).lstrip("0") not in joined)
+    ]
 
 
 def _is_scaled(numeral: Numeral) -> bool:
-    """Whether a scale word belongs to it."""
     return any(map(str.isalpha, numeral.text))
 
 
 def _joined(runs: list[str]) -> frozenset[str]:
-    """Runs of digits, and what up to four of them in a row give together."""
     return frozenset(
         "".join(runs[first:last]).lstrip("0")
         for first in range(len(runs))
         for last in range(first + 1, min(first + _MOST_RUNS, len(runs)) + 1)
     )
-
-
-def _is_regrouped(numeral: Numeral, joined: frozenset[str]) -> bool:
-    """Whether its digits stand on the other side after all: in a code or a date, or cut differently."""
-    if _is_scaled(numeral):
-        return False
-    own = re.sub(r"[^0-9]", "", ascii_digits(numeral.text)).lstrip("0")
-    return own in joined
 
 
 _FACTORS: Final = (0.4536, 2.54, 0.3048, 1.609, 0.9144, 28.35, 3.785, 0.4047, 0.5)
@@ -208,7 +192,9 @@ def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> 
     lost, alone = list(lost), []
     for found in added:
         if lost:
-            wanted = lost.pop(_most_alike(found, lost))
+            wanted = lost.pop(
+                min(range(len(lost)), key=lambda place: abs(len(lost[place].text) - len(found.text)))
+            )
             yield Mark("number-changed", found.start, found.end, note=f"the source has {wanted.text}")
         else:
             alone.append(found)
@@ -218,11 +204,6 @@ def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> 
     for found in alone:
         if not _may_be_spelled(found) and texts.source_language.numbers:
             yield Mark("number-added", found.start, found.end, note="the source has no such number")
-
-
-def _most_alike(found: Numeral, lost: Sequence[Numeral]) -> int:
-    """Which of the numerals is as long as this one, or nearly."""
-    return min(range(len(lost)), key=lambda place: abs(len(lost[place].text) - len(found.text)))
 
 
 def _may_be_spelled(numeral: Numeral) -> bool:
@@ -242,7 +223,6 @@ _GROUPED: Final = {
 
 
 def _check_form(texts: Texts, source: list[Numeral], translation: list[Numeral]) -> Iterator[Mark]:
-    """Find thousands that are grouped as in the source language only."""
     decimal, foreign = texts.target_language.decimal, texts.source_language.decimal or "."
     if not decimal or decimal == foreign:
         return
@@ -250,9 +230,6 @@ def _check_form(texts: Texts, source: list[Numeral], translation: list[Numeral])
     for number in translation:
         if number.text in kept and _GROUPED[decimal].match(number.text):
             yield Mark("number-format", number.start, number.end, note="separators of the source language")
-
-
-# Currencies that changed, and symbols on the wrong side of the amount.
 
 
 _DOLLARS: Final = ("USD", "HKD", "AUD", "CAD", "SGD", "TWD", "NZD", "MXN")
@@ -314,7 +291,6 @@ _AMOUNT_BEFORE: Final = re.compile(r"\d[\d.,]*\s?[^\s\d]{0,12}\s?$")
 
 
 def _has_amount(text: str, m: re.Match[str]) -> bool:
-    """Whether digits stand beside the mention."""
     after = text[m.end() : m.end() + 2].lstrip()
     return after[:1].isdecimal() or bool(_AMOUNT_BEFORE.search(text[max(0, m.start() - 24) : m.start()]))
 
@@ -332,10 +308,6 @@ def check_currency(texts: Texts) -> Iterator[Mark]:
                     yield Mark(
                         "currency-changed", mention.start, mention.end, note="another currency in the source"
                     )
-    yield from _currency_form(texts)
-
-
-def _currency_form(texts: Texts) -> Iterator[Mark]:
     if texts.target_language.currency_after:
         for found in _BEFORE.finditer(texts.translation):
             yield Mark("currency-format", *found.span(), note="the symbol stands after the amount")

@@ -1,7 +1,9 @@
-"""Numbers as texts write them: digits of any script, separators of any locale, words, scales.
+"""Numbers as texts write them, and the matching of what two texts mention.
 
-Reading is generous: a numeral keeps every value that some locale gives it (`1,234` is 1234 and 1.234),
-because a check that compares them must not alarm where a reader would not.
+Digits of any script, separators of any locale, number words, scales. Reading is generous: a numeral keeps
+every value that some locale gives it (`1,234` is 1234 and 1.234), because a check that compares them must
+not alarm where a reader would not. `match` compares mentions of one kind, such as dates, times and
+telephone numbers.
 """
 
 from __future__ import annotations
@@ -114,7 +116,8 @@ def _read(text: str, language: Language) -> Iterator[tuple[Numeral, int]]:
     for found in _pattern(language).finditer(text):
         values = _values(ascii_digits(found["digits"]))
         power = _power(found["scale"], language) if found["scale"] else 0
-        values = values | _raised(values, power) if _is_ambiguous(found["scale"]) else _raised(values, power)
+        may_be_unit = (found["scale"] or "").strip().casefold() in {"m", "b", "k"}
+        values = values | _raised(values, power) if may_be_unit else _raised(values, power)
         end = found.end("scale") if found["scale"] else found.end("digits")
         if found["era"]:
             values |= {v + 1900 if v < 100 else v % 100 for v in values if isinstance(v, Decimal)}
@@ -123,7 +126,6 @@ def _read(text: str, language: Language) -> Iterator[tuple[Numeral, int]]:
 
 
 def _values(digits: str) -> set[Value]:
-    """Every value that a numeral has in some locale."""
     parts = re.split(r"[^0-9]", digits)
     whole = "".join(parts)
     if len(whole) > _MOST_DIGITS:
@@ -155,11 +157,6 @@ def _raised(values: Iterable[Value], power: int) -> set[Value]:
     return {v.scaleb(power).normalize() if isinstance(v, Decimal) else v for v in values}
 
 
-def _is_ambiguous(scale: str | None) -> bool:
-    """Whether a scale word may be a unit as well, as m and b are."""
-    return scale is not None and scale.strip().casefold() in {"m", "b", "k"}
-
-
 def _with_tenths(values: set[Value], after: str, language: Language) -> set[Value]:
     """Chinese tenths: seven tenths are 70 %, a price of eight tenths is 20 % off."""
     if language.code not in {"zh", "ja"} or after not in _TENTHS:
@@ -187,7 +184,6 @@ def spelled_values(text: str, words: tuple[Word, ...], language: Language) -> se
 
 
 def _in_words(words: tuple[Word, ...], language: Language) -> set[int]:
-    """Values of number words, alone and put together with their neighbours."""
     values: set[int] = set()
     total = current = 0
     for word in words:
@@ -214,7 +210,6 @@ def _roman(text: str) -> int:
 
 
 def _han_values(run: str) -> set[int]:
-    """Values of a run of Chinese number characters, by place and by scale."""
     tenth = run[-1] in _TENTHS
     body = run[:-1] if tenth else run
     digits = [_HAN_DIGITS[c] for c in body if c in _HAN_DIGITS]
@@ -245,9 +240,6 @@ def _han_number(run: str) -> int:
             )
             section = digit = 0
     return total + section + digit
-
-
-# What two texts have in common of one kind: dates, times, telephone numbers.
 
 
 class _Placed(Protocol):

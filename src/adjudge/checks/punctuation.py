@@ -1,4 +1,4 @@
-"""Punctuation that the target language does not use, or that the source makes one expect."""
+"""Punctuation, quotes, brackets, white space and capitals that the target language writes otherwise."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ _DOUBLE: Final = re.compile(r"(?<![,;:.!?]),,(?![,])|(?<!\.)\.\.(?!\.)|[,;:][.](
 _GLUED: Final = re.compile(
     r"(?<=[a-zà-ÿа-џ]{2})[,;!?](?=[^\W\d_]{2})|(?<=[a-zà-ÿа-џ]{3})\.(?=[A-ZÀ-ÝА-ЯЁІЇЄ][a-zà-ÿа-џ])"
 )
+_FINAL_ABBREVIATION: Final = re.compile(
+    r"(?:\b\w|\b(?:Inc|Ltd|Co|Jr|Sr|St|etc|usw|bzw|Corp|Mio|Mrd|ca|No|Nr))\.$"
+)
 
 
 def check_punctuation(texts: Texts) -> Iterator[Mark]:
@@ -50,7 +53,6 @@ def check_punctuation(texts: Texts) -> Iterator[Mark]:
 
 @lru_cache(maxsize=256)
 def _patterns(language: Language) -> tuple[tuple[str, re.Pattern[str], str], ...]:
-    """Patterns that apply to a target language: rule, pattern, note."""
     found = []
     if language.full_width:
         found.append(("half-width-mark", _HALF_WIDTH, "full-width punctuation stands here"))
@@ -73,7 +75,6 @@ def _patterns(language: Language) -> tuple[tuple[str, re.Pattern[str], str], ...
 
 
 def _check_end(texts: Texts) -> Iterator[Mark]:
-    """Compare how the two texts end."""
     source, translation = texts.source.rstrip(), texts.translation.rstrip()
     wanted, got = source.rstrip(_CLOSERS)[-1:], translation.rstrip(_CLOSERS)[-1:]
     if not wanted or not got or not texts.target_language.full_stop:
@@ -82,11 +83,12 @@ def _check_end(texts: Texts) -> Iterator[Mark]:
     question = "?？؟;"
     if wanted in _ENDS and (_is_of_word(got) or got in ",،，、") and len(texts.source_words) > 2:
         rule = "breaks-off" if len(texts.translation_words) >= _LONG else "final-mark-lost"
-        yield Mark(rule, _last_word(texts, last), last, note=f"the source ends in {wanted}")
+        starts = [w.start for w in texts.translation_words if w.end <= last]
+        yield Mark(rule, starts[-1] if starts else last - 1, last, note=f"the source ends in {wanted}")
     elif (
         _is_of_word(wanted)
         and got in ".。।"
-        and not _ends_in_abbreviation(translation)
+        and not _FINAL_ABBREVIATION.search(translation)
         and texts.source_words
     ):
         yield Mark("final-mark-added", last - 1, last, note="the source ends without one")
@@ -97,30 +99,16 @@ def _check_end(texts: Texts) -> Iterator[Mark]:
 
 
 def _is_of_word(char: str) -> bool:
-    """Whether a character is a letter, a digit or a mark on one."""
     return char.isalnum() or unicodedata.category(char)[0] == "M"
 
 
-def _last_word(texts: Texts, last: int) -> int:
-    starts = [w.start for w in texts.translation_words if w.end <= last]
-    return starts[-1] if starts else last - 1
-
-
-def _ends_in_abbreviation(text: str) -> bool:
-    return bool(re.search(r"(?:\b\w|\b(?:Inc|Ltd|Co|Jr|Sr|St|etc|usw|bzw|Corp|Mio|Mrd|ca|No|Nr))\.$", text))
-
-
 def _check_inverted(texts: Texts) -> Iterator[Mark]:
-    """Find Spanish questions and exclamations that do not open."""
     if not texts.target_language.inverted_marks:
         return
     for closing, opening in (("?", "¿"), ("!", "¡")):
         if closing in texts.translation and opening not in texts.translation:
             place = texts.translation.index(closing)
             yield Mark("inverted-mark-lost", place, place + 1, note=f"{opening} opens it")
-
-
-# Quotation marks without a partner, and those of another language.
 
 
 _QUOTES_DOUBLE: Final = '"“”„‟«»「」『』'
@@ -172,9 +160,6 @@ def _foreign(language: Language) -> re.Pattern[str] | None:
     return re.compile(rf'(?:(?<=[\s(\[])|^)[{foreign}"](?=\w)')
 
 
-# Brackets that are opened and not closed, or closed and not opened.
-
-
 _OPENS: Final = dict(zip(")]}】》」』〕", "([{【《「『〔", strict=True))
 _CLOSES: Final = {opening: closing for closing, opening in _OPENS.items()}
 _ALIKE: Final = str.maketrans("（）［］", "()[]")
@@ -218,9 +203,6 @@ def _unpaired(text: str) -> list[tuple[int, str]]:
     return sorted(alone + [(place, char) for char, places in waiting.items() for place in places])
 
 
-# White space that the source does not have: at the ends, or twice in a row.
-
-
 _START: Final = re.compile(r"\s+\S+")
 _END: Final = re.compile(r"\S+\s+\Z")
 _SPACING_DOUBLE: Final = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
@@ -243,12 +225,8 @@ def check_spacing(texts: Texts) -> Iterator[Mark]:
 
 
 def _start_of_last_word(text: str) -> int:
-    """Start of the last word."""
     words = text.rsplit(maxsplit=1)
     return len(text.rstrip()) - len(words[-1]) if words else 0
-
-
-# Sentences that start with a small letter.
 
 
 _CAPITALS_START: Final = re.compile(r"[\"'“”„«‘]*([^\W\d_]+)")
@@ -262,7 +240,8 @@ _ABBREVIATIONS: Final = frozenset(
 def check_capitals(texts: Texts) -> Iterator[Mark]:
     """Find small letters at the start of the text and of its sentences, and a small English I."""
     first = _CAPITALS_START.match(texts.translation)
-    if first and _is_small(first[1]) and not _starts_small(texts.source):
+    wanted = next((char for char in texts.source if char.isalpha()), "")
+    if first and _is_small(first[1]) and wanted and not _is_small(wanted):
         yield Mark("small-letter", *first.span(1), note="a sentence starts here")
     if any(_has_small_second(found) for found in _AFTER.finditer(texts.source)):
         return
@@ -272,12 +251,6 @@ def check_capitals(texts: Texts) -> Iterator[Mark]:
     if texts.target_language.code == "en":
         for found in _LONE_I.finditer(texts.translation):
             yield Mark("small-letter", *found.span(), note="I is written with a capital")
-
-
-def _starts_small(source: str) -> bool:
-    """Whether the first letter of a source is small, or it has none."""
-    first = next((char for char in source if char.isalpha()), "")
-    return not first or _is_small(first)
 
 
 def _is_small(word: str) -> bool:

@@ -1,4 +1,7 @@
-"""The two texts that a check looks at, with what several checks need of them worked out once."""
+"""What checks look at: the two texts with their words, what is known of a language, and marks.
+
+Languages are read from `languages.toml`. The check of scripts (`check_scripts`) is here, too.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -30,9 +33,6 @@ __all__ = [
     "uses_latin",
     "whole",
 ]
-
-
-# What the checks know of a language, read from `languages.toml`.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # one object per code, so it can be a key
@@ -88,8 +88,7 @@ class Language:
 
 def _numbered(text: str) -> dict[str, int]:
     """Read `10 ten tenth, 20 twenty`: a number and its words."""
-    rows = (row.split() for row in text.split(","))
-    return {word: int(number) for number, *words in rows for word in words}
+    return {word: int(number) for word, number in _keyed(text).items()}
 
 
 def _listed(text: str) -> dict[str, int]:
@@ -107,15 +106,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple((pair[0], pair[1]) for pair in text.split())
-
-
 def _split(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_READERS: Final = {
+_READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "numbers": _numbered,
     "scales": _numbered,
     "months": _listed,
@@ -124,7 +119,7 @@ _READERS: Final = {
     "joints": _words,
     "function_words": _words,
     "doubled": _words,
-    "quotes": _pairs,
+    "quotes": lambda text: tuple((pair[0], pair[1]) for pair in text.split()),
     "prefixes": _split,
     "commas": _split,
 }
@@ -294,9 +289,6 @@ def whole(text: str) -> tuple[int, int]:
     return start, start + len(text.strip())
 
 
-# Letters of a script that the target language does not use.
-
-
 _LETTERS: Final[Mapping[str, str]] = {
     "Latn": "A-Za-zªºÀ-ÖØ-öø-ɏḀ-ỿ",
     "Grek": "Ͱ-Ͽἀ-῾",
@@ -347,7 +339,6 @@ _MIXED: Final = re.compile(
 
 
 def _scripts_of(language: Language) -> tuple[str, ...]:
-    """Scripts of a language; none where it is not known."""
     if language.code in _WRITTEN_IN_TWO:
         return _WRITTEN_IN_TWO[language.code]
     script = script_of(language.code)
@@ -361,7 +352,6 @@ def uses_latin(language: Language) -> bool:
 
 @lru_cache(maxsize=256)
 def _foreign(scripts: tuple[str, ...]) -> re.Pattern[str]:
-    """Runs of letters of any script but these and Latin."""
     letters = "".join(chars for name, chars in _LETTERS.items() if name not in {*scripts, "Latn"})
     return re.compile(rf"[{letters}](?:[{letters}{MARKS}]|\s(?=[{letters}]))*")
 

@@ -33,9 +33,6 @@ from adjudge.errors import FAILURE_REASONS, AnswerError, DataError, UsageError
 __all__ = ["Answered", "Bridge", "Command", "find_program", "read_answers", "read_refusal", "split_command"]
 
 
-# Read what a program answered, one JSON object a line: joined by id, strictly, never by position.
-
-
 Answered = Mapping[str, Any]
 """One answer: an object whose `id` was asked for."""
 
@@ -57,8 +54,7 @@ def read_answers(raw: bytes, ids: Collection[str]) -> dict[str, Answered | Answe
         name = answer.get("id")
         if not isinstance(name, str) or name not in ids:
             raise AnswerError("count", f"line {number} answers id {name!r}, which nobody asked for")
-        twice = AnswerError("count", "answered more than once")
-        found[name] = twice if name in found else answer
+        found[name] = AnswerError("count", "answered more than once") if name in found else answer
     missing = f"no answer; {len(found)} of {len(ids)} were answered"
     return {name: found.get(name, AnswerError("count", missing)) for name in ids}
 
@@ -90,8 +86,7 @@ def read_number(answer: Answered, low: float | None, high: float | None) -> floa
     if "score" not in answer:
         raise AnswerError("schema", f"wanted a score, got {', '.join(answer)}")
     score = answer["score"]
-    inside = is_number(score) and (low is None or score >= low) and (high is None or score <= high)
-    if not inside:
+    if not (is_number(score) and (low is None or score >= low) and (high is None or score <= high)):
         bounds = f" from {'-inf' if low is None else f'{low:g}'} to {'inf' if high is None else f'{high:g}'}"
         raise AnswerError("range", f"a score must be a finite number{bounds}, got {str(score)[:80]!r}")
     return float(score)
@@ -207,11 +202,6 @@ def _check_keys(value: Mapping[str, object], known: Collection[str], what: str) 
 
 
 def _text(value: object) -> str:
-    """A text that a file can hold.
-
-    Raises:
-        AnswerError: schema, or encoding for half a character.
-    """
     if not isinstance(value, str):
         raise AnswerError("schema", f"wanted a text, got {str(value)[:80]!r}")
     try:
@@ -255,9 +245,6 @@ def _read_whole(digits: str) -> float:
 
 _JSON: Final = json.JSONDecoder(object_pairs_hook=_same, parse_int=_read_whole)
 """Python's own NaN and Infinity come through as floats, which no score accepts: its line keeps its id."""
-
-
-# Run somebody's program over a file of lines, within a time and a size, and say how it ended.
 
 
 _POLL: Final = 0.05
@@ -466,7 +453,6 @@ class Bridge:
     time_limit: float = 3600.0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be before anything is started."""
         if not self.name.strip() or not self.name.isprintable():
             raise UsageError(f"name of the metric must be a word or words, got {self.name!r}")
         rates = find_protocol(self.protocol).name == "metric"
@@ -557,7 +543,6 @@ class Bridge:
         return json.dumps(unit, ensure_ascii=False)
 
     def _judged(self, subject: Subject) -> Mapping[str, object]:
-        """What is judged, and whose it is."""
         if self.protocol != "pairwise":
             return {"system": subject.system, "translation": subject.translation}
         texts = [subject.segment.translations[name] for name in subject.systems]
@@ -615,7 +600,6 @@ class Bridge:
 
     @cached_property
     def _bounds(self) -> _Bounds:
-        """Read the score range from the program's answer."""
         if self.protocol != "metric":
             return _Bounds(self._scale.low, self._scale.high)
         if not self.range:
@@ -637,11 +621,6 @@ class Bridge:
 
 
 def _rationale(answer: Answered, known: Collection[str]) -> str | None:
-    """The rationale of an answer that has no key but the known ones.
-
-    Raises:
-        AnswerError: schema.
-    """
     if unknown := sorted(answer.keys() - set(known)):
         raise AnswerError("schema", f"an answer can have {', '.join(sorted(known))}; got {unknown[0]!r}")
     rationale = answer.get("rationale")

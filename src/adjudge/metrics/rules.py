@@ -1,4 +1,4 @@
-"""The checks as a metric."""
+"""The checks as a metric: `Rules` marks the errors that `checks.find_errors` finds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class Rules:
     min_precision: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what would leave out everything or nothing unnoticed."""
         if not 0 <= self.min_precision <= 1:
             raise UsageError(f"min_precision of metric 'rules' lies in 0 to 1, got {self.min_precision!r}")
 
@@ -49,12 +48,12 @@ class Rules:
 
     def annotate(self, subjects: Sequence[Subject]) -> list[Annotation]:
         """Mark the errors of each translation."""
-        return [self._annotate(subject) for subject in subjects]
-
-    def _annotate(self, subject: Subject) -> Annotation:
-        findings = find_errors(subject.source, subject.translation, subject.lp)
-        spans = tuple(f.span for f in findings if f.precision >= self.min_precision)
-        return annotation_of(self, subject, spans=spans)
+        annotations = []
+        for subject in subjects:
+            findings = find_errors(subject.source, subject.translation, subject.lp)
+            spans = tuple(f.span for f in findings if f.precision >= self.min_precision)
+            annotations.append(annotation_of(self, subject, spans=spans))
+        return annotations
 
     def corpus_score(self, subjects: Sequence[Subject]) -> None:  # noqa: ARG002 (a mean needs no more)
         """None: the score of a system is the mean of its segments."""

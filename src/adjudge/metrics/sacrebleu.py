@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Bleu", "SpBleu"]
 
 
-# Which of sacrebleu's tokenizers finds the words of a language, and what it needs to run.
-
-
 PieceModel = Literal["flores200", "flores101", "spBLEU-1K"]
 Tokenizer = Literal[
     "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200", "flores101", "spBLEU-1K"
@@ -122,8 +119,6 @@ Smoothing = Literal["exp", "floor", "add-k", "none"]
 
 
 class _SacreBleu(ABC):
-    """What all of them share."""
-
     name: ClassVar[str]
     with_reference: ClassVar[bool] = True
     protocol: ClassVar[str] = "metric"
@@ -224,7 +219,6 @@ class Bleu(_SacreBleu):
     smooth_value: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse now what would go wrong later."""
         if self.tokenize is not None:
             _one_of("tokenize", self.tokenize, self.tokenizers)
         _one_of("smooth_method", self.smooth_method, get_args(Smoothing))
@@ -390,11 +384,11 @@ def _score_corpus(scorer: Scorer, translations: Sequence[str], references: Itera
 def _read_signature(scorer: Any) -> dict[str, str]:  # noqa: ANN401 (`num_refs` is declared nowhere)
     scorer.num_refs = 1  # sacrebleu knows it after the first score
     info = scorer.get_signature().info
-    return {name: _shown(value) for name, value in info.items() if value is not None}
-
-
-def _shown(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    return {
+        name: (("yes" if value else "no") if isinstance(value, bool) else str(value))
+        for name, value in info.items()
+        if value is not None
+    }
 
 
 def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:

@@ -1,4 +1,9 @@
-"""Pairwise accuracy with ties, and the tie calibration that makes it fair to metrics that never tie."""
+"""Pairwise accuracy with ties, and the tie calibration that makes it fair to metrics that never tie.
+
+The calibration finds the epsilon at which gold and metric agree on most pairs, exactly: one sweep over the
+differences of short groups, a search by bins of bits where groups are long (`search_long`), and
+mt-metrics-eval's running sum to the last bit (`calibrate_as_mtme`).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,6 @@ from adjudge.stats.judged import (
     Average,
     Floats,
     Judged,
-    PairCounts,
     Result,
     judged,
     lone_group,
@@ -24,9 +28,6 @@ from adjudge.stats.judged import (
 )
 
 __all__ = ["Compat", "acc_eq"]
-
-
-# One sweep over the differences at which pairs of scores become right or wrong as epsilon grows.
 
 
 Integers = NDArray[Any]
@@ -70,9 +71,6 @@ def first_best(epsilons: Floats, won: Integers) -> tuple[float, int]:
         return 0.0, 0
     best = int(np.argmax(won))
     return (float(epsilons[best]), int(won[best])) if won[best] > 0 else (0.0, 0)
-
-
-# Tie calibration where groups are long: all scores of a system, or of everything, compared with each other.
 
 
 _CELLS: Final = 2**20  # pairs of one block
@@ -199,7 +197,6 @@ def _may_be_best(before: Integers, won: Integers, after: Integers) -> NDArray[np
 
 
 def _sort(columns: Sequence[_Column], bins: _Bins) -> tuple[float, int]:
-    """Sweep over the pairs that change in the bins."""
     if not len(bins.keys):
         return 0.0, 0
     sides: tuple[list[Keys], list[Keys]] = ([], [])
@@ -214,9 +211,6 @@ def _sort(columns: Sequence[_Column], bins: _Bins) -> tuple[float, int]:
     epsilons, won = gains(Changes(right, wrong, *(() if equal else map(np.concatenate, weights))))
     outside = bins.before - (np.cumsum(bins.net) - bins.net)
     return first_best(epsilons, won + outside[bins.find(epsilons)[0]])
-
-
-# Tie calibration: the epsilon at which gold and metric agree on most pairs, found exactly.
 
 
 _LARGEST: Final = 2**62  # sum of weights that 64 bits hold
@@ -240,8 +234,7 @@ def calibrate(scores: Judged) -> Calibrated:
     common = math.lcm(*set(sizes))
     fits = common * len(sizes) < _LARGEST
     weights = np.array([common // size for size in sizes], dtype=np.int64 if fits else object)
-    search = _search_short if len(scores.gold) <= SHORT else search_long
-    epsilon, right = search(scores, weights)
+    epsilon, right = (_search_short if len(scores.gold) <= SHORT else search_long)(scores, weights)
     return Calibrated(epsilon, right / (common * len(sizes)))
 
 
@@ -273,9 +266,6 @@ def _changes(
         return right, wrong, none, none
     spread = np.broadcast_to(weights[block], gold.shape)
     return right, wrong, spread[tied], spread[alike]
-
-
-# Tie calibration as mt-metrics-eval does it, to the last bit.
 
 
 _MOST_PAIRS: Final = 2**25  # about 3 GB; mt-metrics-eval itself takes 15 GB
@@ -380,7 +370,9 @@ def acc_eq(
         return Result(value=None, n=0, reason=nothing_compared(scores, average))
     scores = Judged(scores.gold[:, used], scores.metric[:, used])
     if epsilon is not None:
-        found = Calibrated(epsilon, _value(pair_counts(scores, epsilon)))
+        counts = pair_counts(scores, epsilon)
+        right = (counts.concordant + counts.both_ties) / counts.pairs
+        found = Calibrated(epsilon, float(right.mean()))
     elif compat == "mtme":
         found = calibrate_as_mtme(scores, rows=np.flatnonzero(used).tolist())
     else:
@@ -405,12 +397,7 @@ def _check(epsilon: float | None, compat: Compat | None) -> None:
         raise UsageError(f"compat is 'mtme' or left out, got {compat!r}")
 
 
-def _value(counts: PairCounts) -> float:
-    return float(((counts.concordant + counts.both_ties) / counts.pairs).mean())
-
-
 def _gold_tie_share(scores: Judged) -> float:
-    """Mean over groups of the share of pairs that gold ties."""
     ordered = np.sort(scores.gold, axis=0)
     position = np.arange(len(ordered))[:, None]
     changes = np.ones(ordered.shape, dtype=bool)

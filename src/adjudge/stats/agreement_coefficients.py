@@ -1,4 +1,9 @@
-"""Agreement of every two annotators' scores, with intervals, in one pass over the segments."""
+"""Agreement of annotators: beyond chance, with a majority, of scores, and of a judge in a person's place.
+
+Cohen's and Fleiss' kappa, Krippendorff's alpha, percentage agreement with the majority, MENT's and the ESA
+paper's agreement of two annotators, the alternative-annotator test, and every two annotators' correlation
+in one pass.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +48,6 @@ __all__ = [
     "percentage_agreement",
     "system_profile",
 ]
-
-
-# Agreement beyond chance on labels without order: Cohen's and Fleiss' kappa.
 
 
 _ONE_LABEL = "only one label was ever given, so chance agrees as often"
@@ -122,9 +124,6 @@ def label_counts(labels: Floats) -> tuple[Floats, Floats]:
     return known, counted
 
 
-# Krippendorff's alpha: agreement beyond chance of any number of annotators on labels, ranks or numbers.
-
-
 Level = Literal["nominal", "ordinal", "interval"]
 """How far two values differ: all alike, by the values that lie between them, by their difference."""
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
@@ -166,14 +165,6 @@ def krippendorff_alpha(labels: Floats, level: Level = "nominal", draws: Draws = 
 
 @dataclass(frozen=True, kw_only=True)
 class _Values:
-    """All values of the units that have two or more.
-
-    Args:
-        known: the values that occur, in their order.
-        units: of each value, the unit that it is in.
-        places: of each value, its place in `known`.
-    """
-
     known: Floats
     units: NDArray[np.intp]
     places: NDArray[np.intp]
@@ -198,8 +189,7 @@ class _Values:
             drawn: how often each unit was drawn.
             level: how far two values differ.
         """
-        often = drawn[self.units]
-        totals = np.bincount(self.places, weights=often, minlength=len(self.known))
+        totals = np.bincount(self.places, weights=drawn[self.units], minlength=len(self.known))
         if np.count_nonzero(totals) < 2:
             return np.nan
         n, weights = float(totals.sum()), drawn / (self.sizes - 1)
@@ -214,13 +204,9 @@ class _Values:
         return 1 - (n - 1) * observed / (n * float(totals @ at**2))
 
 
-# Percentage agreement of a judge with the majority of people: ranked, tied, easy, hard, each person.
-
-
 Bools = NDArray[np.bool_]
 
 MAJORITY: Final = "majority"
-_NOTHING: Final = "there is no such pair with a verdict"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,10 +284,7 @@ def _subsets(ranked: Bools, tied: Bools, easy: Bools, hard: Bools) -> Iterator[t
 
 def _agreement(judge: Floats, wanted: Floats, chosen: Bools, draws: Draws) -> Result:
     judged = chosen & ~np.isnan(judge) & ~np.isnan(wanted)
-    return mean_of(np.where(judged, judge == wanted, np.nan), draws, _NOTHING)
-
-
-# Two annotators, or two protocols, on the same translations: how alike their scores and their errors are.
+    return mean_of(np.where(judged, judge == wanted, np.nan), draws, "there is no such pair with a verdict")
 
 
 def system_profile(first: Floats, second: Floats) -> Result:
@@ -351,12 +334,8 @@ def error_recall(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> R
         second: the same of the other.
         draws: of the interval.
     """
-    judged = ~np.isnan(first) & ~np.isnan(second)
-    alike = np.where(judged, (first > 0) == (second > 0), np.nan)
+    alike = np.where(~np.isnan(first) & ~np.isnan(second), (first > 0) == (second > 0), np.nan)
     return mean_of(alike, draws, "no translation was judged by both")
-
-
-# The alternative-annotator test: whether a judge may stand in for one of the people.
 
 
 Alignment = Literal["accuracy", "rmse"]
@@ -365,8 +344,6 @@ ALIGNMENTS: Final[tuple[Alignment, ...]] = get_args(Alignment)
 
 FEWEST: Final = 30
 """Units that a person needs for the t-test, as its authors ask."""
-
-_HALF: Final = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -466,7 +443,7 @@ def alternative_annotator_test(
         )
     rate = sum(o.beaten for o in tested) / len(tested)
     return AlternativeTest(
-        passes=rate >= _HALF,
+        passes=rate >= 0.5,
         winning_rate=rate,
         advantage=sum(o.judge for o in tested) / len(tested),
         epsilon=epsilon,
@@ -492,7 +469,6 @@ def _nearness(labels: Floats, others: Floats, alignment: Alignment) -> Floats:
 
 
 def _p_value(wins: Floats, epsilon: float) -> float:
-    """One-sided t-test of whether the mean of human less judge is below epsilon."""
     from scipy.stats import ttest_1samp
 
     differences = wins[:, 1] - wins[:, 0]

@@ -1,4 +1,8 @@
-"""Paired bootstrap: how far a number would move with other segments or other documents."""
+"""Bootstrap: how far a number would move with other segments or other documents.
+
+`bootstrap_means` draws means of all systems together; `estimate` gives any statistic of units its value and
+its interval, with `Draws` to say what is drawn and how often.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from numpy.typing import NDArray
 
 from adjudge.core.scores import Interval
 from adjudge.errors import DataError
-from adjudge.stats.judged import Result
+from adjudge.stats.judged import Floats, Result
 
 __all__ = [
     "LEVEL",
@@ -26,7 +30,6 @@ __all__ = [
     "unit_draws",
 ]
 
-Floats = NDArray[np.float64]
 
 LEVEL = 0.95
 """Share of resamples that an interval holds."""
@@ -122,9 +125,6 @@ def bootstrap_interval(
     draws = unit_draws(int(index.max()) + 1, resamples, seed)
     values = np.concatenate([statistic(counts[:, index]) for counts in draws])
     return percentile_intervals(values[:, None])[0]
-
-
-# A statistic of units as a result: its value on the data, and its interval over draws of them.
 
 
 _ROUNDING = 1e-12

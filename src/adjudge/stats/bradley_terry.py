@@ -1,4 +1,8 @@
-"""Bradley-Terry and Davidson: how strong each system must be for the comparisons to come out as they did."""
+"""Bradley-Terry and Davidson: how strong each system must be for the comparisons to come out as they did.
+
+Before that, what the comparisons can say at all: which systems they connect, which groups no other beat (then
+strengths have no bound), and the smallest cycles.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,6 @@ __all__ = [
     "smallest_cycles",
     "unbeaten_groups",
 ]
-
-
-# Who was compared with whom, and who beat whom: what a ranking of pairs can and cannot say.
 
 
 Bools = NDArray[np.bool_]
@@ -64,8 +65,7 @@ def unbeaten_groups(points: Floats) -> list[list[int]]:
     Args:
         points: systems by systems, [i, j] is what i won against j, with 0.5 for a tie.
     """
-    groups = _components(points > 0, strong=True)
-    return _best_first(groups, points)
+    return _best_first(_components(points > 0, strong=True), points)
 
 
 def _components(edges: Bools, *, strong: bool) -> list[list[int]]:
@@ -152,7 +152,11 @@ def smallest_cycles(points: Floats, systems: Sequence[str]) -> list[Cycle]:
     length = around.min(initial=np.inf)
     if not np.isfinite(length):
         return []
-    cycles = [_named(path, points, systems) for path in _cycles(beats, steps, int(length))]
+    cycles = []
+    for path in _cycles(beats, steps, int(length)):
+        wins = zip(path, [*path[1:], path[0]], strict=True)
+        shares = tuple(float(points[i, j] / (points[i, j] + points[j, i])) for i, j in wins)
+        cycles.append(Cycle(systems=tuple(systems[i] for i in path), shares=shares))
     return sorted(cycles, key=lambda c: (-min(c.shares), c.systems))
 
 
@@ -173,12 +177,6 @@ def _cycles(beats: Bools, steps: Floats, length: int) -> Iterator[list[int]]:
             continue
         reachable = beats[path[-1]] & (steps[:, path[0]] <= left)
         stack += [[*path, n] for n in np.flatnonzero(reachable).tolist() if n > path[0]]
-
-
-def _named(path: list[int], points: Floats, systems: Sequence[str]) -> Cycle:
-    steps = zip(path, [*path[1:], path[0]], strict=True)
-    shares = tuple(float(points[i, j] / (points[i, j] + points[j, i])) for i, j in steps)
-    return Cycle(systems=tuple(systems[i] for i in path), shares=shares)
 
 
 PULL: Final = 1e-6
@@ -212,9 +210,8 @@ class Strengths:
         and it is read as a Copeland score of a complete comparison.
         """
         win, tie = _chances(self.logs, self.log_ties)
-        points = win + tie / 2
         systems = self.logs.shape[1]
-        every = points.sum(axis=2) - 0.5  # less the half point against itself
+        every = (win + tie / 2).sum(axis=2) - 0.5  # less the half point against itself
         return np.asarray(every / (systems - 1)) if systems > 1 else np.full(self.logs.shape, 0.5)
 
 
@@ -223,7 +220,7 @@ def fit_bradley_terry(points: Floats, pull: float = 0.0) -> Strengths:
 
     Bradley and Terry 1952. A tie is half a win for each, as in Chatbot Arena. `choix.ilsr_pairwise` without
     regularisation to rounding. A finite maximum exists if and only if a chain of (half) wins leads from
-    every system to every other (Ford 1957; see `comparison_graph`); where none does, `pull` must be above 0.
+    every system to every other (Ford 1957; see `unbeaten_groups`); where none does, `pull` must be above 0.
 
     Args:
         points: models by systems by systems, [m, i, j] is what i won against j; any number from 0.
@@ -252,7 +249,7 @@ def fit_davidson(wins: Floats, ties: Floats, pull: float = 0.0) -> Strengths:
     P(i beats j) : P(tie) : P(j beats i) = s_i : nu * sqrt(s_i * s_j) : s_j
 
     Davidson 1970. Models without any tie have nu = 0 and are Bradley-Terry's. Newton's method on log
-    strengths and log nu. Where there is no finite maximum (`comparison_graph`), `pull` must be above 0.
+    strengths and log nu. Where there is no finite maximum (`has_finite_davidson`), `pull` must be above 0.
 
     Args:
         wins: models by systems by systems, [m, i, j] is how often i beat j; any number from 0.

@@ -1,4 +1,9 @@
-"""Correlations of scores: Pearson, Spearman, Kendall b and c; of systems, or of segments in groups."""
+"""Correlations of scores: Pearson, Spearman, the taus of Kendall and of WMT's years.
+
+Each is of systems, or of segments in groups (`judged.Average`), and its docstring has formula, source and
+edge cases. Functions that end in `_values` give the value of every group; p-values are computed when they
+are asked for.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +24,7 @@ from adjudge.stats.judged import (
     Counts,
     Floats,
     Judged,
+    PairCounts,
     Result,
     judged,
     lone_group,
@@ -37,6 +43,7 @@ __all__ = [
     "pearson_values",
     "ranks",
     "spearman",
+    "spearman_values",
     "tau_10",
     "tau_13",
     "tau_14",
@@ -44,9 +51,6 @@ __all__ = [
     "tau_b_values",
     "tau_c_values",
 ]
-
-
-# Variants of Kendall's tau, which differ in what ties are worth.
 
 
 def tau_10(
@@ -70,10 +74,8 @@ def tau_10(
     Returns:
         n is the number of pairs, those that do not count included.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
-    untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant - c.discordant - c.metric_ties, untied, average, macro=macro)
+    scores, c = _counted(gold, metric, average, epsilon)
+    return _mean(scores, c.concordant - c.discordant - c.metric_ties, c.gold_orders, average, macro=macro)
 
 
 def tau_13(
@@ -86,8 +88,7 @@ def tau_13(
     Macháček and Bojar 2013, https://aclanthology.org/W13-2202. Undefined where every pair is tied by one of
     them: a constant metric has no value. Range -1 to 1. Arguments as `tau_10`.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
+    scores, c = _counted(gold, metric, average, epsilon)
     return _mean(scores, c.concordant - c.discordant, c.concordant + c.discordant, average, macro=macro)
 
 
@@ -101,10 +102,8 @@ def tau_14(
     Macháček and Bojar 2014, https://aclanthology.org/W14-3336. Undefined where gold ties every pair. Range
     -1 to 1; a constant metric gets 0. Arguments as `tau_10`.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
-    untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant - c.discordant, untied, average, macro=macro)
+    scores, c = _counted(gold, metric, average, epsilon)
+    return _mean(scores, c.concordant - c.discordant, c.gold_orders, average, macro=macro)
 
 
 def contrastive_accuracy(
@@ -119,10 +118,8 @@ def contrastive_accuracy(
     count. Missing: a score that gold or metric lacks is left out in both. Undefined where gold ties every
     pair. Range 0 to 1; a coin reaches 0.5, a constant metric 0. Arguments as `tau_10`.
     """
-    scores = _scores(gold, metric, average, epsilon)
-    c = pair_counts(scores, epsilon)
-    untied = c.concordant + c.discordant + c.metric_ties
-    return _mean(scores, c.concordant, untied, average, macro=False)
+    scores, c = _counted(gold, metric, average, epsilon)
+    return _mean(scores, c.concordant, c.gold_orders, average, macro=False)
 
 
 def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float | None = 0.0) -> Result:
@@ -147,14 +144,14 @@ def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
     )
 
 
-def _scores(gold: Floats, metric: Floats, average: Average, epsilon: float) -> Judged:
+def _counted(gold: Floats, metric: Floats, average: Average, epsilon: float) -> tuple[Judged, PairCounts]:
     if not epsilon >= 0:
         raise UsageError(f"epsilon is a difference of scores, 0 or more; got {epsilon}")
-    return judged(gold, metric, average)
+    scores = judged(gold, metric, average)
+    return scores, pair_counts(scores, epsilon)
 
 
 def _mean(scores: Judged, above: Counts, below: Counts, average: Average, *, macro: bool) -> Result:
-    """Return the mean over groups of above / below, or that of their sums, where there is something below."""
     defined, n = below > 0, int(scores.pairs.sum())
     if not defined.any():
         reason = "every pair is tied by gold or by the metric" if n else nothing_compared(scores, average)
@@ -214,16 +211,11 @@ def tau_b_values(scores: Judged) -> Floats:
 def tau_c_values(scores: Judged) -> Floats:
     """Stuart's tau-c of each group, see `kendall_c`; NaN where it is not defined."""
     c = pair_counts(scores)
-    values = np.minimum(*(_different(side) for side in scores))
+    ordered = (np.sort(side, axis=0) for side in scores)
+    values = np.minimum(*(np.count_nonzero(side[1:] > side[:-1], axis=0) + 1 for side in ordered))
     with np.errstate(invalid="ignore", divide="ignore"):  # one value, or no score
         tau = 2 * (c.concordant - c.discordant) / (scores.counts**2 * ((values - 1) / values))
     return np.where(values > 1, tau, np.nan)
-
-
-def _different(scores: Floats) -> NDArray[np.int64]:
-    """How many different values each group has; 1 where it has none."""
-    ordered = np.sort(scores, axis=0)
-    return np.asarray(np.count_nonzero(ordered[1:] > ordered[:-1], axis=0) + 1, dtype=np.int64)
 
 
 _EXACT: Final = 33
@@ -246,7 +238,9 @@ def pearson(gold: Floats, metric: Floats, average: Average = "none") -> Result:
         average: what a group is.
     """
     scores = judged(gold, metric, average)
-    return _summary(scores, pearson_values(scores), average, _pearson_test)
+    return _summary(
+        scores, pearson_values(scores), average, lambda scores, r: partial(_pearson_p, scores.n, r)
+    )
 
 
 def pairwise_difference_pearson(gold: Floats, metric: Floats, average: Average = "item") -> Result:
@@ -303,8 +297,9 @@ def spearman(gold: Floats, metric: Floats, average: Average = "none") -> Result:
     1e-12.
     """
     scores = judged(gold, metric, average)
-    values = pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
-    return _summary(scores, values, average, _spearman_test)
+    return _summary(
+        scores, spearman_values(scores), average, lambda scores, rho: partial(_spearman_p, scores.n, rho)
+    )
 
 
 def kendall_b(gold: Floats, metric: Floats, average: Average = "none") -> Result:
@@ -332,7 +327,7 @@ def kendall_c(gold: Floats, metric: Floats, average: Average = "none") -> Result
     return _summary(scores, tau_c_values(scores), average, _kendall_test)
 
 
-# Values of every group...
+# Values of groups
 
 
 def pearson_values(scores: Judged) -> Floats:
@@ -342,6 +337,11 @@ def pearson_values(scores: Judged) -> Floats:
     norms = np.sqrt((gold * gold).sum(axis=0) * (metric * metric).sum(axis=0))
     with np.errstate(invalid="ignore"):  # 0 / 0: no score at all
         return np.asarray(np.clip(shared / norms, -1.0, 1.0), dtype=np.float64)
+
+
+def spearman_values(scores: Judged) -> Floats:
+    """Spearman's rho of each group; NaN where it is not defined."""
+    return pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
 
 
 def _centred(scores: Floats) -> Floats:
@@ -366,7 +366,6 @@ def _centred(scores: Floats) -> Floats:
 
 
 def _varies(scores: Floats) -> NDArray[np.bool_]:
-    """Whether each group has two different scores."""
     present = ~np.isnan(scores)
     low = np.min(scores, axis=0, initial=np.inf, where=present)
     return np.asarray(np.max(scores, axis=0, initial=-np.inf, where=present) > low, dtype=np.bool_)
@@ -394,16 +393,12 @@ def ranks(scores: Floats) -> Floats:
     return found
 
 
-# What is said of them...
-
-
 def _summary(
     scores: Judged,
     values: Floats,
     average: Average,
     test: Callable[[Judged, float], Callable[[], float]],
 ) -> Result:
-    """Mean over the groups where there is a value, or why there is none."""
     defined = values[~np.isnan(values)]
     if not len(defined):
         return Result(value=None, n=scores.n, reason=_reason(scores, average))
@@ -426,11 +421,7 @@ def _reason(scores: Judged, average: Average) -> str:
     return f"all {' and all '.join(constant)} scores{group} are equal, and a correlation needs them to vary"
 
 
-# p-values: a few numbers are kept of the scores, and scipy is imported when one is asked for...
-
-
-def _pearson_test(scores: Judged, r: float) -> Callable[[], float]:
-    return partial(_pearson_p, scores.n, r)
+# P-values
 
 
 def _pearson_p(n: int, r: float) -> float:
@@ -440,10 +431,6 @@ def _pearson_p(n: int, r: float) -> float:
 
     half = n / 2 - 1
     return float(2 * betainc(half, half, (1 - abs(r)) / 2))
-
-
-def _spearman_test(scores: Judged, rho: float) -> Callable[[], float]:
-    return partial(_spearman_p, scores.n, rho)
 
 
 def _spearman_p(n: int, rho: float) -> float:

@@ -104,7 +104,6 @@ class Sample:
     strata: Ints
 
     def __post_init__(self) -> None:
-        """Refuse what no interval can be made of."""
         n, units = int(self.known.sum()), len(np.unique(self.drawn[self.known]))
         if n < LEAST:
             raise UsageError(f"an estimate needs {LEAST} labelled segments that have a score, got {n}")
@@ -153,7 +152,9 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
         seed: of folds and bootstrap.
     """
     known, scored = sample.known, len(sample.scores)
-    centred = sample.scores - _stratum_means(sample.scores, sample.strata)[sample.strata]
+    strata = sample.strata
+    means = np.bincount(strata, sample.scores) / np.maximum(np.bincount(strata), 1)
+    centred = sample.scores - means[strata]
     rng = np.random.default_rng(seed)
     residuals, weight = _residuals(sample, centred, rng)
     with_scores = _Total(sample, residuals, weight * centred, target)
@@ -169,10 +170,6 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
         gain=(alone.error / with_scores.error) ** 2 if with_scores.error else 1.0,
         drawn=len(np.unique(sample.drawn[known])),
     )
-
-
-def _stratum_means(values: Floats, strata: Ints) -> Floats:
-    return np.asarray(np.bincount(strata, values) / np.maximum(np.bincount(strata), 1))
 
 
 def _residuals(sample: Sample, centred: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
@@ -279,9 +276,6 @@ def _variances(parts: Floats, strata: Ints) -> Floats:
     return np.asarray(np.maximum(around, 0) * counts / np.maximum(counts - 1, 1))
 
 
-# A bound on a score above which few translations are bad.
-
-
 Bools = NDArray[np.bool_]
 
 _GRID: Final = 200  # bounds that are tried from each start
@@ -307,7 +301,6 @@ class Labelled:
     groups: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        """Refuse to decide by nothing."""
         if not len(self.scores):
             raise UsageError("thresholds need labelled translations, and there is none")
 

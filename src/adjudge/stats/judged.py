@@ -1,4 +1,8 @@
-"""What a measure may look at: scores that gold and metric both have, arranged in groups."""
+"""What a measure looks at and gives back: scores that gold and metric both have, in groups, and a `Result`.
+
+`judged` arranges scores into groups, `pair_counts` counts how many pairs both order alike, of which every
+tau is made, and `sharing` keeps such steps while several measures look at the same scores.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +28,7 @@ __all__ = [
     "Judged",
     "PairCounts",
     "Result",
+    "divided",
     "judged",
     "lone_group",
     "nothing_compared",
@@ -31,9 +36,6 @@ __all__ = [
     "shared",
     "sharing",
 ]
-
-
-# What every measure gives back: a number with what it rests on, or the reason why there is none.
 
 
 Floats = NDArray[np.float64]
@@ -46,6 +48,11 @@ Average = Literal["item", "sys", "none"]
 """
 
 AVERAGES: Final[tuple[Average, ...]] = get_args(Average)
+
+
+def divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
+    """One array divided by another of its shape; NaN where the divisor is not above 0."""
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=np.asarray(below) > 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +85,6 @@ class Result:
     def p(self) -> float | None:
         """p-value of the measure's own test; None where it has none. Found when it is first asked for."""
         return None if self.test is None else self.test()
-
-
-# Steps that several measures of the same scores share, such as the pairs that tau-b and tau-c count.
 
 
 T = TypeVar("T")
@@ -216,9 +220,6 @@ def lone_group(scores: Judged, average: Average) -> str:
     return f"one {_GROUP[average]} only, so nothing is averaged; was a flat array passed?"
 
 
-# How many pairs of scores gold and metric order alike: what every tau is made of.
-
-
 Counts = NDArray[np.int64]
 
 SHORT: Final = 64
@@ -242,6 +243,11 @@ class PairCounts:
     gold_ties: Counts
     metric_ties: Counts
     both_ties: Counts
+
+    @property
+    def gold_orders(self) -> Counts:
+        """Pairs that gold does not tie."""
+        return self.concordant + self.discordant + self.metric_ties
 
     @property
     def pairs(self) -> Counts:
@@ -281,20 +287,15 @@ def _from_rows(rows: Counts) -> PairCounts:
 
 
 def _count(gold: Floats, metric: Floats, epsilon: float) -> Counts:
-    """Look at every pair of each column; five rows of counts."""
     found = np.zeros((5, gold.shape[1]), dtype=np.int64)
     for i in range(len(gold) - 1):
-        found += _compare(gold[i + 1 :] - gold[i], metric[i + 1 :] - metric[i], epsilon)
+        order, gap = gold[i + 1 :] - gold[i], metric[i + 1 :] - metric[i]  # NaN is no pair
+        size, tied = np.abs(gap), order == 0
+        near, far = size <= epsilon, size > epsilon
+        alike = far & (order * np.sign(gap) > 0)
+        kinds = (alike, far & ~tied & ~alike, far & tied, near & ~tied, near & tied)
+        found += [np.count_nonzero(kind, axis=0) for kind in kinds]
     return found
-
-
-def _compare(gold: Floats, metric: Floats, epsilon: float) -> Counts:
-    """Kinds of pairs by their differences, counted by column; NaN is no pair."""
-    size = np.abs(metric)
-    near, far, tied = size <= epsilon, size > epsilon, gold == 0
-    alike = far & (gold * np.sign(metric) > 0)
-    kinds = (alike, far & ~tied & ~alike, far & tied, near & ~tied, near & tied)
-    return np.array([np.count_nonzero(kind, axis=0) for kind in kinds], dtype=np.int64)
 
 
 def _count_sorted(gold: Floats, metric: Floats) -> Counts:

@@ -1,4 +1,7 @@
-"""Measures: how well a metric or a judge agrees with gold, each its own pure function over arrays."""
+"""Measures by name: how well a metric or a judge agrees with gold (`MEASURES`).
+
+Most are functions of other modules; mean absolute and squared errors are here.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,6 @@ from adjudge.stats.judged import AVERAGES, Average, Floats, Result, judged
 from adjudge.stats.spa import pairwise_accuracy, soft_pairwise_accuracy
 
 __all__ = ["MEASURES", "Measure", "Scale", "mae", "mse"]
-
-
-# Mean absolute and squared error: how far a metric's scores are from gold's, on a scale from 0 to 1.
 
 
 Scale = Literal["minmax", "range"]
@@ -103,18 +103,18 @@ def _error(
         if scale == "minmax":
             low, high = float(values.min()), float(values.max())
         if not 0 < high - low < np.inf:
-            return Result(value=None, n=scores.n, reason=_reason(name, scale, low))
+            reason = f"every {name} score is {low:g}, so there is no lowest and highest to scale by"
+            if scale != "minmax":
+                reason = (
+                    f"{name} scores have no range with two ends to scale by; minmax scales by the scores "
+                    "themselves"
+                )
+            return Result(value=None, n=scores.n, reason=reason)
         if outside := np.count_nonzero((values < low) | (values > high)):
             notes.append(f"{name} scores outside of their range, {low:g} to {high:g}: {outside}")
         scaled.append((values - low) / (high - low))
     value = float((np.abs(scaled[0] - scaled[1]) ** power).mean())
     return Result(value=value, n=scores.n, note="; ".join(notes))
-
-
-def _reason(name: str, scale: Scale, low: float) -> str:
-    if scale == "minmax":
-        return f"every {name} score is {low:g}, so there is no lowest and highest to scale by"
-    return f"{name} scores have no range with two ends to scale by; minmax scales by the scores themselves"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +165,6 @@ def _one_a_system(measure: Callable[[Floats, Floats], Result]) -> Callable[[Floa
 
 
 def _all_pairs(tau: Callable[..., Result]) -> Callable[..., Result]:
-    """Count the pairs of all groups together, and take no mean over groups."""
 
     @wraps(tau)
     def pooled(*args: Any, **options: Any) -> Result:  # noqa: ANN401 (those of the measure)

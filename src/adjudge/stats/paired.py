@@ -1,6 +1,7 @@
-"""Tests whether one system is better than another, judged on the same segments.
+"""Tests whether one system is better than another, judged on the same segments, and what they come to.
 
-None of them corrects for the number of pairs tested; WMT's clusters do not either.
+A table of p-values becomes corrected ones (`holm`), ranges of ranks and clusters. No test corrects for the
+number of pairs tested; WMT's clusters do not either.
 """
 
 from __future__ import annotations
@@ -92,7 +93,13 @@ def sign_flip_p_values(
 
 def sign_vectors(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Blocks of sign vectors, draws by units, of -1 and 1: all there are for few units, else random ones."""
-    return _all_signs(units) if is_exact(units) else _random_signs(units, resamples, seed)
+    if is_exact(units):
+        yield np.array(list(itertools.product((1.0, -1.0), repeat=units))).reshape(2**units, units)
+        return
+    rng = np.random.default_rng(seed)
+    rows = max(1, _CELLS // units)
+    for start in range(0, resamples, rows):
+        yield np.where(rng.random((min(rows, resamples - start), units)) < 0.5, -1.0, 1.0)
 
 
 def share_of_hits(hits: Floats, units: int, resamples: int) -> Floats:
@@ -108,18 +115,6 @@ def is_exact(units: int) -> bool:
 def smallest_p_value(units: int, resamples: int) -> float:
     """Lowest p-value that the one-sided permutation test can give."""
     return 2.0**-units if is_exact(units) else 1 / (resamples + 1)
-
-
-def _all_signs(units: int) -> Iterator[Floats]:
-    yield np.array(list(itertools.product((1.0, -1.0), repeat=units))).reshape(2**units, units)
-
-
-def _random_signs(units: int, resamples: int, seed: int) -> Iterator[Floats]:
-    rng = np.random.default_rng(seed)
-    rows = max(1, _CELLS // units)
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
-        yield np.where(rng.random((size, units)) < 0.5, -1.0, 1.0)
 
 
 def signed_rank_p_value(differences: Floats, alternative: Alternative = "two-sided") -> float:
@@ -160,9 +155,6 @@ def rank_sum_p_value(first: Floats, second: Floats, alternative: Alternative = "
     return float(mannwhitneyu(a, b, alternative=alternative).pvalue)
 
 
-# What a table of p-values is turned into: corrected ones, and ranks.
-
-
 def holm(p_values: Floats) -> Floats:
     """Holm's step-down correction: the chance of any false finding among all tests stays below alpha.
 
@@ -174,9 +166,8 @@ def holm(p_values: Floats) -> Floats:
     flat = p_values.ravel()
     order = np.argsort(flat, kind="stable")
     order = order[: np.count_nonzero(~np.isnan(flat))]  # NaN is sorted last
-    steps = np.minimum(flat[order] * np.arange(len(order), 0, -1), 1)
     adjusted = flat.astype(np.float64)
-    adjusted[order] = np.maximum.accumulate(steps)
+    adjusted[order] = np.maximum.accumulate(np.minimum(flat[order] * np.arange(len(order), 0, -1), 1))
     return adjusted.reshape(p_values.shape)
 
 
@@ -202,9 +193,6 @@ def significance_ranks(values: Sequence[float | None], p_values: Floats, alpha: 
         ranks[metric] = rank
         current.append(metric)
     return ranks
-
-
-# What the tests of all pairs say of each system: whom it is better than, its ranks, its cluster.
 
 
 Bools = NDArray[np.bool_]

@@ -1,4 +1,9 @@
-"""Williams' test: do two metrics correlate with gold to a different degree, given how they correlate?"""
+"""Tests of two metrics that swap their scores or decisions at random: which agrees better with gold?
+
+PERM-BOTH for correlations, for measures of systems that compare them in pairs, and for soft pairwise
+accuracy; the pairwise test of acc_eq in closed form; and, for comparison, Williams' test, which swaps
+nothing. All pairs of metrics that share their scores are tested in one product.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.stats.judged import Average, Floats
+from adjudge.stats.judged import Average, Floats, divided
 from adjudge.stats.paired import ROUNDING, Alternative, share_of_hits, sign_vectors
 from adjudge.stats.spa import better_p_values, random_signs
 
@@ -29,9 +34,6 @@ __all__ = [
     "williams_p_value",
     "williams_p_values",
 ]
-
-
-# What the tests between two metrics share: common judgements, pairs, and counting of draws.
 
 
 Ints = NDArray[np.int64]
@@ -121,32 +123,34 @@ def z_scores(scores: Floats) -> Floats:
     return np.where(is_constant, 0.0, centred / np.where(is_constant, 1.0, spread))
 
 
-class Hits:
-    """Counts draws of a difference that are at least as large as the difference observed.
+def swap_p_values(
+    observed: Floats,
+    drawn: Callable[[Floats], Floats],
+    units: int,
+    drawing: tuple[int, int],
+    *,
+    rows: int | None = None,
+    rounding: float = ROUNDING,
+) -> tuple[Floats, Floats]:
+    """P-values of "the first is better" and "the second is better": shares of draws that differ as much.
 
     Args:
         observed: value of the first less that of the second metric, one a pair; NaN where one has none.
+        drawn: signs, draws by units, to the same differences after swaps, draws by pairs.
+        units: that are swapped.
+        drawing: how many random sign vectors, and their seed; see `paired.sign_vectors`.
+        rows: draws of one block; None for as they come.
         rounding: values that differ by less are equal.
     """
-
-    def __init__(self, observed: Floats, rounding: float = ROUNDING) -> None:
-        self.observed, self.rounding = observed, rounding
-        self.first = np.zeros(len(observed))
-        self.second = np.zeros(len(observed))
-
-    def add(self, drawn: Floats) -> None:
-        """Count a block of draws, draws by pairs."""
-        self.first += (drawn >= self.observed - self.rounding).sum(axis=0)
-        self.second += (drawn <= self.observed + self.rounding).sum(axis=0)
-
-    def p_values(self, units: int, resamples: int) -> tuple[Floats, Floats]:
-        """Of "the first is better" and "the second is better"; see `paired.share_of_hits`."""
-        unknown = np.isnan(self.observed)
-        first, second = (share_of_hits(h, units, resamples) for h in (self.first, self.second))
-        return np.where(unknown, np.nan, first), np.where(unknown, np.nan, second)
-
-
-# PERM-BOTH for Pearson and Spearman: two metrics' scores are swapped at random, all pairs in one product.
+    first, second = np.zeros(len(observed)), np.zeros(len(observed))
+    for signs in sign_vectors(units, *drawing):
+        for start in range(0, len(signs), rows or len(signs)):
+            block = drawn(signs[start : start + (rows or len(signs))])
+            first += (block >= observed - rounding).sum(axis=0)
+            second += (block <= observed + rounding).sum(axis=0)
+    shares = (share_of_hits(hits, units, drawing[0]) for hits in (first, second))
+    above, below = (np.where(np.isnan(observed), np.nan, share) for share in shares)
+    return above, below
 
 
 Correlation = Literal["pearson", "spearman"]
@@ -196,10 +200,9 @@ def _test(
 ) -> tuple[Floats, Floats]:
     groups = _groups(compared.gold, compared.metrics, statistic, average)
     units = sum(len(group.gold) for group in groups)
-    hits = Hits(_observed(groups, compared.pairs))
-    for signs in sign_vectors(units, *drawing):
-        hits.add(_drawn(groups, compared.pairs, signs))
-    return hits.p_values(units, drawing[0])
+    return swap_p_values(
+        _observed(groups, compared.pairs), partial(_drawn, groups, compared.pairs), units, drawing
+    )
 
 
 class _Group(NamedTuple):
@@ -243,7 +246,7 @@ def _observed(groups: list[_Group], pairs: Ints) -> Floats:
         r = _correlations(m @ g, m.sum(axis=1), (m * m).sum(axis=1), square, len(g))
         sums += np.nan_to_num(r)
         defined += ~np.isnan(r)
-    values = np.divide(sums, defined, out=np.full(metrics, np.nan), where=defined > 0)
+    values = divided(sums, defined)
     first, second = pairs.T
     return np.asarray(values[first] - values[second])
 
@@ -275,11 +278,7 @@ def _correlations(product: Floats, total: Floats, squares: Floats, gold: Floats,
     """Pearson from sums over `size` entries; gold is centred. NaN where either is constant."""
     variance = squares - total * total / size
     is_defined = (variance > _FLAT * np.maximum(squares, 1e-300)) & (gold > 0)
-    scale = np.sqrt(np.where(is_defined, variance * gold, 1.0))
-    return np.where(is_defined, product / scale, np.nan)
-
-
-# PERM-BOTH for measures of systems that compare them in pairs: accuracy, Kendall's tau, Spearman's rho.
+    return np.where(is_defined, product / np.sqrt(np.where(is_defined, variance * gold, 1.0)), np.nan)
 
 
 OrderStatistic = Literal["accuracy", "kendall_b", "kendall_c", "spearman"]
@@ -326,12 +325,13 @@ def _ordered_test(
     def differences(signs: Floats) -> Floats:
         return np.asarray(value(gold, _Hybrids(u, v, signs)) - value(gold, _Hybrids(u, v, -signs)))
 
-    hits = Hits(differences(np.ones((1, len(gold))))[0])
-    rows = max(1, _CELLS // len(first))
-    for signs in sign_vectors(len(gold), *drawing):
-        for start in range(0, len(signs), rows):
-            hits.add(np.nan_to_num(differences(signs[start : start + rows])))
-    return hits.p_values(len(gold), drawing[0])
+    return swap_p_values(
+        differences(np.ones((1, len(gold))))[0],
+        lambda signs: np.nan_to_num(differences(signs)),
+        len(gold),
+        drawing,
+        rows=max(1, _CELLS // len(first)),
+    )
 
 
 class _Hybrids:
@@ -389,9 +389,9 @@ def _kendall(gold: Floats, hybrids: _Hybrids, variant: Literal["b", "c"]) -> Flo
     size = len(gold)
     untied = np.count_nonzero(wanted)
     if variant == "b":
-        return _divided(numerator, np.sqrt((size * (size - 1) - tied) * untied))
+        return divided(numerator, np.sqrt((size * (size - 1) - tied) * untied))
     least = np.minimum(np.rint(classes), len(np.unique(gold)))
-    return _divided(numerator * least, np.where(tied < size * (size - 1), size**2 * (least - 1), 0.0))
+    return divided(numerator * least, np.where(tied < size * (size - 1), size**2 * (least - 1), 0.0))
 
 
 def _spearman(gold: Floats, hybrids: _Hybrids) -> Floats:
@@ -403,15 +403,11 @@ def _spearman(gold: Floats, hybrids: _Hybrids) -> Floats:
         rank = _summed(cases, order) / 2  # less the mean rank
         product += ranks[a] * rank
         squares += rank * rank
-    return _divided(product, np.sqrt(squares * float((ranks**2).sum())))
+    return divided(product, np.sqrt(squares * float((ranks**2).sum())))
 
 
 def _shape(hybrids: _Hybrids) -> tuple[int, int]:
     return len(hybrids.signs), len(hybrids.u)
-
-
-def _divided(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
 
 
 _VALUES: Final[Mapping[OrderStatistic, Callable[[Floats, _Hybrids], Floats]]] = {
@@ -421,9 +417,6 @@ _VALUES: Final[Mapping[OrderStatistic, Callable[[Floats, _Hybrids], Floats]]] = 
     "spearman": _spearman,
 }
 """Value of each measure, draws by pairs; NaN where it has none."""
-
-
-# The pairwise-permutation test of acc_eq in closed form: whose decisions are right.
 
 
 def accuracy_p_values(
@@ -530,9 +523,6 @@ def _drawn_test(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, int]) -
     return (above + 1) / (resamples + 1), (below + 1) / (resamples + 1)
 
 
-# PERM-BOTH for soft pairwise accuracy, all pairs of metrics with shared swaps.
-
-
 Inner = Literal["normal", "signs"]
 """How sure a metric is of two systems: by the normal law of the sign test, or by drawn signs as MTME."""
 
@@ -546,10 +536,10 @@ def soft_p_values(
 ) -> Floats:
     """Metrics by metrics: p-value of "the first has the higher soft pairwise accuracy than the second".
 
-    PERM-BOTH as in MTME: z-scores of two metrics are swapped translation by translation, SPA is taken of both
-    hybrids, and p = (hits + 1) / (resamples + 1). SPA itself rests on a p-value for each pair of systems, of
-    a sign test over segments (`measures.spa`). MTME draws 1,000 signs for it again in every draw. Here that
-    p-value is by default the limit of those draws,
+    PERM-BOTH as in MTME: z-scores of two metrics are swapped translation by translation, SPA is taken of
+    both hybrids, and p = (hits + 1) / (resamples + 1). SPA itself rests on a p-value for each pair of
+    systems, of a sign test over segments (`spa.soft_pairwise_accuracy`). MTME draws 1,000 signs for it
+    again in every draw. Here that p-value is by default the limit of those draws,
 
         p(a, b) = Phi(-sum(d) / sqrt(sum(d^2))),   d = score of a less that of b, segment by segment
 
@@ -566,8 +556,7 @@ def soft_p_values(
         resamples: random swaps, the same for all pairs.
         seed: of numpy's default generator.
     """
-    test = partial(_soft_test, inner=inner, drawing=(resamples, seed))
-    return table_of_pairs(gold, metrics, test)
+    return table_of_pairs(gold, metrics, partial(_soft_test, inner=inner, drawing=(resamples, seed)))
 
 
 def _soft_test(compared: Compared, *, inner: Inner, drawing: tuple[int, int]) -> tuple[Floats, Floats]:
@@ -576,13 +565,15 @@ def _soft_test(compared: Compared, *, inner: Inner, drawing: tuple[int, int]) ->
     if len(gold) < 2 or not whole.any():
         return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
     metrics = z_scores(metrics.reshape(len(metrics), -1)).reshape(metrics.shape)
-    differences = _by_normal_law if inner == "normal" else _by_signs
-    hits = Hits(differences(gold, metrics, compared.pairs, np.ones((1, *gold.shape)))[0], _ROUNDING)
-    for signs in sign_vectors(gold.size, *drawing):
-        for start in range(0, len(signs), _DRAWS):
-            block = signs[start : start + _DRAWS].reshape(-1, *gold.shape)
-            hits.add(differences(gold, metrics, compared.pairs, block))
-    return hits.p_values(gold.size, drawing[0])
+    differences = partial(_by_normal_law if inner == "normal" else _by_signs, gold, metrics, compared.pairs)
+    return swap_p_values(
+        differences(np.ones((1, *gold.shape)))[0],
+        lambda signs: differences(signs.reshape(-1, *gold.shape)),
+        gold.size,
+        drawing,
+        rows=_DRAWS,
+        rounding=_ROUNDING,
+    )
 
 
 def _by_signs(gold: Floats, metrics: Floats, pairs: Ints, signs: Floats) -> Floats:

@@ -1,4 +1,8 @@
-"""The test of each measure: which metric agrees better with gold, and how sure is that?"""
+"""Bootstrap of measures, and the test of each measure between metrics.
+
+`resampled` makes a measure a function of how often each segment was drawn, so that a thousand draws take
+one product; `measure_draws` draws segments or documents; `metric_p_values` chooses the test of a measure.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,8 @@ from numpy.typing import NDArray
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.bootstrap import unit_draws
-from adjudge.stats.correlation import pearson_values, ranks, tau_b_values, tau_c_values
-from adjudge.stats.judged import Average, Floats, Judged, judged, pair_counts
+from adjudge.stats.correlation import pearson_values, spearman_values, tau_b_values, tau_c_values
+from adjudge.stats.judged import Average, Floats, Judged, divided, judged, pair_counts
 from adjudge.stats.measures import MEASURES, Measure
 from adjudge.stats.permutation import (
     Correlation,
@@ -40,9 +44,6 @@ __all__ = [
 ]
 
 
-# Measures as functions of how often each segment was drawn, so that a thousand draws take one product.
-
-
 Resampled = Callable[[Floats], Floats]
 """Draws by segments, how often each was drawn, to one value a draw; NaN where it has none."""
 
@@ -66,33 +67,29 @@ def resampled(
         options: further arguments of its function.
     """
     if measure.takes == "systems":
-        return _of_systems(_GROUP_VALUES[measure.name.removeprefix("sys_")], gold, metric)
+        of_groups = _GROUP_VALUES[measure.name.removeprefix("sys_")]
+        return lambda counts: of_groups(judged(_means(counts, gold).T, _means(counts, metric).T, "item"))
     if measure.name == "spa":
         return _soft(gold, metric)
     if average == "item" and not measure.pooled:
-        return _mean_of_segments(_item_values(measure, gold, metric, options))
+        values = _item_values(measure, gold, metric, options)
+        defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
+        return lambda counts: divided(counts @ filled, counts @ defined)
     quick = _QUICK.get((measure.name, average))
     return (
         quick(judged(gold, metric), gold.shape) if quick else _anew(measure, gold, metric, average, options)
     )
 
 
-# Measures of system scores...
-
-
-def _accuracy_values(scores: Judged) -> Floats:
-    counts = pair_counts(scores)
-    return _divided(counts.concordant + counts.both_ties, counts.pairs)
-
-
-def _spearman_values(scores: Judged) -> Floats:
-    return pearson_values(Judged(ranks(scores.gold), ranks(scores.metric)))
+def _accuracy_values(scores: Judged, epsilon: float = 0.0) -> Floats:
+    counts = pair_counts(scores, epsilon)
+    return divided(counts.concordant + counts.both_ties, counts.pairs)
 
 
 _GROUP_VALUES: Final[Mapping[str, Callable[[Judged], Floats]]] = {
     "accuracy": _accuracy_values,
     "pearson": pearson_values,
-    "spearman": _spearman_values,
+    "spearman": spearman_values,
     "kendall": tau_b_values,
     "kendall_b": tau_b_values,
     "kendall_c": tau_c_values,
@@ -100,16 +97,9 @@ _GROUP_VALUES: Final[Mapping[str, Callable[[Judged], Floats]]] = {
 """Values of groups by the last part of a measure's name; a group is a draw, or a segment."""
 
 
-def _of_systems(values: Callable[[Judged], Floats], gold: Floats, metric: Floats) -> Resampled:
-    def value(counts: Floats) -> Floats:
-        return values(judged(_means(counts, gold).T, _means(counts, metric).T, "item"))
-
-    return value
-
-
 def _means(counts: Floats, scores: Floats) -> Floats:
     """Draws by systems, mean over what was judged."""
-    return _divided(counts @ np.nan_to_num(scores).T, counts @ (~np.isnan(scores)).T.astype(np.float64))
+    return divided(counts @ np.nan_to_num(scores).T, counts @ (~np.isnan(scores)).T.astype(np.float64))
 
 
 def _soft(gold: Floats, metric: Floats) -> Resampled:
@@ -125,8 +115,6 @@ def _soft(gold: Floats, metric: Floats) -> Resampled:
     return value
 
 
-# Measures of segments...
-
 _CALIBRATED: Final = ("seg_acc_eq", "seg_tau_23_calibrated")
 """Measures whose epsilon is calibrated; the second is twice the first, less 1, and so has its tests."""
 
@@ -135,9 +123,7 @@ def _item_values(measure: Measure, gold: Floats, metric: Floats, options: Mappin
     """Value of each segment, NaN where it has none."""
     scores = judged(gold, metric, "item")
     if measure.name in _CALIBRATED:
-        epsilon = acc_eq(gold, metric, "item", **options).epsilon or 0.0
-        counts = pair_counts(scores, epsilon)
-        shares = _divided(counts.concordant + counts.both_ties, counts.pairs)
+        shares = _accuracy_values(scores, acc_eq(gold, metric, "item", **options).epsilon or 0.0)
         return shares if measure.name == "seg_acc_eq" else 2 * shares - 1
     if values := _GROUP_VALUES.get(measure.name.removeprefix("seg_")):
         return values(scores)
@@ -146,18 +132,12 @@ def _item_values(measure: Measure, gold: Floats, metric: Floats, options: Mappin
     return np.array([np.nan if v is None else v for v in found])
 
 
-def _mean_of_segments(values: Floats) -> Resampled:
-    defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
-    return lambda counts: _divided(counts @ filled, counts @ defined)
-
-
 def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resampled:
     """Pearson of all scores, or of each system's, from sums over segments."""
     present = ~np.isnan(scores.gold)
     g, m = ((side - side[present].sum() / max(scores.n, 1)) for side in scores)
     g, m = (np.where(present, side, 0.0).reshape(shape) for side in (g, m))
-    known = present.astype(np.float64).reshape(shape)
-    parts = np.stack([known, g, m, g * g, m * m, g * m])
+    parts = np.stack([present.astype(np.float64).reshape(shape), g, m, g * g, m * m, g * m])
     if average == "none":
         parts = parts.sum(axis=1, keepdims=True)
 
@@ -166,13 +146,12 @@ def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resamp
         var_g, var_m = n * gg - g * g, n * mm - m * m
         varies = (var_g > _FLAT * n * gg) & (var_m > _FLAT * n * mm)
         r = np.divide(n * gm - g * m, np.sqrt(np.where(varies, var_g * var_m, 1.0)))
-        return _divided(np.where(varies, r, 0.0).sum(axis=1), varies.sum(axis=1))
+        return divided(np.where(varies, r, 0.0).sum(axis=1), varies.sum(axis=1))
 
     return value
 
 
 def _spearman(scores: Judged, shape: tuple[int, ...]) -> Resampled:
-    """Spearman of all scores: Pearson of mid-ranks among what was drawn."""
     known = ~np.isnan(scores.gold[:, 0])
     segment = np.broadcast_to(np.arange(shape[1]), shape).ravel()[known]
     gold, metric = _Sorted(scores.gold[known, 0]), _Sorted(scores.metric[known, 0])
@@ -196,7 +175,6 @@ class _Sorted:
 
 
 def _weighted(g: Floats, m: Floats, weights: Floats) -> float:
-    """Pearson of scores that count as often as their weights say."""
     n = weights.sum()
     g, m = g - g @ weights / n, m - m @ weights / n
     below = (g * g @ weights) * (m * m @ weights)
@@ -204,7 +182,6 @@ def _weighted(g: Floats, m: Floats, weights: Floats) -> float:
 
 
 def _kendall(scores: Judged, shape: tuple[int, ...], variant: Literal["b", "c"]) -> Resampled:
-    """Kendall's tau of all scores: pairs of two segments are counted once, and drawn as often as both."""
     known = ~np.isnan(scores.gold).reshape(shape)
     codes = [_codes(side.reshape(shape), known) for side in scores]
     size = known.sum(axis=0, dtype=np.float64)
@@ -214,9 +191,9 @@ def _kendall(scores: Judged, shape: tuple[int, ...], variant: Literal["b", "c"])
         n, numerator = counts @ size, _quadratic(counts, alike)
         if variant == "c":
             classes = np.minimum(*(_classes(counts, side) for side in codes))
-            return _divided(numerator * classes, np.where(classes > 1, n * n * (classes - 1), 0.0))
+            return divided(numerator * classes, np.where(classes > 1, n * n * (classes - 1), 0.0))
         untied = [n * n - _quadratic(counts, same) for same in tied]  # a score and itself are equal, no pair
-        return _divided(numerator, np.sqrt(np.maximum(untied[0] * untied[1], 0.0)))
+        return divided(numerator, np.sqrt(np.maximum(untied[0] * untied[1], 0.0)))
 
     return value
 
@@ -282,7 +259,10 @@ def _anew(
     if measure.name == "seg_acc_eq":
         chosen = {"average": average, "epsilon": acc_eq(gold, metric, **chosen).epsilon}
     elif chosen.get("scale") == "minmax":
-        chosen |= {"scale": "range", **_ranges(gold, metric)}
+        scores = judged(gold, metric)
+        for name, side in zip(("gold_range", "metric_range"), scores, strict=True):
+            chosen[name] = (float(np.nanmin(side)), float(np.nanmax(side))) if scores.n else (0.0, 0.0)
+        chosen["scale"] = "range"
 
     def value(counts: Floats) -> Floats:
         found = []
@@ -292,19 +272,6 @@ def _anew(
         return np.array([np.nan if v is None else v for v in found])
 
     return value
-
-
-def _ranges(gold: Floats, metric: Floats) -> dict[str, tuple[float, float]]:
-    scores = judged(gold, metric)
-    ends = [(float(np.nanmin(side)), float(np.nanmax(side))) if scores.n else (0.0, 0.0) for side in scores]
-    return dict(zip(("gold_range", "metric_range"), ends, strict=True))
-
-
-def _divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=np.asarray(below) > 0))
-
-
-# Bootstrap of measures: what a measure would be with other segments or other documents.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,7 +309,7 @@ def measure_draws(
     acc_eq keeps the epsilon that was calibrated on the whole, as the tests between metrics do: calibrated
     anew, each draw would be the best of many, and the interval would lie above the value. Ranges that
     `minmax` takes from the data stay those of the whole too. SPA takes its inner p-values from the normal
-    law (`significance.soft`).
+    law (`permutation.soft_p_values`).
 
     Args:
         measure: a name of `MEASURES`.
@@ -412,7 +379,6 @@ _CORRELATIONS: Final[Mapping[str, Correlation]] = {
     "seg_pearson": "pearson",
     "seg_spearman": "spearman",
 }
-_WILLIAMS: Final = ("sys_pearson", "seg_pearson")
 
 
 def default_method(measure: str) -> Method:
@@ -424,7 +390,7 @@ def default_method(measure: str) -> Method:
 
 def methods_of(measure: str) -> tuple[Method, ...]:
     """Tests that a measure has, its own first."""
-    more: tuple[Method, ...] = ("williams",) if measure in _WILLIAMS else ()
+    more: tuple[Method, ...] = ("williams",) if measure in {"sys_pearson", "seg_pearson"} else ()
     return tuple(dict.fromkeys((default_method(measure), "bootstrap", *more)))
 
 

@@ -1,4 +1,4 @@
-"""Soft pairwise accuracy: is a metric as sure of the order of two systems as gold is?"""
+"""Accuracy over pairs of systems: soft, by how sure the order of two is, and plain, by the order alone."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ def soft_pairwise_accuracy(
     i, j = np.triu_indices(systems, 1)
     shared = ~np.isnan(gaps := scores.metric[i] - scores.metric[j]).all(axis=1)
     if not shared.any():
-        return Result(value=None, n=0, reason=_reason(systems))
+        reason = "no two systems share a segment that gold and metric both scored"
+        if systems < 2:
+            reason = f"systems are compared with each other, and there is {systems} only"
+        return Result(value=None, n=0, reason=reason)
     even = bool((scores.counts == systems).all())
     if even and compat == "mtme":
         drawing = resamples, segments, seed
@@ -157,9 +160,6 @@ def better_p_values(scores: Floats, signs: Singles) -> Floats:
         hits = drawn[i] - drawn[i + 1 :] >= (sums[i] - sums[i + 1 :])[:, None]
         found[i, i + 1 :] = np.count_nonzero(hits, axis=1) / len(signs)
     return found
-
-
-# Pairwise accuracy: does a metric order systems as gold does?
 
 
 def pairwise_accuracy(gold: Floats, metric: Floats) -> Result:
