@@ -24,10 +24,10 @@ from adjudge.cli.options import (
 )
 from adjudge.core.scores import listed
 from adjudge.curation.drafting import DraftSettings
-from adjudge.curation.drawing import DrawSettings
-from adjudge.curation.selecting import SelectSettings
-from adjudge.curation.settling import SettleSettings
-from adjudge.curation.sources import FilterSettings
+from adjudge.curation.drawing import DrawSettings, PairSample
+from adjudge.curation.selecting import SelectSettings, Worth
+from adjudge.curation.settling import Agreed, Gated, SettleSettings
+from adjudge.curation.sources import Domain, FilterSettings
 from adjudge.errors import UsageError
 from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import Table, TableFormat
@@ -37,11 +37,7 @@ if TYPE_CHECKING:
     from adjudge.analysis.eval_set import EvalSet
     from adjudge.core.record import Failure, Record
     from adjudge.core.segment import TestSet
-    from adjudge.curation.drawing import PairSample
     from adjudge.curation.questions import Gathered, Question
-    from adjudge.curation.selecting import Worth
-    from adjudge.curation.settling import Agreed, Gated
-    from adjudge.curation.sources import Domain
 
 
 # `adjudge curate agreement`: settle what people said.

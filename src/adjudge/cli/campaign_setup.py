@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from adjudge.campaigns.settings import CampaignSettings
+from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
 from adjudge.cli.options import (
     LpOption,
     TestSetArgument,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from adjudge.campaigns.dashboard import Progress
     from adjudge.campaigns.database import Campaign
     from adjudge.campaigns.making import Extras
-    from adjudge.campaigns.settings import CampaignProtocol
     from adjudge.campaigns.tasks import Pairs, Priorities
     from adjudge.core.record import Annotation, Record
     from adjudge.core.segment import TestSet

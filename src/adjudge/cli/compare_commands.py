@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from adjudge.analysis.compare import CompareSettings, compare
-from adjudge.analysis.ensemble import EnsembleSettings
-from adjudge.analysis.gate import GateSettings, gate, verdict_words
-from adjudge.analysis.power import PowerSettings, separations
-from adjudge.analysis.rank import RankSettings, rank, rank_by_criterion
+from adjudge.analysis.compare import CompareSettings, Comparison, Side, Stratum, compare
+from adjudge.analysis.ensemble import Combined, EnsembleSettings
+from adjudge.analysis.gate import Gate, GateRow, GateSettings, Verdict, gate, verdict_words
+from adjudge.analysis.power import Plan, PowerSettings, Separation, separations
+from adjudge.analysis.rank import Ranking, RankSettings, rank, rank_by_criterion
 from adjudge.analysis.score import scored
 from adjudge.analysis.segment_scores import score_records
 from adjudge.cli.options import (
@@ -26,7 +26,7 @@ from adjudge.cli.options import (
     print_result,
     state_words,
 )
-from adjudge.core.scores import listed
+from adjudge.core.scores import Run, listed
 from adjudge.core.wording import read_share
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
 from adjudge.formats.catalog import find_format
@@ -34,13 +34,7 @@ from adjudge.formats.read import Judgements, detect, read_judgements
 from adjudge.reports.tables import Table, TableFormat
 
 if TYPE_CHECKING:
-    from adjudge.analysis.compare import Comparison, Side, Stratum
-    from adjudge.analysis.ensemble import Combined
-    from adjudge.analysis.gate import Gate, GateRow, Verdict
-    from adjudge.analysis.power import Plan, Separation
-    from adjudge.analysis.rank import Ranking
     from adjudge.core.record import Record
-    from adjudge.core.scores import Run
 
 
 # `adjudge rank`: systems with intervals, the tests of every pair, ranges of ranks and clusters.

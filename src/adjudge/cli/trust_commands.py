@@ -11,13 +11,20 @@ import typer
 
 from adjudge.analysis.agreement import AgreementSettings, find_agreement
 from adjudge.analysis.bias import BiasSettings, bias
-from adjudge.analysis.error_free import ErrorFreeSettings, error_free_of_runs
-from adjudge.analysis.estimate import EstimateSettings, estimate
+from adjudge.analysis.error_free import ErrorFree, ErrorFreeSettings, error_free_of_runs
+from adjudge.analysis.estimate import EstimateSettings, SystemEstimate, estimate
 from adjudge.analysis.meta import meta
-from adjudge.analysis.meta_settings import MetaSettings
+from adjudge.analysis.meta_settings import MetaEvaluation, MetaSettings, MetricResults, Stratum
 from adjudge.analysis.span_matching import THRESHOLDS
-from adjudge.analysis.spans import Marking, MarkSettings, SpanSettings, severity_confusions, spans_of_runs
-from adjudge.analysis.thresholds import ThresholdSettings, thresholds
+from adjudge.analysis.spans import (
+    Confusion,
+    Marking,
+    MarkSettings,
+    SpanSettings,
+    severity_confusions,
+    spans_of_runs,
+)
+from adjudge.analysis.thresholds import Band, Cut, Thresholds, ThresholdSettings, thresholds
 from adjudge.cli.options import (
     FormatOption,
     LpOption,
@@ -28,19 +35,13 @@ from adjudge.cli.options import (
     print_result,
     progress_bar,
 )
-from adjudge.core.scores import listed
+from adjudge.core.scores import Scores, listed
 from adjudge.core.verb import Option, settings
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import TableFormat
 
 if TYPE_CHECKING:
-    from adjudge.analysis.error_free import ErrorFree
-    from adjudge.analysis.estimate import SystemEstimate
-    from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults, Stratum
-    from adjudge.analysis.spans import Confusion
-    from adjudge.analysis.thresholds import Band, Cut, Thresholds
-    from adjudge.core.scores import Scores
     from adjudge.stats.few_labels import Estimate
     from adjudge.stats.judged import Floats
 

@@ -33,9 +33,6 @@ from adjudge.metrics.bridge import Answered, Command, find_program, read_answers
 __all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
 
 
-# Translations of a test set's sources by a language model: systems to be judged, or drafts to be edited.
-
-
 _SCHEMA: Final = object_schema(translation={"type": "string"})
 _ROOM: Final = 2048  # tokens of a reply at least
 _ROOM_EACH: Final = 4  # tokens a code point of the source: scripts differ, and JSON escapes

@@ -57,9 +57,6 @@ __all__ = [
 ]
 
 
-# Questions of curation to a model, put as a judge's are: stored, limited, paid and resumed alike.
-
-
 T = TypeVar("T")
 
 _FILES: Final = ("system.md", "markers.md", "source.md", "before.md", "terms.md", "term.md")

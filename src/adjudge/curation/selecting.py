@@ -211,9 +211,6 @@ def _combined(eval_set: EvalSet, sources: Sequence[str]) -> Floats:
     return np.asarray(np.mean(placed, axis=0))
 
 
-# What a choice of segments is worth: how it orders systems, and how far off it is, beside chance.
-
-
 _RANDOM: Final = "random"
 _ROUNDING: Final = 1e-12
 

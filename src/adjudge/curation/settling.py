@@ -29,9 +29,6 @@ from adjudge.stats.judged import Floats, Result
 __all__ = ["Agreed", "Gated", "gate_ratings", "settle"]
 
 
-# What people's verdicts come to: gold by majority, and how sure it is.
-
-
 _LEAST: Final = 2  # people who must have judged a pair: one alone agrees with nobody
 
 

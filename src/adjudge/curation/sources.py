@@ -34,9 +34,6 @@ __all__ = [
 ]
 
 
-# How far a translator must leave the words of a source: MENT's filter before anything is translated.
-
-
 LOWEST: Final = 1
 HIGHEST: Final = 10
 PLACE: Final = "source"
@@ -106,9 +103,6 @@ def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:
     score = read_whole_number(answer["difficulty"], LOWEST, HIGHEST, "the difficulty")
     check_scale(score, reading.dropped, HIGHEST)
     return Difficulty(score=score, reasons=reasons.strip(), personal=personal, offensive=offensive)
-
-
-# What identifies a person and can be told by its form: addresses and numbers, each with its own check.
 
 
 Kind = Literal["e-mail", "iban", "card", "id", "phone"]

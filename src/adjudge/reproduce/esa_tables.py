@@ -53,9 +53,6 @@ from adjudge.store.files import read_text
 __all__ = ["CAMPAIGN_MEASURES", "Study", "campaign_value", "marks_of_appraise", "marks_of_wmt", "points_of"]
 
 
-# The campaigns of the ESA paper, translation by translation, beside WMT23's own annotations.
-
-
 Key = tuple[str, int]
 """System, and line of the test set from 0."""
 
@@ -280,9 +277,6 @@ class Study:
         return [[span.severity for span in last[key].spans] for key in keys]
 
 
-# The ESA paper's tables, number by number: name of a row and of a column to the number as it is printed.
-
-
 Numbers = dict[tuple[str, str], float]
 """Row and column to number."""
 
@@ -372,9 +366,6 @@ def score_with_gold(study: Study) -> Numbers:
     return {(name, "tau-c"): known(results["Kendall tau-c"]) for name, results in found.items()}
 
 
-# Errors that overlap...
-
-
 def coverage(study: Study) -> Numbers:
     """Table 3: how much of one annotation's errors another one has; as the paper counts, and mended."""
     found: Numbers = {}
@@ -420,9 +411,6 @@ def repeated_errors(study: Study) -> Numbers:
     return found
 
 
-# The same translations twice...
-
-
 def segment_agreement(study: Study) -> Numbers:
     """Table 4 and figure 7: one annotator twice, and two protocols' annotators, on translations."""
     pairs = {
@@ -444,9 +432,6 @@ def segment_agreement(study: Study) -> Numbers:
             if definition == "paper":
                 found[measure.removeprefix("error recall, "), column] = 100 * known(result)
     return found
-
-
-# Attention...
 
 
 def attention_checks(study: Study) -> Numbers:
@@ -516,9 +501,6 @@ def _with_neighbours(study: Study) -> list[_Place]:
     return found
 
 
-# What goes along with the slider...
-
-
 def correlations_of_features(study: Study) -> Numbers:
     """Table 7: Pearson of the slider with lengths and errors, plain and for each token of the translation."""
     keys = study.annotated
@@ -534,9 +516,6 @@ def correlations_of_features(study: Study) -> Numbers:
 def _missing(study: Study, keys: Sequence[Key]) -> Floats:
     last = study.last("ESA_1")
     return np.array([float(sum(span.is_missing for span in last[key].spans)) for key in keys])
-
-
-# The ESA paper's figures, number by number: name of a row and of a column to the number as it is printed.
 
 
 _ALPHA: Final = 0.05
@@ -584,9 +563,6 @@ def _clusters(scores: Floats, test: Test) -> int:
     totals = Totals(sums=scores[order].T, sizes=np.ones_like(scores.T))
     p_values = better_p_values(totals, test, resamples=0, seed=0)  # neither test draws
     return significance_clusters(means[order].tolist(), p_values, _ALPHA)[-1]
-
-
-# Time...
 
 
 def _work(study: Study, campaign: str) -> list[AppraiseRow]:
@@ -658,9 +634,6 @@ def _people(study: Study, campaign: str, *, by_start: bool) -> list[Floats]:
     return [np.array(values) for values in found.values()]
 
 
-# All of WMT23...
-
-
 def wmt_systems(study: Study, name: str) -> Numbers:
     """Figure 6: systems and cuts by WMT23's own scores, over every segment that was judged.
 
@@ -679,9 +652,6 @@ def wmt_systems(study: Study, name: str) -> Numbers:
         ("cuts", name): len(cuts),
         **{(f"cut {place}", name): cut for place, cut in enumerate(cuts, start=1)},
     }
-
-
-# How many errors, how many segments...
 
 
 def major_weights(study: Study) -> Numbers:

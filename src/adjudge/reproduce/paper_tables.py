@@ -38,9 +38,6 @@ __all__ = [
 ]
 
 
-# Papers' tables as data: what stands in each cell, and which measure of which files it claims to be.
-
-
 EMPTY: Final = "-"
 UNPRINTED: Final = "?"
 """A number that the paper gives in a picture only, or not at all, and that is computed all the same."""

@@ -45,9 +45,6 @@ from adjudge.store.json_lines import read_records
 __all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", "reproduce"]
 
 
-# FiRE's tables: labels of three people on pairs of translations, and evaluators' verdicts beside them.
-
-
 PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement"})
 """Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset."""
 
@@ -136,9 +133,6 @@ def _verdicts(records: Iterable[Record], pairs: Sequence[FirePair], criterion: s
     return np.array([found.get(place, np.nan) for place in range(len(pairs))])
 
 
-# Cells about marked errors: F1 of a run's marks against gold's, by HiMATE's matching rule.
-
-
 MARK_MEASURES: Final = frozenset({"span_f1"})
 
 _RULE: Final = "himate"
@@ -194,9 +188,6 @@ def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
     if len(there) != 1:
         raise MissingInputError(inputs.told(merged))
     return there[0]
-
-
-# The number that a definition gives for a metric, by the same functions as `adjudge meta`.
 
 
 _META: Final = "meta"

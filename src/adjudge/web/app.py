@@ -79,9 +79,6 @@ def create_app(
     return app
 
 
-# Limits of connections: how many are open, how long a client may take, and how large a request's head is.
-
-
 _MOST: Final = 2_000
 _MOST_BY_ADDRESS: Final = 256  # a class room behind one address: 40 browsers with 6 connections each
 _OTHER_FILES: Final = 256  # files that the store, its threads and the program itself may have open
@@ -398,9 +395,6 @@ class Listening(socket.socket):
 
 def _rebuild(number: Any, family: int, kind: int, protocol: int) -> Listening:  # noqa: ANN401 (no public name)
     return Listening(family, kind, protocol, fileno=number.detach())
-
-
-# A campaign on a port: one process, or several where the store is a server's.
 
 
 _GRACE: Final = 10  # seconds in which requests under way may end

@@ -40,9 +40,6 @@ from adjudge.reports.tables import NAMES, RANGES, Table
 from adjudge.web.requests import AtOnce, render
 from adjudge.web.security import Annotator, Id, Organiser, ServedHere, SignedIn
 
-# Guidelines from Markdown; raw HTML in it stays text.
-
-
 _DEEPEST: Final = 6
 
 
@@ -65,9 +62,6 @@ def render_markdown(text: str, *, below: int = 0) -> Markup:
 @cache
 def _renderer() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-
-
-# A task as the annotator's page reads it: names for its template, and data for its script.
 
 
 Json = dict[str, Any]
@@ -175,9 +169,6 @@ def _choices(scale: Scale | None) -> list[tuple[str, str]]:
     return [(f"{value:g}", means.get(value, "")) for value in reversed(values)]
 
 
-# What the annotator's pages show: names for templates, nothing that tells whose translations these are.
-
-
 _UNDER_A_DIALOG: Final = 2  # level of the heading above
 
 
@@ -215,9 +206,6 @@ def guidelines_context(campaign: Campaign) -> dict[str, Any]:
     """Guidelines of all language pairs, each text once."""
     texts = dict.fromkeys(read_guidelines(campaign, lp) for lp in campaign.settings.lps)
     return {"campaign": campaign.name, "texts": [render_markdown(text) for text in texts]}
-
-
-# The whole analysis of a campaign under way, as `adjudge campaign analyse` prints it.
 
 
 def analysis_context(campaign: Campaign, now: float) -> dict[str, Any]:
@@ -323,9 +311,6 @@ def health(served: ServedHere) -> Response:
     with served.campaign.database.reading() as connection:
         connection.execute(text("SELECT 1"))
     return JSONResponse({"status": "ok"})
-
-
-# Our own files, and the media files of a campaign.
 
 
 _TYPES: Final = {

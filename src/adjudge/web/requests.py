@@ -26,9 +26,6 @@ from adjudge.web.security import Id, TooOftenError, annotator_of, served_by
 __all__ = ["MESSAGES", "AtOnce", "Body", "Message", "StrictRoute", "add_messages", "render"]
 
 
-# Bodies of requests: strict JSON, read once, and no surprise in it.
-
-
 class Body(BaseModel):
     """A body: no field that is not asked for, no number that is written as text, no NaN."""
 
@@ -91,9 +88,6 @@ def _has_nul(content: object) -> bool:
     return isinstance(content, list) and any(map(_has_nul, content))
 
 
-# Routes that one turn of a thread answers: who asks, what they send, and what becomes of it.
-
-
 _ID: Final = TypeAdapter[int](Id)
 
 
@@ -133,9 +127,6 @@ def _respond(found: Response | BaseModel) -> Response:
     if isinstance(found, Response):
         return found
     return Response(found.model_dump_json(), media_type="application/json")
-
-
-# Pages from templates: texts are never markup, and a name that is missing is an error.
 
 
 def render(template: str, context: Mapping[str, object], *, status: int = 200) -> HTMLResponse:

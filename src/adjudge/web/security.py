@@ -310,9 +310,6 @@ async def _refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) 
     await response(scope, receive, send)
 
 
-# Limits of how often something may happen in a while, counted in this process alone.
-
-
 _MOST_KEYS: Final = 10_000  # who is forgotten first was seen longest ago
 
 
@@ -430,9 +427,6 @@ class Guesses:
                 raise
 
 
-# Who asks, and whether they may.
-
-
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 """A key of the store."""
 
@@ -533,9 +527,6 @@ def give_cookie(response: Response, site: Site, cookie: str) -> None:
 def drop_cookie(response: Response, site: Site) -> None:
     """End the session in the browser."""
     response.delete_cookie(site.cookie, secure=site.is_secure, httponly=True, samesite="strict")
-
-
-# A line for each request: who, what, how it ended, how long it took; no query, no header, no body.
 
 
 _ACCESS_LOG: Final = logging.getLogger("adjudge.access")

@@ -40,9 +40,6 @@ from adjudge.web.security import NO_TELEMETRY, Guard, Site
 __all__ = ["Talk", "create_viewer", "serve_viewer"]
 
 
-# The rows of the viewer: every segment of a page in a database that has no name and ends with the process.
-
-
 Json = dict[str, Any]
 _Condition = tuple[str, tuple[object, ...]]
 
@@ -266,9 +263,6 @@ def _words(segment: Json) -> bytes:
         words += [said.get("rationale"), said.get("detail"), said.get("criterion")]
         words += [error.get(name) for error in said.get("errors", ()) for name in ("note", "quote")]
     return _bytes("\n".join(filter(None, words)).lower())
-
-
-# The figures of the viewer: another process draws one after the other, while the page is read already.
 
 
 _GLANCE: Final = 0.05  # seconds after which a figure that is awaited is looked for again
