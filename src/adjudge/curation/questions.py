@@ -1,5 +1,8 @@
 """What kind of error people marked: ESA asks them for none, and a model says it afterwards.
 
+Here are also the questions of curation in general (`Question`, `SourceQuestion`, `gather`). They are put as a
+judge's are: stored, limited, paid and resumed alike.
+
 Paper    ESA, Limitations (what is marked can be classified further where that is needed)
 Code     none public
 Prompt   curation/prompts/classify, in our own words
@@ -148,8 +151,6 @@ class SourceQuestion(Question[T]):
 
 @dataclass(frozen=True)
 class _Gathering(Generic[T]):
-    """A question that is put as it is, and whose values are kept."""
-
     question: Question[T]
     found: dict[Key, T] = field(default_factory=dict)
 
@@ -162,7 +163,6 @@ class _Gathering(Generic[T]):
         return self.question.records(subject, values)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the question has)
-        """Everything else is the question's own."""
         return getattr(self.question, name)
 
 
@@ -199,11 +199,9 @@ async def gather(job: Job, question: Question[T]) -> Gathered[T]:
 
 def blank(test_set: TestSet, names: Sequence[str]) -> TestSet:
     """The sources alone, with an empty text under each of these names: a place for what is asked for."""
-    return TestSet(name=test_set.name, segments=tuple(_blank(s, names) for s in test_set))
-
-
-def _blank(segment: Segment, names: Sequence[str]) -> Segment:
-    return replace(segment, translations=dict.fromkeys(names, ""), references={}, meta={})
+    texts = dict.fromkeys(names, "")
+    blanks = (replace(segment, translations=dict(texts), references={}, meta={}) for segment in test_set)
+    return TestSet(name=test_set.name, segments=tuple(blanks))
 
 
 def load_files(question: str, names: Iterable[str], folder: Path | None) -> Prompts:
@@ -322,17 +320,14 @@ def read_categories(reply: Reply, count: int, subject: Subject) -> Categories:
         number = read_whole_number(answer["number"], 1, count, "the number of a mark")
         if number in found:
             raise AnswerError("ambiguous", f"mark {number} has two categories")
-        found[number] = _category(answer["category"])
+        named = answer["category"]
+        category = find_category(named) if isinstance(named, str) else None
+        if category not in OFFERED:
+            raise AnswerError("label", f"a category must be one of those offered, got {shown(named)}")
+        found[number] = category
     if len(found) != count:
         raise AnswerError("count", f"{count} marks, and categories for {len(found)} of them")
     return tuple(found[number] for number in range(1, count + 1))
-
-
-def _category(value: object) -> str:
-    category = find_category(value) if isinstance(value, str) else None
-    if category not in OFFERED:
-        raise AnswerError("label", f"a category must be one of those offered, got {shown(value)}")
-    return category
 
 
 def marked_set(records: Sequence[Record], test_set: TestSet) -> TestSet:

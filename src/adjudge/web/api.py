@@ -1,4 +1,8 @@
-"""API: ways in and out."""
+"""The API of a campaign's server: what its pages ask for.
+
+Annotators get tasks, save changes and finish; organisers see the dashboard, add people, take tasks back and
+get exports, one file each; everyone comes in by a link or a password, and leaves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The server of one campaign: pages, API, and what guards them."""
+"""The server of one campaign: its app, its connections, and the port that it listens on.
+
+`create_app` puts pages, API and guards together. `Connections` and `protocol_of` limit how many connections
+are open, how long a client may take, and how large a request's head is. `serve` runs one process, or several
+where the store is on a server.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +130,6 @@ class Connections:
     _waiting: dict[str, dict[object, Callable[[], None]]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
-        """Count the open connections."""
         return sum(map(len, self._open.values()))
 
     def open(self, connection: object, address: str, close: Callable[[], None]) -> None:
@@ -389,7 +393,6 @@ class Listening(socket.socket):
             raise
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Give the socket to a process that is being started."""
         return _rebuild, (DupFd(self.fileno()), self.family, self.type, self.proto)
 
 
