@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from random import Random
 from typing import Any, Final
 
@@ -62,18 +62,11 @@ def _is_joined(text: str, at: int) -> bool:
         return True
     if "\U0001f3fb" <= char <= "\U0001f3ff" or char == "\u0e33":  # Thai am is written onto what is before it
         return True
-    return _is_regional(char) and _is_regional(before) and _regionals_before(text, at) % 2 == 1
+    return _is_regional(char) and sum(1 for _ in takewhile(_is_regional, reversed(text[:at]))) % 2 == 1
 
 
 def _is_regional(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
-
-
-def _regionals_before(text: str, at: int) -> int:
-    count = 0
-    while count < at and _is_regional(text[at - 1 - count]):
-        count += 1
-    return count
 
 
 _Words = list[tuple[int, int]]

@@ -98,14 +98,9 @@ class Counts:
         query = _finished(select(assignment.c.state, func.count())).group_by(assignment.c.state)
         return dict(map(tuple, self._all(query)))
 
-    def finished_since(self, since: float) -> int:
-        """Items whose last change came then or later."""
-        (row,) = self._all(_finished(select(func.count())).where(answer.c.last_at >= since))
-        return int(row[0])
-
-    def items_finished_by(self, number: int) -> int:
-        """Items that one person finished."""
-        (row,) = self._all(_finished(select(func.count())).where(assignment.c.person_id == number))
+    def finished(self, chosen: ColumnElement[bool]) -> int:
+        """Finished items of the chosen answers or assignments."""
+        (row,) = self._all(_finished(select(func.count())).where(chosen))
         return int(row[0])
 
     def tasks_done(self) -> dict[int, int]:
@@ -308,7 +303,7 @@ def _with_forecast(found: Progress, counts: Counts, now: float) -> Progress:
     if not starts:
         return found
     since = max(min(starts), now - _DAY)
-    finished, hours = counts.finished_since(since), (now - since) / 3600
+    finished, hours = counts.finished(answer.c.last_at >= since), (now - since) / 3600
     if not finished or hours <= 0:
         return found
     pace = finished / hours
@@ -333,7 +328,7 @@ def find_own_progress(campaign: Campaign, who: Person) -> OwnProgress:
     with campaign.database.reading() as connection:
         counts = Counts(campaign, connection)
         left = None if who.batch is None else counts.left(who.id).get(who.id, 0)
-        return OwnProgress(done=counts.items_finished_by(who.id), left=left)
+        return OwnProgress(done=counts.finished(assignment.c.person_id == who.id), left=left)
 
 
 _OVERLAP: Final = 1000  # events read again: transactions end in another order than their numbers were given

@@ -311,17 +311,24 @@ def check_judged(file: CampaignFile, form: str) -> None:
 
 def _misfit(protocol: CampaignProtocol, form: str) -> str:
     """Why a format does not hold what is said; empty where it does."""
-    scale, why = protocol.scale, ""
     if form in _ALWAYS or (form == "records" and protocol.record):
-        return why
-    if not protocol.record:
-        why = "holds judgements, and people write references here"
-    elif protocol.criteria:
-        why = "holds no comparisons"
-    elif form in _MARKS and not protocol.severities:
-        why = "holds marked errors, and would call all that was rated free of them"
-    elif form in _HUNDRED and scale is not None and scale.high != _BEST:
-        why = f"rates from 0 to {_BEST}, and people rate from 0 to {scale.high:g} here"
-    elif form == "mtme-scores" and scale is None:
-        why = "holds ratings, and people mark errors alone; `adjudge score` turns marks into numbers"
-    return why
+        return ""
+    scale = protocol.scale
+    best = _BEST if scale is None else scale.high
+    misfits = (
+        (not protocol.record, "holds judgements, and people write references here"),
+        (bool(protocol.criteria), "holds no comparisons"),
+        (
+            form in _MARKS and not protocol.severities,
+            "holds marked errors, and would call all that was rated free of them",
+        ),
+        (
+            form in _HUNDRED and best != _BEST,
+            f"rates from 0 to {_BEST}, and people rate from 0 to {best:g} here",
+        ),
+        (
+            form == "mtme-scores" and scale is None,
+            "holds ratings, and people mark errors alone; `adjudge score` turns marks into numbers",
+        ),
+    )
+    return next((why for is_one, why in misfits if is_one), "")

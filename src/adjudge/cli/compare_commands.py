@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from adjudge.core.record import Record
 
 
-# `adjudge rank`: systems with intervals, the tests of every pair, ranges of ranks and clusters.
-
-
 def rank_command(
     paths: Annotated[
         list[Path],
@@ -178,9 +175,6 @@ def _data(ranking: Ranking) -> dict[str, Any]:
     return data
 
 
-# `adjudge compare`: is one of two systems better, by how much, and how sure is that?
-
-
 def compare_command(
     what: Annotated[
         list[str],
@@ -269,9 +263,6 @@ def _stratum(stratum: Stratum) -> dict[str, Any]:
         },
     }
     return data | ({} if stratum.p_holm is None else {"p_holm": stratum.p_holm})
-
-
-# `adjudge gate`: may the candidate replace the baseline? A verdict for people and for a build.
 
 
 _CODES: Final[Mapping[Verdict, int]] = {
@@ -471,9 +462,6 @@ def _power_data(row: Separation) -> dict[str, Any]:
         "needed": row.needed,
         "more": row.more,
     }
-
-
-# `adjudge ensemble`: several runs and files as one more annotator.
 
 
 def ensemble_command(

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from adjudge.web.viewer import Talk
 
 
-# `adjudge score`: the records of a run or a file as numbers.
-
-
 Level = Literal["seg", "doc", "sys"]
 
 
@@ -158,9 +155,6 @@ def _documents(scores: Scores) -> list[dict[str, object]]:
         }
         for d in document_scores(scores.segments)
     ]
-
-
-# `adjudge trace`: the conversation behind a judgement.
 
 
 _SHOWN = 10
@@ -282,9 +276,6 @@ def _print_conversations(trace: Trace, units: list[TracedUnit], form: str) -> No
         print_result(form, table, {"units": data})  # type: ignore[arg-type]
 
 
-# What the page of `report` and `serve` is about: how it is given, and read.
-
-
 _CAMPAIGN = "campaign.json"
 
 JudgedArgument = Annotated[
@@ -381,9 +372,6 @@ def _read_gold(material: Material) -> Sequence[Record]:
     return found.records
 
 
-# `adjudge report`: one self-contained HTML page about runs, campaigns and metrics.
-
-
 def report_command(
     judged: JudgedArgument,
     *,
@@ -426,9 +414,6 @@ def _report_write(places: Sequence[Path], asked: PageSettings, out: Path, figure
     for figure in page.figures if figures is not None else []:
         figure.write(figures or Path())
     print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
-
-
-# `adjudge serve`: the report as a local page, with every conversation.
 
 
 def serve_command(

@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from adjudge.stats.judged import Floats
 
 
-# `adjudge meta`: judge the metrics, and the judges, by how well they agree with gold.
-
-
 def meta_command(
     test_set: Annotated[
         str, typer.Argument(metavar="TEST_SET", help="Folder of mt-metrics-eval or MENT, or any test set.")
@@ -174,9 +171,6 @@ def _metric(metric: MetricResults) -> dict[str, Any]:
     return row
 
 
-# `adjudge spans`: marked errors against gold, their severities, and translations without errors.
-
-
 @settings
 class SpanPage:
     """What `spans` prints and draws."""
@@ -289,9 +283,6 @@ def _of_runs(data: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     return {"runs": runs} if len(runs) > 1 else runs[0]
 
 
-# `adjudge agreement`: how people agree, and judges with them.
-
-
 def agreement_command(
     files: Annotated[
         list[Path],
@@ -336,9 +327,6 @@ def agreement_command(
     print_result(form, table, agreement_data(found), table.notes)
 
 
-# `adjudge bias`: what judges favour besides quality.
-
-
 def bias_command(
     runs: Annotated[
         list[Path],
@@ -360,9 +348,6 @@ def bias_command(
     found = bias.by([*dict.fromkeys(runs)], settings)
     table = bias_table(found, exact=not is_for_people(form))
     print_result(form, table, bias_data(found), table.notes)
-
-
-# `adjudge reproduce`: the tables of a paper, computed again from its authors' data.
 
 
 def reproduce_command(
@@ -404,9 +389,6 @@ def reproduce_command(
             print_result(form, table, {})
         return
     print_result(form, reproduction_rows(found), reproduction_data(found), (*found.notes, summary(found)))
-
-
-# `adjudge thresholds`: from which score on may a translation go out unseen? With a stated risk.
 
 
 def thresholds_command(
