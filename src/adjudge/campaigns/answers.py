@@ -43,6 +43,7 @@ from adjudge.campaigns.database import (
 )
 from adjudge.campaigns.database import person as people
 from adjudge.campaigns.items import (
+    IS_ITS_ANSWER,
     ITEM_COLUMNS,
     ITEMS_AND_ANSWERS,
     AnyRow,
@@ -178,10 +179,9 @@ _IS_NEWEST: Final = and_(
     event.c.item_id == answer.c.item_id,
     event.c.revision == answer.c.revision,
 )
-_IS_MINE: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
 _ANSWERS: Final = (
     select(*ITEM_COLUMNS, answer, event.c.page)
-    .select_from(item.outerjoin(answer, _IS_MINE).outerjoin(event, _IS_NEWEST))
+    .select_from(item.outerjoin(answer, IS_ITS_ANSWER).outerjoin(event, _IS_NEWEST))
     .where(item.c.task_id == bindparam("task"))
 )
 _NAMED: Final = select(

@@ -25,6 +25,7 @@ from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import DataError
 
 __all__ = [
+    "IS_ITS_ANSWER",
     "ITEMS_AND_ANSWERS",
     "ITEM_COLUMNS",
     "MEDIA",
@@ -258,10 +259,11 @@ ITEM_COLUMNS: Final = (
     item.c.check,
 )
 """What `read_item` reads."""
-_IS_ITS: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
+IS_ITS_ANSWER: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
+"""Joins an item to its answer in an `assignment`."""
 ITEMS_AND_ANSWERS: Final = Statement(
     select(*ITEM_COLUMNS, answer.c.revision, answer.c.state, answer.c.is_complete, answer.c.active)
-    .select_from(item.outerjoin(answer, _IS_ITS))
+    .select_from(item.outerjoin(answer, IS_ITS_ANSWER))
     .where(item.c.task_id == bindparam("task"))
     .order_by(item.c.place)
 )

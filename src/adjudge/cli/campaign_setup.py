@@ -115,7 +115,6 @@ def campaign_new_command(
 
 
 def _refuse_idle(settings: CampaignSettings) -> None:
-    """Refuse options that would change nothing, each with what it needs."""
     of_checks = ("check_kinds", "is_loud", "checks_first", "code_fail")
     idle = {
         "--assignment dynamic": settings.assignment != "dynamic"

@@ -146,7 +146,6 @@ def _one_table(rankings: dict[str, Ranking], tables: dict[str, Table], form: Tab
 
 
 def _data(ranking: Ranking) -> dict[str, Any]:
-    """The result as one JSON object."""
     data: dict[str, Any] = {
         "signature": str(ranking.signature),
         "method": ranking.method,
@@ -222,7 +221,6 @@ def compare_command(
 
 
 def _compare_data(found: Comparison) -> dict[str, Any]:
-    """The result as one JSON object."""
     return {
         "first": _side(found.first),
         "second": _side(found.second),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from adjudge.core.record import Record
-    from adjudge.core.scores import Scores, SegmentScore
+    from adjudge.core.scores import Scores
     from adjudge.core.segment import TestSet
     from adjudge.formats.read import Judgements
     from adjudge.reports.annotators import Judged
@@ -125,19 +125,20 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
             },
         }
     if level == "seg":
-        data["segments"] = _segments(scores.segments, with_lp=bool(scores.lps))
+        data["segments"] = [
+            {
+                **({"lp": s.lp} if scores.lps else {}),
+                "segment": s.segment,
+                "system": s.system,
+                "score": s.score,
+            }
+            for s in scores.segments
+        ]
     if level == "doc":
         data["documents"] = _documents(scores)
     if scores.lps:
         data["lps"] = {lp: _data(part, level) for lp, part in scores.lps.items()}
     return data
-
-
-def _segments(segments: Iterable[SegmentScore], *, with_lp: bool) -> list[dict[str, object]]:
-    return [
-        {**({"lp": s.lp} if with_lp else {}), "segment": s.segment, "system": s.system, "score": s.score}
-        for s in segments
-    ]
 
 
 def _documents(scores: Scores) -> list[dict[str, object]]:
@@ -342,7 +343,6 @@ def _is_campaign(path: Path) -> bool:
 
 
 def _campaign(path: Path) -> Judgements:
-    """What counts of a campaign's judgements; it may still be going on."""
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.exporting import export_campaign
     from adjudge.formats.read import Judgements, content_of

@@ -70,7 +70,6 @@ def meta_command(
 
 
 def _draw(found: MetaEvaluation, folder: Path) -> None:
-    """Write every figure as PDF, SVG and PNG."""
     from adjudge.reports.metric_figures import meta_figures
 
     drawn = [figure.write(folder) for figure in meta_figures(found)]
@@ -442,7 +441,6 @@ def _write(path: Path, scores: Scores, found: Thresholds) -> None:
 
 
 def _thresholds_data(found: Thresholds) -> dict[str, Any]:
-    """The result as one JSON object."""
     return {
         "bad": found.bad,
         "publish_risk": found.settings.publish_risk,
