@@ -58,7 +58,6 @@ from adjudge.errors import StoreError, UsageError
 __all__ = [
     "METADATA",
     "ROLES",
-    "AuditLine",
     "Campaign",
     "Database",
     "Person",

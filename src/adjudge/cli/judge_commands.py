@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from decimal import Decimal
 
-    from adjudge.analysis.preferences import TieCalibration
+    from adjudge.analysis.preferences import TieAgreement, TieCalibration
     from adjudge.core.judge import Judge
     from adjudge.core.segment import Subject, TestSet
     from adjudge.runs.forecast import Forecast
@@ -441,11 +441,7 @@ def _refuse_no_pairs(name: str) -> None:
 
 def _ties_table(found: Sequence[TieCalibration]) -> Table:
     rows = [
-        [
-            *(one.criterion, name, f"{threshold:.6g}"),
-            *(number(share, 3) for share in (agreement.all, agreement.ranked, agreement.tied)),
-            *(str(agreement.ties), held_out),
-        ]
+        [one.criterion, name, f"{threshold:.6g}", *_cells(agreement), held_out]
         for one in found
         for name, threshold, agreement, held_out in (
             ("as they are", 0.0, one.before, ""),
@@ -463,6 +459,11 @@ def _ties_table(found: Sequence[TieCalibration]) -> Table:
         "that mean where the threshold was chosen on other segments."
     )
     return Table(columns=["criterion", "verdicts", ">threshold", *shares], rows=rows, notes=notes)
+
+
+def _cells(agreement: TieAgreement) -> list[str]:
+    shares = (agreement.all, agreement.ranked, agreement.tied)
+    return [*(number(share, 3) for share in shares), str(agreement.ties)]
 
 
 def calibrate_command(
