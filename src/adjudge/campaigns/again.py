@@ -1,4 +1,6 @@
-"""Looking again: a second pass over what was annotated, a third person between two.
+"""Looking again: a second pass, a third person between two, and the agreement gate.
+
+The gate is MENT's: what annotators disagree on is judged again, and dropped if they still do.
 
 What was said before stays as it is. In a second pass and in an adjudication the marks made before are shown
 as marks that were there beforehand: whoever looks again keeps, changes or deletes each, and adds others. What
@@ -11,9 +13,9 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, func, insert, select
 
@@ -24,7 +26,7 @@ from adjudge.analysis.study_agreement import (
     segment_agreements,
 )
 from adjudge.campaigns.answers import send_segments_again
-from adjudge.campaigns.database import answer, assignment, item, person, task, verdict, write_audit
+from adjudge.campaigns.database import Campaign, answer, assignment, item, person, task, verdict, write_audit
 from adjudge.campaigns.database import campaign as campaigns
 from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.items import AnyRow, State, read_state, shown_order
@@ -32,9 +34,6 @@ from adjudge.campaigns.tasks import insert_copy, item_values, items_of
 from adjudge.core.record import Annotation
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Kind
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign
 
 __all__ = ["GateReport", "adjudicate", "apply_gate", "second_pass", "why_no_gate"]
 
@@ -90,7 +89,6 @@ def adjudicate(campaign: Campaign, now: float, *, actor: str, numbers: Collectio
 
 
 def _finished(campaign: Campaign, numbers: Collection[int] | None) -> Sequence[AnyRow]:
-    """Finished assignments of first judgements: id, person, seed and task."""
     is_done = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST) & (assignment.c.state == "done")
     columns = (
         assignment.c.id,
@@ -131,11 +129,16 @@ def _send_work(connection: Connection, campaign: Campaign, rows: Sequence[AnyRow
     check = json.dumps({"what": kind, "assignments": made_by})
     if check in connection.execute(copies).scalars().all():
         return 0
-    if _edits_drafts(campaign):
-        said = _Said(edits=_edits(connection, rows))
-    else:
-        said = _Said(marks=_marks(connection, rows))
-    values = [{**item_values(row, said.shown(row)), "check": check} for row in items_of(connection, number)]
+    edits, marks = _said(connection, rows)
+    values = []
+    for row in items_of(connection, number):
+        drafts = json.loads(row.translations)
+        if _edits_drafts(campaign):
+            drafts = [*_written(edits[row.item_id], drafts), *drafts]
+        else:
+            for place, one in enumerate(drafts):
+                one["given"] = sorted(marks[row.item_id, place], key=_order)
+        values.append({**item_values(row, json.dumps(drafts, ensure_ascii=False)), "check": check})
     insert_copy(connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number)
     return 1
 
@@ -144,38 +147,27 @@ def _edits_drafts(campaign: Campaign) -> bool:
     return campaign.protocol.shows == "candidates"
 
 
-_Edits = Mapping[int, Sequence[str]]
+_Edits = defaultdict[int, list[str]]
 """Item to what people wrote."""
-
-
-def _edits(connection: Connection, rows: Sequence[AnyRow]) -> _Edits:
-    """What was written, each text once."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
-    for row in rows:
-        said = select(answer.c.item_id, answer.c.state).where(answer.c.assignment_id == row.id)
-        for number, text in connection.execute(said):
-            edited = read_state(text).edited
-            if edited is not None and edited not in found[number]:
-                found[number].append(edited)
-    return found
-
-
-_Marks = dict[tuple[int, int], list[dict[str, Any]]]
+_Marks = defaultdict[tuple[int, int], list[dict[str, Any]]]
 """Item, and place of the translation among its systems, to the marks."""
 
 
-def _marks(connection: Connection, rows: Sequence[AnyRow]) -> _Marks:
-    """What was marked, each mark once; one that several people made alike stays one."""
-    found: _Marks = defaultdict(list)
+def _said(connection: Connection, rows: Sequence[AnyRow]) -> tuple[_Edits, _Marks]:
+    """What was written and what was marked, each text and each mark once, whoever made it."""
+    edits: _Edits = defaultdict(list)
+    marks: _Marks = defaultdict(list)
     for row in rows:
         said = select(answer.c.item_id, answer.c.state).where(answer.c.assignment_id == row.id)
         for number, text in connection.execute(said):
             state = read_state(text)
+            if state.edited is not None and state.edited not in edits[number]:
+                edits[number].append(state.edited)
             order = shown_order(row.seed, number, len(state.translations))
             for shown, place in enumerate(order):
-                own = found[number, place]
+                own = marks[number, place]
                 own += [mark for mark in _marks_of(state, shown) if mark not in own]
-    return found
+    return edits, marks
 
 
 def _marks_of(state: State, shown: int) -> Iterator[dict[str, Any]]:
@@ -188,33 +180,18 @@ def _marks_of(state: State, shown: int) -> Iterator[dict[str, Any]]:
         yield {**nowhere, **part.missing.model_dump(mode="json")}
 
 
-@dataclass(frozen=True)
-class _Said:
-    """What people wrote, or marked."""
-
-    edits: _Edits = field(default_factory=dict)
-    marks: _Marks | None = None
-
-    def shown(self, row: AnyRow) -> str:
-        """Translations of an item, as JSON, with what was marked in them, and behind what was written."""
-        drafts = json.loads(row.translations)
-        if self.marks is not None:
-            for place, one in enumerate(drafts):
-                one["given"] = sorted(self.marks[row.item_id, place], key=_order)
-        taken = {one["system"] for one in drafts}
-        names = (name for number in count(1) if (name := f"edited {number}") not in taken)
-        edited = [
-            {"system": name, "text": text, "given": None, "original": None}
-            for name, text in zip(names, self.edits.get(row.item_id, ()), strict=False)
-        ]
-        return json.dumps([*edited, *drafts], ensure_ascii=False)
+def _written(texts: Sequence[str], drafts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Texts as drafts, under names that no other draft has."""
+    taken = {one["system"] for one in drafts}
+    names = (name for number in count(1) if (name := f"edited {number}") not in taken)
+    return [
+        {"system": name, "text": text, "given": None, "original": None}
+        for name, text in zip(names, texts, strict=False)
+    ]
 
 
 def _order(mark: Mapping[str, Any]) -> tuple[bool, int, int]:
     return mark["start"] is None, mark["start"] or 0, mark["end"] or 0
-
-
-# The agreement gate of MENT: what annotators disagree on is judged again, and dropped if they still do.
 
 
 Decision = Literal["kept", "again", "dropped"]
@@ -315,8 +292,7 @@ def apply_gate(
         counts = Counter(row["decision"] for row in rows)
         detail = ", ".join(f"{count} {decision}" for decision, count in counts.items())
         write_audit(connection, campaign.id, now, actor=actor, action="gate", detail=detail or "nothing new")
-        said = _decided(connection, campaign)
-        return _report(_count_segments(connection, campaign), said, [one for one, _ in new])
+        return _report(connection, campaign, [one for one, _ in new])
 
 
 def _annotations(campaign: Campaign) -> tuple[list[Annotation], list[Annotation]]:
@@ -382,19 +358,15 @@ def _row(campaign: Campaign, one: SegmentAgreement, number: int, now: float) -> 
     }
 
 
-def _count_segments(connection: Connection, campaign: Campaign) -> int:
+def _report(connection: Connection, campaign: Campaign, new: list[SegmentAgreement]) -> GateReport:
     is_theirs = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
-    found = select(task.c.lp, item.c.segment).join_from(item, task).where(is_theirs).distinct()
-    return int(connection.execute(select(func.count()).select_from(found.subquery())).scalar_one())
-
-
-def _report(
-    segments: int, said: Mapping[tuple[str, str, int], Decision], new: list[SegmentAgreement]
-) -> GateReport:
+    segments = select(task.c.lp, item.c.segment).join_from(item, task).where(is_theirs).distinct()
+    total = select(func.count()).select_from(segments.subquery())
+    said = _decided(connection, campaign)
     counts = Counter((number, decision) for (_, _, number), decision in said.items())
     passes = Counter(number for number, _ in counts.elements())
     return GateReport(
-        segments=segments,
+        segments=int(connection.execute(total).scalar_one()),
         first=passes[1],
         failed=counts[1, "again"],
         second=passes[2],

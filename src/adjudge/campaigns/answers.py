@@ -4,6 +4,9 @@ An event has an id that the page made, so that one sent twice counts once. It na
 made upon: where another page has changed the item since, nothing is written, and the page gets the newer
 state to choose from. A page may send several changes at once, or again after a dead network: it need not know
 the revisions that its own changes got. A time makes no revision: it adds seconds, whoever changed what.
+
+Besides `save`: what a page is shown of a task (`task_view`), how a task ends (`finish`, `release`), and how
+segments are judged anew (`send_segments_again`).
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, and_, bindparam, insert, literal, select, update
 
@@ -27,9 +30,20 @@ from adjudge.campaigns.assigning import (
     take_up_again,
     tutorial_before,
 )
-from adjudge.campaigns.database import Statement, answer, assignment, event, item, task, write_audit
+from adjudge.campaigns.database import (
+    Campaign,
+    Person,
+    Statement,
+    answer,
+    assignment,
+    event,
+    item,
+    task,
+    write_audit,
+)
 from adjudge.campaigns.database import person as people
 from adjudge.campaigns.items import (
+    IS_ITS_ANSWER,
     ITEM_COLUMNS,
     ITEMS_AND_ANSWERS,
     AnyRow,
@@ -47,9 +61,6 @@ from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
 from adjudge.formats.campaign_export import FIRST
 
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign, Person
-
 __all__ = [
     "Event",
     "ItemView",
@@ -61,9 +72,6 @@ __all__ = [
     "send_segments_again",
     "task_view",
 ]
-
-
-# What a page tells of a change, and what became of it.
 
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
@@ -171,10 +179,9 @@ _IS_NEWEST: Final = and_(
     event.c.item_id == answer.c.item_id,
     event.c.revision == answer.c.revision,
 )
-_IS_MINE: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
 _ANSWERS: Final = (
     select(*ITEM_COLUMNS, answer, event.c.page)
-    .select_from(item.outerjoin(answer, _IS_MINE).outerjoin(event, _IS_NEWEST))
+    .select_from(item.outerjoin(answer, IS_ITS_ANSWER).outerjoin(event, _IS_NEWEST))
     .where(item.c.task_id == bindparam("task"))
 )
 _NAMED: Final = select(
@@ -235,13 +242,14 @@ def save(
         for one in events:
             saving.take(one)
         saving.write()
-        return saving.result()
+        stale = tuple(saving.stale.values())
+        return Saved(saved=tuple(saving.saved), stale=stale, refused=tuple(saving.refused))
 
     return campaign.database.write(work)
 
 
 def _lock(connection: Connection, campaign: Campaign, person: Person, assignment_id: int) -> Assignment:
-    """Lock the person, so that their saves wait for each other, and the assignment."""
+    """Lock the person, whose saves then wait for each other, and the assignment."""
     lock_person(connection, campaign, person.id)
     found = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
     if not found.is_editable(is_loud=campaign.settings.is_loud):
@@ -271,8 +279,6 @@ class _Before(NamedTuple):
 
 @dataclass(kw_only=True)
 class _Answer:
-    """An item's answer while its events are taken."""
-
     shown: ItemShown
     is_new: bool
     revision: int
@@ -288,8 +294,6 @@ class _Answer:
 
 @dataclass
 class _Saving:
-    """One request."""
-
     connection: Connection
     campaign: Campaign
     given: Assignment
@@ -333,20 +337,19 @@ class _Saving:
     def take(self, one: Event) -> None:
         """Save one event, or say why not."""
         try:
-            self._take(one, self._item(one.item))
+            self._take(one)
         except DataError as error:
             self.refused.append(Refused(id=one.id, item=one.item, why=str(error)))
 
-    def _item(self, number: int) -> _Answer:
-        if number not in self.answers:
-            raise DataError(f"task {self.given.number} has no item {number}")
-        return self.answers[number]
-
-    def _take(self, one: Event, found: _Answer) -> None:
+    def _take(self, one: Event) -> None:
+        if one.item not in self.answers:
+            raise DataError(f"task {self.given.number} has no item {one.item}")
+        found = self.answers[one.item]
         state = self._read(one, found)
+        is_behind = one.base < found.revision and found.page != self.page and one.kind != "time"
         if one.id in self.before:
             self._repeat(one, found, state)
-        elif one.item in self.stale or self._is_stale(one, found):
+        elif one.item in self.stale or is_behind:
             fields = found.state.model_dump(mode="json")
             self.stale[one.item] = Stale(item=one.item, revision=found.revision, state=fields)
         else:
@@ -372,9 +375,6 @@ class _Saving:
         if before.revision == found.revision:
             found.page = self.page
         self._acknowledge(one, before.revision, found)
-
-    def _is_stale(self, one: Event, found: _Answer) -> bool:
-        return one.base < found.revision and found.page != self.page and one.kind != "time"
 
     def _write(self, one: Event, found: _Answer, state: State) -> None:
         is_declared = one.kind == "complete" or (found.is_complete and one.kind != "reset")
@@ -423,16 +423,9 @@ class _Saving:
         if kept:
             _UPDATE.run(self.connection, kept)
 
-    def result(self) -> Saved:
-        """Every event's fate."""
-        return Saved(saved=tuple(self.saved), stale=tuple(self.stale.values()), refused=tuple(self.refused))
-
 
 def _values(found: _Answer) -> dict[str, Any]:
     return {name: getattr(found, name) for name in _KEPT} | {"state": found.state.model_dump_json()}
-
-
-# How a task ends for a person: finished, or taken back by an organiser.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -478,7 +471,6 @@ def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -
 def _check_finished(
     connection: Connection, campaign: Campaign, given: Assignment
 ) -> dict[int, tuple[str, ...]]:
-    """Refuse what is not finished; say what a check or a tutorial expected otherwise."""
     rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
     shown = [(read_item(campaign, row, given.seed), row) for row in rows]
     todo = {one.id: _todo(one, row) for one, row in shown if not row.is_complete}
@@ -520,9 +512,6 @@ def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
         detail = f"task {number}: {count} given back"
         write_audit(connection, campaign.id, now, actor=actor, action="release", detail=detail)
         return count
-
-
-# A task as its annotator sees it: texts, what was said so far, and never the name of a system.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -601,6 +590,7 @@ def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskVie
 
 def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
     check = shown.check or {}
+    instructions = (one["instruction"] for one in shown.translations if "instruction" in one)
     return ItemView(
         id=shown.id,
         place=shown.place,
@@ -612,16 +602,9 @@ def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
         revision=row.revision or 0,
         state=first_state(shown.asked) if row.state is None else read_state(row.state),
         is_complete=bool(row.is_complete),
-        says=check.get("says", "") if given.kind == "tutorial" else _instruction(shown),
+        says=check.get("says", "") if given.kind == "tutorial" else next(instructions, ""),
         active=row.active or 0.0,
     )
-
-
-def _instruction(shown: ItemShown) -> str:
-    return next((one["instruction"] for one in shown.translations if "instruction" in one), "")
-
-
-# Segments that are judged anew, since people did not agree on them.
 
 
 def send_segments_again(

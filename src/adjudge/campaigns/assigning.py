@@ -1,5 +1,9 @@
 """Who works on what: a task is given to a person for a while.
 
+`assign_next` gives a person what they have, what they had, or another task: the next one of their batch, or
+of a pool by priority; in a dynamic assignment, one of the systems of which the next judgement tells most
+(`rank_systems`). As many people as a task needs have a place in it; a place that is given back is free.
+
 Everything that changes who has what happens in one transaction that locks the person first, so that two pages
 of theirs wait for each other, and then the task, so that nobody else is given the same place.
 """
@@ -14,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
@@ -35,14 +39,11 @@ from sqlalchemy import (
 )
 
 from adjudge.analysis.preferences import VERDICTS
-from adjudge.campaigns.database import Database, Statement, answer, assignment, task
+from adjudge.campaigns.database import Campaign, Database, Person, Statement, answer, assignment, task
 from adjudge.campaigns.database import person as people
 from adjudge.campaigns.items import AnyRow, State, read_state, score_of, shown_order
 from adjudge.errors import NotYoursError
 from adjudge.formats.campaign_export import FIRST
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign, Person
 
 __all__ = [
     "TAKEN",
@@ -59,9 +60,6 @@ __all__ = [
     "take_up_again",
     "tutorial_before",
 ]
-
-
-# Which systems the next judgement tells most of, by the answers so far.
 
 
 _Z: Final = 1.96
@@ -128,7 +126,7 @@ class Known:
 
     tallies: dict[str, Tally] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
-    _values: dict[int, tuple[str, list[float]]] = field(default_factory=dict)
+    _values: dict[int, list[float]] = field(default_factory=dict)
     _read_until: float = -math.inf
     _counted_at: float = -math.inf
 
@@ -147,21 +145,15 @@ class Known:
             values = _values(campaign, read_state(row.state), row.seed, row.item_id)
             found.setdefault(row.id, (row.systems, []))[1].extend(values)
         for number, (systems, values) in found.items():
-            self._replace(number, systems, values)
+            tally = self.tallies.setdefault(systems, Tally())
+            tally.add(self._values.get(number, ()), sign=-1)
+            tally.add(values)
+            self._values[number] = values
         if not 0 <= now - self._counted_at < _COUNTED_EVERY:
-            self._count(connection, campaign)
+            is_open = task.c.is_closed.is_(False) & task.c.kind.in_(FIRST)
+            counts = select(task.c.systems, func.count()).where(task.c.campaign_id == campaign.id, is_open)
+            self.open = dict(connection.execute(counts.group_by(task.c.systems)).all())
             self._counted_at = now
-
-    def _replace(self, number: int, systems: str, values: list[float]) -> None:
-        tally = self.tallies.setdefault(systems, Tally())
-        tally.add(self._values.get(number, ("", []))[1], sign=-1)
-        tally.add(values)
-        self._values[number] = (systems, values)
-
-    def _count(self, connection: Connection, campaign: Campaign) -> None:
-        is_open = (task.c.campaign_id == campaign.id) & task.c.is_closed.is_(False) & task.c.kind.in_(FIRST)
-        query = select(task.c.systems, func.count()).where(is_open).group_by(task.c.systems)
-        self.open = dict(connection.execute(query).all())
 
     def ranked(self, leased: Counter[str], value: Callable[[Known, str], float]) -> tuple[str, ...]:
         """Systems with open tasks, most telling first; of equals, those with the fewest judgements.
@@ -188,12 +180,10 @@ def tied_with(known: Known, systems: str) -> float:
     tally = known.tallies.get(systems, Tally())
     if len(json.loads(systems)) == 2:
         return float(not abs(tally.mean) > _Z * math.sqrt(tally.variance))
-    others = [other for other in known.open.keys() | known.tallies.keys() if other != systems]
-    return float(sum(_is_tied(tally, known.tallies.get(other, Tally())) for other in others))
-
-
-def _is_tied(one: Tally, other: Tally) -> bool:
-    return abs(one.mean - other.mean) <= _Z * math.sqrt(one.variance + other.variance)
+    names = (known.open.keys() | known.tallies.keys()) - {systems}
+    others = [known.tallies.get(name, Tally()) for name in names]
+    ties = (abs(tally.mean - o.mean) <= _Z * math.sqrt(tally.variance + o.variance) for o in others)
+    return float(sum(ties))
 
 
 def uncertainty(known: Known, systems: str) -> float:
@@ -233,9 +223,6 @@ def _values(campaign: Campaign, state: State, seed: int, item: int) -> list[floa
         return [sum(points) / len(points)] if points else []
     scores = [score_of(state, shown, campaign.protocol) for shown in range(len(state.translations))]
     return [score for score in scores if score is not None]
-
-
-# Places of a task: how many people have it, and what becomes of a place that is given back.
 
 
 _MOST: Final = 200  # given back in one transaction
@@ -337,12 +324,8 @@ def take_up_again(connection: Connection, task_number: int, number: int, until: 
     return True
 
 
-# Which task comes next for a person: a batch in its order, a pool by priority, or what tells most.
-
-
 _GAP: Final = 4
 """A check of a pool comes 2 to 5 tasks after its original."""
-_SECOND: Final = ("adjudication", "again")  # kinds that look at what others did, and come first
 
 
 def choose(
@@ -361,7 +344,7 @@ def choose(
         ranked: systems in the order in which they tell most; empty where that is not asked.
     """
     for waits in (False,) if campaign.database.is_sqlite else (False, True):
-        choosing = _Choosing(connection, campaign, person, waits=waits)
+        choosing = _Choosing(connection=connection, campaign=campaign, person=person, waits=waits)
         if (found := choosing.find(place, ranked)) is not None:
             return found
     return None
@@ -393,8 +376,7 @@ def tutorial_before(
     return chosen if found is None else int(found)
 
 
-# Statements, made once, since to make one takes longer than to run it...
-
+# Statements are made once, since to make one takes longer than to run it.
 _PERSON: Final[BindParameter[int]] = bindparam("person")
 _HAD: Final = exists().where(assignment.c.task_id == task.c.id, assignment.c.person_id == _PERSON)
 _NEW: Final = select(task.c.id).where(task.c.is_closed.is_(False), ~_HAD)
@@ -436,59 +418,48 @@ def _locking(query: Select[int], *, waits: bool) -> Statement:
     return Statement(query.limit(1).with_for_update(of=task.c.id, skip_locked=not waits, key_share=True))
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Choosing:
-    """One look through the tasks."""
-
-    def __init__(self, connection: Connection, campaign: Campaign, person: AnyRow, *, waits: bool) -> None:
-        self._connection = connection
-        self._campaign = campaign
-        self._person = person
-        self._waits = waits
-        self._asked = {"campaign": campaign.id, "person": person.id}
+    connection: Connection
+    campaign: Campaign
+    person: AnyRow
+    waits: bool
 
     def find(self, place: int, ranked: Ranked) -> int | None:
         if (mine := self._first(_MINE)) is not None:
             return mine
-        for kind in _SECOND:
-            if (found := self._second_look(kind)) is not None:
+        second_looks = ("adjudication", "again") if self.person.role == "adjudicator" else ("again",)
+        for kind in second_looks:
+            if (found := self._first(_OF_OTHERS, kind=kind)) is not None:
                 return found
-        if self._campaign.settings.assignment == "static" and self._person.batch is not None:
-            return self._of_batch()
+        settings = self.campaign.settings
+        if settings.assignment == "static" and self.person.batch is not None:
+            query = _OF_BATCH if settings.checks_first else _OF_BATCH_IN_TURN
+            return self._first(query, batch=self.person.batch)
         return self._due_check(place) or self._of_pool(ranked) or self._due_check(None)
 
     def _first(self, query: Select[int], **asked: object) -> int | None:
         """Lock the first task that has a place left."""
-        locked = _locking(query, waits=self._waits)
-        while (found := locked.first(self._connection, **self._asked, **asked)) is not None:
-            if free_places(self._connection, found.id) > 0:
+        locked = _locking(query, waits=self.waits)
+        own = {"campaign": self.campaign.id, "person": self.person.id}
+        while (found := locked.first(self.connection, **own, **asked)) is not None:
+            if free_places(self.connection, found.id) > 0:
                 return int(found.id)
-            close(self._connection, found.id)
+            close(self.connection, found.id)
         return None
-
-    def _second_look(self, kind: str) -> int | None:
-        """What others annotated, and the person did not."""
-        if kind == "adjudication" and self._person.role != "adjudicator":
-            return None
-        return self._first(_OF_OTHERS, kind=kind)
-
-    def _of_batch(self) -> int | None:
-        """In the order of the batch; a check only once its original is done, unless it may come before."""
-        query = _OF_BATCH if self._campaign.settings.checks_first else _OF_BATCH_IN_TURN
-        return self._first(query, batch=self._person.batch)
 
     def _due_check(self, place: int | None) -> int | None:
-        """A check whose original the person did long enough ago; None: however long ago."""
-        for found, before in _CHECKS.rows(self._connection, **self._asked):
-            if place is None or place - before > self._gap(found):
-                chosen = self._first(_THIS, task=found)
-                if chosen is not None:
-                    return chosen
-        return None
+        """A check whose original the person did long enough ago; None: however long ago.
 
-    def _gap(self, check: int) -> int:
-        """Drawn, so that nobody can tell when a check comes."""
-        drawn = hashlib.sha256(f"{self._campaign.settings.seed}/{check}/{self._person.id}".encode()).digest()
-        return 1 + drawn[0] % _GAP
+        How long is drawn, so that nobody can tell when a check comes.
+        """
+        seed, person = self.campaign.settings.seed, self.person.id
+        for found, before in _CHECKS.rows(self.connection, person=person):
+            gap = 1 + hashlib.sha256(f"{seed}/{found}/{person}".encode()).digest()[0] % _GAP
+            is_due = place is None or place - before > gap
+            if is_due and (chosen := self._first(_THIS, task=found)) is not None:
+                return chosen
+        return None
 
     def _of_pool(self, ranked: Ranked) -> int | None:
         for systems in ranked.systems:
@@ -507,7 +478,7 @@ class _Choosing:
         if len(found) < 2:
             return found[0] if found else None
         order = select(task.c.id).where(task.c.id.in_(found)).order_by(task.c.priority.desc(), task.c.number)
-        return self._connection.execute(order.limit(1)).scalar()
+        return self.connection.execute(order.limit(1)).scalar()
 
 
 _WORKERS: Final = {"annotator", "adjudicator"}
@@ -632,11 +603,6 @@ def lock_person(connection: Connection, campaign: Campaign, number: int) -> AnyR
     return found
 
 
-def _current(connection: Connection, campaign: Campaign, person: int) -> Assignment | None:
-    found = _HELD.first(connection, person=person, campaign=campaign.id)
-    return None if found is None else _read(found)
-
-
 def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | None:
     """Give a person what they have to work on: what they have, what they had, or another task.
 
@@ -662,13 +628,16 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
     def assign(connection: Connection) -> Assignment | None:
         known = lock_person(connection, campaign, person.id)
         until = now + settings.lease_minutes * 60
-        if (held := _current(connection, campaign, person.id)) is not None:
+        theirs = {"person": person.id, "campaign": campaign.id}
+        if (held := _HELD.first(connection, **theirs)) is not None:
             renew(connection, held.id, until)
             return _find(connection, held.id)
         expire_overdue(connection, now)
-        if (again := _taken_up(connection, campaign, person.id, until)) is not None:
-            return _find(connection, again)
-        place = _places(connection, person.id)
+        for number, of_task in _EXPIRED.rows(connection, **theirs):
+            if take_up_again(connection, of_task, number, until):
+                return _find(connection, number)
+        highest = _HIGHEST.first(connection, person=person.id).place
+        place = 0 if highest is None else highest + 1
         chosen = choose(connection, campaign, known, place, ranked)
         if chosen is None:
             return None
@@ -697,19 +666,6 @@ def count_held_by_others(campaign: Campaign, person: Person) -> int:
     )
     with campaign.database.reading() as connection:
         return int(connection.execute(held).scalar_one())
-
-
-def _places(connection: Connection, person: int) -> int:
-    highest: int | None = _HIGHEST.first(connection, person=person).place
-    return 0 if highest is None else highest + 1
-
-
-def _taken_up(connection: Connection, campaign: Campaign, person: int, until: float) -> int | None:
-    """What was taken from the person for want of time, where a place is still free."""
-    for number, task_number in _EXPIRED.rows(connection, person=person, campaign=campaign.id):
-        if take_up_again(connection, task_number, number, until):
-            return int(number)
-    return None
 
 
 def _give(

@@ -1,4 +1,8 @@
-"""Attention checks in the store: whether people noticed what was damaged."""
+"""Attention checks: copies of documents with damage that nobody who reads can miss.
+
+`Checks` makes the copies: words exchanged or left out, or a translation of another text. `words_of` finds
+words in any script. `noticed_by_person` tells from the store whether people noticed what was damaged.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +12,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
-from adjudge.campaigns.database import answer, assignment, item, task
+from adjudge.campaigns.database import Campaign, Person, answer, assignment, item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, Expected, Shown, SpanShown, feedback, read_item, read_state
 from adjudge.campaigns.settings import CampaignProtocol, CheckKind
 from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.language import script_of, target_language
 
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign, Person
-
 __all__ = ["Checks", "checks_noticed", "has_spaces", "noticed_by_person", "words_of"]
-
-
-# Words of a text in any script: what a damaged copy exchanges.
 
 
 _WITHOUT_SPACES: Final = frozenset({
@@ -64,21 +62,11 @@ def _is_joined(text: str, at: int) -> bool:
         return True
     if "\U0001f3fb" <= char <= "\U0001f3ff" or char == "\u0e33":  # Thai am is written onto what is before it
         return True
-    return _is_regional(char) and _is_regional(before) and _regionals_before(text, at) % 2 == 1
+    return _is_regional(char) and sum(1 for _ in takewhile(_is_regional, reversed(text[:at]))) % 2 == 1
 
 
 def _is_regional(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
-
-
-def _regionals_before(text: str, at: int) -> int:
-    count = 0
-    while count < at and _is_regional(text[at - 1 - count]):
-        count += 1
-    return count
-
-
-# Attention checks: copies of documents with damage that nobody who reads can miss.
 
 
 _Words = list[tuple[int, int]]
@@ -230,17 +218,14 @@ def _moved(span: SpanShown, damage: _Damage) -> SpanShown | None:
 def checks_noticed(campaign: Campaign, person: Person) -> list[bool]:
     """Of each attention check that a person finished, whether they noticed the damage."""
     with campaign.database.reading() as connection:
-        return _noticed(connection, campaign, _checks(campaign).where(assignment.c.person_id == person.id))[
-            person.id
-        ]
+        return noticed_by_person(connection, campaign, assignment.c.person_id == person.id)[person.id]
 
 
-def noticed_by_person(connection: Connection, campaign: Campaign) -> defaultdict[int, list[bool]]:
-    """The same of everybody, by their ids; nothing of who met no check."""
-    return _noticed(connection, campaign, _checks(campaign))
-
-
-def _noticed(connection: Connection, campaign: Campaign, checks: Select[Any]) -> defaultdict[int, list[bool]]:
+def noticed_by_person(
+    connection: Connection, campaign: Campaign, *chosen: ColumnElement[bool]
+) -> defaultdict[int, list[bool]]:
+    """The same of everybody, or of who is chosen, by their ids; nothing of who met no check."""
+    checks = _checks(campaign).where(*chosen)
     found: defaultdict[int, list[bool]] = defaultdict(list)
     for row in connection.execute(checks):
         found[row.person_id].append(_is_noticed(campaign, row))

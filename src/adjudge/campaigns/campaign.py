@@ -1,4 +1,9 @@
-"""The folder of a campaign: opening it, its links and guidelines, and the code for who is done."""
+"""The folder of a campaign: opening it, its links and guidelines, and the completion code.
+
+A folder holds `campaign.json`, which says where the store is, the store itself where no server has it, the
+links, and guidelines for people to edit. The completion code is what a person shows a platform such as
+Prolific when nothing is left for them.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +57,6 @@ __all__ = [
     "write_guidelines",
     "write_links",
 ]
-
-
-# A campaign's folder: where its store is, guidelines for people to edit, and the links.
 
 
 STORE: Final = "campaign.sqlite"
@@ -173,14 +175,12 @@ def write_links(folder: Path, links: Iterable[Link]) -> None:
     table = io.StringIO()
     rows = csv.writer(table)
     rows.writerow(["name", "role", "link"])
-    rows.writerows([_cell(link.name), link.role, link.path] for link in links)
+    for link in links:
+        is_formula = render_cell(link.name).startswith("'")
+        rows.writerow([f"'{link.name}" if is_formula else link.name, link.role, link.path])
     path = folder / _LINKS
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(table.getvalue())
-
-
-def _cell(name: str) -> str:
-    return f"'{name}" if render_cell(name).startswith("'") else name
 
 
 def open_campaign(folder: Path | str) -> Campaign:
@@ -244,9 +244,6 @@ def protocol_of(settings: CampaignSettings) -> CampaignProtocol:
     return protocol
 
 
-# What annotators read: guidelines of a protocol and of a language pair, as Markdown to be edited.
-
-
 _GENERAL: Final = "guidelines.md"
 
 
@@ -282,9 +279,6 @@ def read_guidelines(campaign: Campaign, lp: str) -> str:
     return "\n\n".join(read_text(path).strip() for path in found)
 
 
-# The code that a person shows a platform such as Prolific when nothing is left for them.
-
-
 SHARE_TO_PASS: Final = 0.5
 """Share of the attention checks that are to be noticed."""
 
@@ -309,7 +303,6 @@ def completion_code(campaign: Campaign, person: Person) -> str:
 
 
 def _has_worked(campaign: Campaign, person: Person) -> bool:
-    """Whether the person finished anything but a tutorial."""
     is_theirs = (assignment.c.person_id == person.id) & (assignment.c.state == "done")
     query = select(assignment.c.id).join_from(assignment, task).where(is_theirs, task.c.kind != "tutorial")
     with campaign.database.reading() as connection:

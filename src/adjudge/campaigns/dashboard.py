@@ -1,6 +1,8 @@
 """What an organiser sees while people judge: which systems still differ, how far it is, how people do.
 
-The numbers are those of `meta`, over the answers that `watching` keeps; `adjudge campaign analyse` says more.
+`find_progress` counts what the store has. `watched` keeps the answers as numbers in memory: it reads all of
+them once, and then only what changed. `dashboard` computes the rest from them, seldom enough that nobody who
+works feels it (`Resting`); `adjudge campaign analyse` says more.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from threading import Lock
 from time import thread_time
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,18 +26,26 @@ from adjudge.analysis.study_pieces import Mark, wilson_interval
 from adjudge.analysis.study_systems import Standing, find_standing
 from adjudge.campaigns.assigning import TAKEN
 from adjudge.campaigns.attention_checks import noticed_by_person
-from adjudge.campaigns.database import Database, Role, answer, assignment, event, item, person, task
+from adjudge.campaigns.database import (
+    Campaign,
+    Database,
+    Person,
+    Role,
+    answer,
+    assignment,
+    event,
+    item,
+    person,
+    task,
+)
 from adjudge.campaigns.exporting import dropped_segments
-from adjudge.campaigns.items import State, TranslationState, read_state, score_of, shown_order
+from adjudge.campaigns.items import TranslationState, read_state, score_of, shown_order
 from adjudge.campaigns.people import select_people
 from adjudge.core.scores import Interval
 from adjudge.formats.campaign_export import PASSES, Kind, of_latest_pass
 from adjudge.stats.bootstrap import Draws
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign, Person
 
 __all__ = [
     "OwnProgress",
@@ -49,12 +59,9 @@ __all__ = [
 ]
 
 
-# What the store has of a campaign's work, counted. Tutorials are no work.
-
-
 @dataclass(frozen=True)
 class Counts:
-    """Counts of one campaign, at one moment.
+    """Counts of one campaign's work, at one moment; tutorials are no work.
 
     Args:
         campaign: which.
@@ -84,33 +91,26 @@ class Counts:
     def assignments(self) -> dict[str, int]:
         """Assignments by their state."""
         query = select(assignment.c.state, func.count()).join_from(assignment, task)
-        return dict(map(tuple, self._all(query.where(_is_work()).group_by(assignment.c.state))))
+        return dict(map(tuple, self._all(query.where(_IS_WORK).group_by(assignment.c.state))))
 
     def items_finished(self) -> dict[str, int]:
         """Finished items by the state of the assignments that they are of."""
         query = _finished(select(assignment.c.state, func.count())).group_by(assignment.c.state)
         return dict(map(tuple, self._all(query)))
 
-    def finished_since(self, since: float) -> int:
-        """Items whose last change came then or later."""
-        (row,) = self._all(_finished(select(func.count())).where(answer.c.last_at >= since))
+    def finished(self, chosen: ColumnElement[bool]) -> int:
+        """Finished items of the chosen answers or assignments."""
+        (row,) = self._all(_finished(select(func.count())).where(chosen))
         return int(row[0])
-
-    def items_finished_by(self, number: int) -> int:
-        """Items that one person finished."""
-        (row,) = self._all(_finished(select(func.count())).where(assignment.c.person_id == number))
-        return int(row[0])
-
-    # By person...
 
     def tasks_done(self) -> dict[int, int]:
         """Tasks that each person finished."""
         query = select(assignment.c.person_id, func.count()).join_from(assignment, task)
-        chosen = query.where(_is_work(), assignment.c.state == "done").group_by(assignment.c.person_id)
+        chosen = query.where(_IS_WORK, assignment.c.state == "done").group_by(assignment.c.person_id)
         return dict(map(tuple, self._all(chosen)))
 
     def work(self) -> dict[int, dict[str, Any]]:
-        """Finished items, seconds and times of each person, by the names of `progress.PersonProgress`."""
+        """Finished items, seconds and times of each person, by the names of `PersonProgress`."""
         query = (
             select(
                 assignment.c.person_id,
@@ -122,7 +122,7 @@ class Counts:
             )
             .join_from(answer, assignment)
             .join(task)
-            .where(_is_work())
+            .where(_IS_WORK)
             .group_by(assignment.c.person_id)
         )
         rows = [dict(row._mapping) for row in self._all(query)]  # noqa: SLF001 (public in SQLAlchemy)
@@ -140,7 +140,7 @@ class Counts:
         )
         query = (
             select(person.c.id, func.count())
-            .join_from(person, task, and_(task.c.batch == person.c.batch, _is_work()))
+            .join_from(person, task, and_(task.c.batch == person.c.batch, _IS_WORK))
             .join(item, item.c.task_id == task.c.id)
             .outerjoin(assignment, mine)
             .outerjoin(answer, is_answered)
@@ -153,17 +153,12 @@ class Counts:
         return dict(map(tuple, self._all(chosen)))
 
 
-def _is_work() -> ColumnElement[bool]:
-    return task.c.kind != "tutorial"
+_IS_WORK: Final[ColumnElement[bool]] = task.c.kind != "tutorial"
 
 
 def _finished(columns: Select[Any]) -> Select[Any]:
-    """Complete answers of work, with their assignments and tasks."""
     joined = columns.select_from(answer).join(assignment, answer.c.assignment_id == assignment.c.id)
-    return joined.join(task, assignment.c.task_id == task.c.id).where(_is_work(), answer.c.is_complete)
-
-
-# How far a campaign is: what is done and to do, who did how much how fast, and when it will end.
+    return joined.join(task, assignment.c.task_id == task.c.id).where(_IS_WORK, answer.c.is_complete)
 
 
 _DAY: Final = 86_400.0
@@ -308,7 +303,7 @@ def _with_forecast(found: Progress, counts: Counts, now: float) -> Progress:
     if not starts:
         return found
     since = max(min(starts), now - _DAY)
-    finished, hours = counts.finished_since(since), (now - since) / 3600
+    finished, hours = counts.finished(answer.c.last_at >= since), (now - since) / 3600
     if not finished or hours <= 0:
         return found
     pace = finished / hours
@@ -333,10 +328,7 @@ def find_own_progress(campaign: Campaign, who: Person) -> OwnProgress:
     with campaign.database.reading() as connection:
         counts = Counts(campaign, connection)
         left = None if who.batch is None else counts.left(who.id).get(who.id, 0)
-        return OwnProgress(done=counts.items_finished_by(who.id), left=left)
-
-
-# The answers of a campaign as numbers in memory: read once, then only what changed since.
+        return OwnProgress(done=counts.finished(assignment.c.person_id == who.id), left=left)
 
 
 _OVERLAP: Final = 1000  # events read again: transactions end in another order than their numbers were given
@@ -353,7 +345,8 @@ class Seen:
         unit: language pair and segment.
         system: that was judged; of a pair, the first.
         other: of a pair, the second.
-        score: rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second.
+        score: rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second:
+            as a whole where that is asked for, else on the first criterion.
         about: what was judged: the unit and its systems in the order of their names.
         marks: with both ends inclusive; None where nothing can be marked.
         seconds: of work on the item.
@@ -469,8 +462,9 @@ def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:
     if protocol.shows == "pair":
         one, other = shown
         about = (*unit, *sorted(shown))
-        if (score := _verdict(state, protocol.criteria)) is not None:
-            yield Seen(**whose, about=about, system=one, other=other, score=score)
+        criterion = "overall" if "overall" in protocol.criteria else protocol.criteria[0]
+        if (verdict := state.verdicts.get(criterion)) is not None:
+            yield Seen(**whose, about=about, system=one, other=other, score=VERDICTS[verdict])
     elif protocol.shows != "candidates":
         for place, system in enumerate(shown):
             if (score := score_of(state, place, protocol)) is not None:
@@ -478,20 +472,10 @@ def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:
                 yield Seen(**whose, about=(*unit, system), system=system, score=score, marks=marks)
 
 
-def _verdict(state: State, criteria: Sequence[str]) -> float | None:
-    """Of the pair as a whole where that is asked for, else on the first criterion."""
-    chosen = "overall" if "overall" in criteria else criteria[0]
-    verdict = state.verdicts.get(chosen)
-    return None if verdict is None else VERDICTS[verdict]
-
-
 def _marks(said: TranslationState) -> tuple[Mark, ...]:
     errors = [span for span in said.spans if span.severity != "neutral" and span.side == "translation"]
     found = [Mark(span.start, span.end - 1, span.severity) for span in errors]
     return tuple(found + ([Mark(None, None, said.missing.severity)] if said.missing else []))
-
-
-# What is costly to compute and may be a little old: it rests ten times as long as it took.
 
 
 T = TypeVar("T")
@@ -564,7 +548,7 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
         "protocol": campaign.settings.protocol,
         "now": now,
         "systems": _systems(standing),
-        "progress": _progress(progress),
+        "progress": {name: getattr(progress, name) for name in _PROGRESS},
         "agreement": [_result(name, result) for name, result in _agreement(twice)],
         "people": _dashboard_people(seen, twice, progress),
     }
@@ -581,9 +565,6 @@ def _deciding(seen: list[Seen]) -> list[Seen]:
         if one.ended > known.ended:
             last[one.about, one.person] = one
     return list(last.values())
-
-
-# Systems...
 
 
 def _standing(seen: Sequence[Seen], progress: Progress) -> Standing:
@@ -618,20 +599,10 @@ def _systems(standing: Standing) -> dict[str, Any]:
     }
 
 
-# Progress...
-
-
 _PROGRESS: Final = (
     *("tasks", "tasks_done", "under_way", "items", "items_done", "items_given_back"),
     *("an_hour", "ends_at", "active", "active_left"),
 )
-
-
-def _progress(progress: Progress) -> dict[str, Any]:
-    return {name: getattr(progress, name) for name in _PROGRESS}
-
-
-# Agreement...
 
 
 def _twice(seen: Sequence[Seen]) -> list[tuple[Seen, Seen]]:
@@ -646,7 +617,6 @@ def _twice(seen: Sequence[Seen]) -> list[tuple[Seen, Seen]]:
 
 
 def _agreement(pairs: Sequence[tuple[Seen, Seen]]) -> Iterator[tuple[str, Result]]:
-    """How alike two people's scores and marks of one translation are, with intervals over segments."""
     if len(pairs) < 2:
         return
     draws = Draws(
@@ -672,9 +642,6 @@ def _result(name: str, result: Result) -> dict[str, Any]:
 
 def _listed(ends: Interval | None) -> list[float] | None:
     return None if ends is None else list(ends)
-
-
-# People...
 
 
 def _dashboard_people(

@@ -1,5 +1,9 @@
 """The store of campaigns: SQLite by default, PostgreSQL by its address.
 
+Here are `Database`, which reads and writes it; its tables, to which `migrations/` carries older stores;
+`Statement`, which makes the SQL of the busiest requests once; what a campaign and a person are in memory; and
+the audit of who did what, a list that only grows.
+
 SQLite writes one at a time: writers of this process wait for each other in the order in which they came,
 those of other processes at BEGIN IMMEDIATE, where they look again every few milliseconds: SQLite itself would
 look ever more seldom, and find the store taken each time while another process imports. Readers never wait.
@@ -12,7 +16,7 @@ import sqlite3
 import time
 from collections import deque, namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -54,7 +58,6 @@ from adjudge.errors import StoreError, UsageError
 __all__ = [
     "METADATA",
     "ROLES",
-    "AuditLine",
     "Campaign",
     "Database",
     "Person",
@@ -74,9 +77,6 @@ __all__ = [
     "verdict",
     "write_audit",
 ]
-
-
-# Work of many threads in one transaction: what comes while the disk is waited for is then written at once.
 
 
 _MOST: Final = 32  # of one transaction: the first of them waits for the last
@@ -156,9 +156,6 @@ class Together:
             job.turn.release()
 
 
-# A lock whose waiters go in the order in which they came: a long import lets everyone through.
-
-
 class Turns:
     """One at a time, first come, first served; a plain lock often goes back to the thread that left it."""
 
@@ -168,7 +165,6 @@ class Turns:
         self._is_taken = False
 
     def __enter__(self) -> None:
-        """Wait for one's turn."""
         with self._guard:
             if not self._is_taken:
                 self._is_taken = True
@@ -181,7 +177,6 @@ class Turns:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let the next one in."""
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -236,13 +231,9 @@ class Database:
         Raises:
             StoreError: it cannot be written, as on a full disk.
         """
-        with _told(self._engine):
-            if self.is_sqlite:
-                with self._writers, self._writing.begin() as connection:
-                    yield connection
-            else:
-                with self._engine.begin() as connection:
-                    yield connection
+        turn = self._writers if self.is_sqlite else nullcontext()
+        with _told(self._engine), turn, self._writing.begin() as connection:
+            yield connection
 
     def write(self, work: Callable[[Connection], _Found]) -> _Found:
         """Do some work in a transaction, on SQLite with that of other threads: on the disk when this returns.
@@ -301,19 +292,16 @@ class Database:
             raise UsageError(f"{path} exists; a backup never writes over a file")
         unfinished = path.with_name(f".{path.name}.unfinished")
         unfinished.unlink(missing_ok=True)
+        source = self._engine.url.database or ""
         with _told(self._engine):
-            _copy(Path(self._engine.url.database or ""), unfinished)
+            with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(unfinished)) as new:
+                unfinished.chmod(0o600)
+                old.backup(new)
             unfinished.rename(path)
 
     def close(self) -> None:
         """Give all connections back."""
         self._engine.dispose()
-
-
-def _copy(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
-        target.chmod(0o600)
-        old.backup(new)
 
 
 _DEADLOCK: Final = "40P01"  # of PostgreSQL: of two who wait for each other, one is sent away
@@ -385,9 +373,6 @@ def _begin_to_write(driver: sqlite3.Connection) -> None:
             return
 
 
-# Tables of a campaign's store; `migrations/` carries older stores to them.
-
-
 METADATA: Final = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -414,7 +399,7 @@ campaign: Final = Table(
     _key(),
     Column("name", String(200), nullable=False, unique=True),
     Column("protocol", String(40), nullable=False),
-    Column("settings", Text, nullable=False),  # JSON of campaigns.settings.Settings
+    Column("settings", Text, nullable=False),  # JSON of campaigns.settings.CampaignSettings
     Column("created_at", Float, nullable=False),
 )
 
@@ -449,7 +434,7 @@ task: Final = Table(
     _key(),
     _of("campaign"),
     Column("number", Integer, nullable=False),
-    Column("kind", String(20), nullable=False),  # data.submissions.Kind
+    Column("kind", String(20), nullable=False),  # formats.campaign_export.Kind
     Column("lp", String(80), nullable=False),
     Column("document", Text, nullable=False),
     Column("systems", Text, nullable=False),  # JSON list: one, a pair, or several
@@ -474,12 +459,8 @@ item: Final = Table(
     Column("place", Integer, nullable=False),  # within its task, from 0
     Column("segment", Text, nullable=False),
     Column("media", String(10), nullable=False),  # text, image, audio, video
-    Column(
-        "source", Text, nullable=False
-    ),  # text, or the address of the media file below the campaign's folder
-    Column(
-        "translations", Text, nullable=False
-    ),  # JSON list of campaigns.tasks.Shown, in the order of systems
+    Column("source", Text, nullable=False),  # text, or the media file's address below the campaign's folder
+    Column("translations", Text, nullable=False),  # JSON list of campaigns.items.Shown, by systems
     Column("check", Text),  # JSON: what a tutorial or a check expects
     UniqueConstraint("task_id", "place"),
 )
@@ -509,7 +490,7 @@ answer: Final = Table(
     Column("assignment_id", ForeignKey("assignment.id"), primary_key=True),
     Column("item_id", ForeignKey("item.id"), primary_key=True),
     Column("revision", Integer, nullable=False),
-    Column("state", Text, nullable=False),  # JSON of campaigns.state.State
+    Column("state", Text, nullable=False),  # JSON of campaigns.items.State
     Column("is_complete", Boolean, nullable=False),
     Column("active", Float, nullable=False),  # seconds
     Column("idle", Float, nullable=False),
@@ -561,15 +542,10 @@ audit: Final = Table(
 )
 
 
-# Statements of the busiest requests, made into SQL once and handed to the driver.
-
-
 AnyStatement = Select[Any] | Insert | Update
 
 
 class _Made(NamedTuple):
-    """A statement for one kind of store."""
-
     sql: str
     values: Mapping[str, Any]
     names: Sequence[str] | None
@@ -598,13 +574,10 @@ class Statement:
 
     def rows(self, connection: Connection, **given: object) -> list[Any]:
         """Run it, and read all rows."""
-        cursor = connection.connection.cursor()
-        try:
-            made = self._for(connection)
+        made = self._for(connection)
+        with closing(connection.connection.cursor()) as cursor:
             cursor.execute(made.sql, made.filled(given))
             return [self._row(*row) for row in cursor.fetchall()]
-        finally:
-            cursor.close()
 
     def first(self, connection: Connection, **given: object) -> Any:  # noqa: ANN401 (a row of what was selected)
         """Run it, and read the first row; None where there is none."""
@@ -612,12 +585,9 @@ class Statement:
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Run it for each of several rows of values."""
-        cursor = connection.connection.cursor()
-        try:
-            made = self._for(connection)
+        made = self._for(connection)
+        with closing(connection.connection.cursor()) as cursor:
             cursor.executemany(made.sql, [made.filled(row) for row in rows])
-        finally:
-            cursor.close()
 
     def _for(self, connection: Connection) -> _Made:
         dialect = connection.dialect
@@ -626,9 +596,6 @@ class Statement:
             assert isinstance(made, SQLCompiler)  # noqa: S101 (no other statement is taken)
             self._made[dialect.name] = _Made(str(made), made.params, made.positiontup)
         return self._made[dialect.name]
-
-
-# Who did what to a campaign: a list that only grows.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -654,11 +621,9 @@ class Campaign:
     database: Database
 
     def __enter__(self) -> Self:
-        """Use it; at the end its store is closed."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the store."""
         self.database.close()
 
 

@@ -1,7 +1,8 @@
 """From the store to submissions: what people said, under the names of the systems, whenever it is asked for.
 
 What is finished is exported, of tasks under way too; items without all that the protocol asks for are not.
-Texts stand in the order in which they were shown, records in the systems' order.
+Texts stand in the order in which they were shown, records in the systems' order. `fitting_forms` and
+`check_form` say which file formats hold what people say under a protocol.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, select, tuple_
 
-from adjudge.campaigns.database import answer, assignment, item, person, task
+from adjudge.campaigns.database import Campaign, answer, assignment, item, person, task
 from adjudge.campaigns.database import verdict as decisions
 from adjudge.campaigns.items import (
     ITEM_COLUMNS,
@@ -22,7 +23,6 @@ from adjudge.campaigns.items import (
     AnyRow,
     ItemShown,
     MarkedSpan,
-    Missing,
     SpanShown,
     State,
     feedback,
@@ -35,9 +35,6 @@ from adjudge.core.typology import find_severity
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import CampaignFile, Submission
 from adjudge.store.json_lines import span_to_json
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign
 
 __all__ = [
     "NON_TRANSLATION",
@@ -67,12 +64,11 @@ def campaign_header(campaign: Campaign) -> CampaignFile:
         name=campaign.name,
         protocol=campaign.settings.protocol,
         submissions=(),
-        settings={key: _plain(value) for key, value in asdict(campaign.settings).items()},
+        settings={
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(campaign.settings).items()
+        },
     )
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def stream_submissions(campaign: Campaign) -> Iterator[Submission]:
@@ -209,10 +205,13 @@ def _preferences(shown: ItemShown, state: State, said: Mapping[str, Any]) -> Ite
 def _annotation(shown: ItemShown, state: State, place: int, said: Mapping[str, Any]) -> Annotation:
     one, part = shown.translations[place], state.translations[place]
     spans = [_span(span) for span in part.spans]
-    if part.missing is not None:
-        spans.append(_missing(part.missing))
+    if (missing := part.missing) is not None:
+        kind = _categories(missing.category or OMISSION)
+        spans.append(ErrorSpan(severity=missing.severity, match="unplaced", **kind))
     if place < len(state.is_non_translation) and state.is_non_translation[place]:
-        spans.append(_non_translation(one["text"]))
+        text = one["text"]
+        whole = ErrorSpan(severity="major", start=0, end=len(text), text=text, category=NON_TRANSLATION)
+        spans.append(whole)
     return Annotation(**said, system=one["system"], rating=part.rating, spans=tuple(spans))
 
 
@@ -234,14 +233,6 @@ def _categories(category: str | None) -> dict[str, Any]:
         return {"category": None}
     canonical = canonical_category(category)
     return {"category": canonical, "label": None if canonical == category else category}
-
-
-def _missing(missing: Missing) -> ErrorSpan:
-    return ErrorSpan(severity=missing.severity, match="unplaced", **_categories(missing.category or OMISSION))
-
-
-def _non_translation(text: str) -> ErrorSpan:
-    return ErrorSpan(severity="major", start=0, end=len(text), text=text, category=NON_TRANSLATION)
 
 
 def _beforehand(shown: ItemShown, name: Literal["given", "withheld"]) -> dict[str, tuple[ErrorSpan, ...]]:
@@ -284,9 +275,6 @@ def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
     return found
 
 
-# Which formats hold what people say under a protocol; others would lose it, or say something else.
-
-
 _ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")
 _MARKS: Final = frozenset({"mqm-tsv", "mtme-ratings"})
 _HUNDRED: Final = frozenset({"appraise", "pearmut"})
@@ -323,17 +311,24 @@ def check_judged(file: CampaignFile, form: str) -> None:
 
 def _misfit(protocol: CampaignProtocol, form: str) -> str:
     """Why a format does not hold what is said; empty where it does."""
-    scale, why = protocol.scale, ""
     if form in _ALWAYS or (form == "records" and protocol.record):
-        return why
-    if not protocol.record:
-        why = "holds judgements, and people write references here"
-    elif protocol.criteria:
-        why = "holds no comparisons"
-    elif form in _MARKS and not protocol.severities:
-        why = "holds marked errors, and would call all that was rated free of them"
-    elif form in _HUNDRED and scale is not None and scale.high != _BEST:
-        why = f"rates from 0 to {_BEST}, and people rate from 0 to {scale.high:g} here"
-    elif form == "mtme-scores" and scale is None:
-        why = "holds ratings, and people mark errors alone; `adjudge score` turns marks into numbers"
-    return why
+        return ""
+    scale = protocol.scale
+    best = _BEST if scale is None else scale.high
+    misfits = (
+        (not protocol.record, "holds judgements, and people write references here"),
+        (bool(protocol.criteria), "holds no comparisons"),
+        (
+            form in _MARKS and not protocol.severities,
+            "holds marked errors, and would call all that was rated free of them",
+        ),
+        (
+            form in _HUNDRED and best != _BEST,
+            f"rates from 0 to {_BEST}, and people rate from 0 to {best:g} here",
+        ),
+        (
+            form == "mtme-scores" and scale is None,
+            "holds ratings, and people mark errors alone; `adjudge score` turns marks into numbers",
+        ),
+    )
+    return next((why for is_one, why in misfits if is_one), "")

@@ -11,12 +11,12 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, insert, select
 
 from adjudge.campaigns.assigning import close_if_full
-from adjudge.campaigns.database import answer, assignment, event, item, task, write_audit
+from adjudge.campaigns.database import Campaign, answer, assignment, event, item, task, write_audit
 from adjudge.campaigns.exporting import NON_TRANSLATION
 from adjudge.campaigns.items import (
     ITEM_COLUMNS,
@@ -34,9 +34,6 @@ from adjudge.campaigns.people import people
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Submission
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign
 
 __all__ = ["import_submissions"]
 
@@ -155,7 +152,10 @@ class _Importing:
         given = shown.asked.given_of(place)
         if said is None:
             return TranslationState(removed=[*range(len(given))])
-        left = {_key(span): index for index, span in reversed([*enumerate(given)])}
+        left = {  # of equal marks the first
+            (span.get("side", "translation"), span["start"], span["end"]): index
+            for index, span in reversed([*enumerate(given)])
+        }
         spans: list[MarkedSpan] = []
         missing: Missing | None = None
         for number, span in enumerate(said.spans, start=1):
@@ -167,7 +167,7 @@ class _Importing:
                 self.left_out["marks whose place in their text is not known"] += 1
             elif span.start is None or span.end is None:
                 self.left_out["marks that something is missing, after the first one"] += missing is not None
-                missing = missing or self._missing(span)
+                missing = missing or Missing(severity=span.severity, category=self._category(span))
             else:
                 kept = left.pop((span.side, span.start, span.end), None)
                 spans.append(self._span(span, f"i{number}", kept))
@@ -181,9 +181,6 @@ class _Importing:
 
     def _category(self, span: ErrorSpan) -> str | None:
         return span.category if self.campaign.protocol.has_categories else None
-
-    def _missing(self, span: ErrorSpan) -> Missing:
-        return Missing(severity=span.severity, category=self._category(span))
 
     def _span(self, span: ErrorSpan, name: str, given: int | None) -> MarkedSpan:
         return MarkedSpan(
@@ -201,8 +198,8 @@ class _Importing:
     def write(self) -> None:
         """Give the tasks to their people, with their answers."""
         places: Counter[int] = Counter()
-        ordered = sorted(self.rows.items(), key=lambda entry: _first(entry[1].values()).started)
-        for (person, number), answers in ordered:
+        begun = {key: min(one.submission.started for one in own.values()) for key, own in self.rows.items()}
+        for (person, number), answers in sorted(self.rows.items(), key=lambda entry: begun[entry[0]]):
             given = self._assign(person, number, places[person], answers)
             places[person] += 1
             rows = [self._answer(given, one) for one in answers.values()]
@@ -257,13 +254,5 @@ def _verdicts(submission: Submission, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _key(span: Mapping[str, Any]) -> tuple[str, int, int]:
-    return str(span.get("side", "translation")), int(span["start"]), int(span["end"])
-
-
 def _is_complete(one: _Answer) -> bool:
     return not lacks(one.state, one.shown.asked, is_declared=True)
-
-
-def _first(answers: Iterable[_Answer]) -> Submission:
-    return min((one.submission for one in answers), key=lambda s: s.started)

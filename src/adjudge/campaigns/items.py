@@ -1,4 +1,10 @@
-"""An item as one person sees it: its translations in that person's order, and what is asked of them."""
+"""An item of a task: what an annotator is shown, what they may say of it, and what is expected.
+
+`SpanShown`, `Shown` and `Expected` are what the store keeps of an item, as JSON. `State` is everything that a
+person has marked, rated, chosen and written of one, in the order shown. `read_item` gives an item in one
+person's order, `faults` says what a state cannot be and is refused, `lacks` what is still to do (half-done
+work is kept), `score_of` gives a number, and `feedback` tells what a tutorial or a check expected otherwise.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +12,20 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, TypedDict, get_args
+from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Row, and_, bindparam, select
 
-from adjudge.campaigns.database import Statement, answer, item
+from adjudge.campaigns.database import Campaign, Statement, answer, item
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
 from adjudge.core.mqm import find_weights
 from adjudge.core.record import Side, Verdict
 from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import DataError
 
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign
-
 __all__ = [
+    "IS_ITS_ANSWER",
     "ITEMS_AND_ANSWERS",
     "ITEM_COLUMNS",
     "MEDIA",
@@ -48,9 +52,6 @@ __all__ = [
     "shown_order",
     "text_hash",
 ]
-
-
-# Shapes of what an annotator is shown, as the store keeps them in JSON.
 
 
 Media = Literal["text", "image", "audio", "video"]
@@ -107,9 +108,6 @@ class Expected(TypedDict, total=False):
     chosen: int
     says: str
     lp: str
-
-
-# State of an item: everything a person has marked, rated, chosen and written of it, in the order shown.
 
 
 OMISSION: Final = "accuracy/omission"
@@ -261,10 +259,11 @@ ITEM_COLUMNS: Final = (
     item.c.check,
 )
 """What `read_item` reads."""
-_IS_ITS: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
+IS_ITS_ANSWER: Final = and_(answer.c.item_id == item.c.id, answer.c.assignment_id == bindparam("assignment"))
+"""Joins an item to its answer in an `assignment`."""
 ITEMS_AND_ANSWERS: Final = Statement(
     select(*ITEM_COLUMNS, answer.c.revision, answer.c.state, answer.c.is_complete, answer.c.active)
-    .select_from(item.outerjoin(answer, _IS_ITS))
+    .select_from(item.outerjoin(answer, IS_ITS_ANSWER))
     .where(item.c.task_id == bindparam("task"))
     .order_by(item.c.place)
 )
@@ -338,9 +337,6 @@ def _in_order(check: Expected, order: tuple[int, ...]) -> Expected:
     return check
 
 
-# What a state of an item cannot be, which is refused; and what it lacks, so that half-done work is kept.
-
-
 _MOST_SPANS: Final = 200
 _MOST_COMMENT: Final = 20_000  # bytes in UTF-8, as is the next
 _MOST_EDITED: Final = 100_000
@@ -357,8 +353,6 @@ def faults(state: State, asked: Asked) -> list[str]:
 
 @dataclass(frozen=True)
 class _Checked:
-    """One translation's part of a state beside what was shown."""
-
     asked: Asked
     index: int
     part: TranslationState
@@ -490,11 +484,10 @@ def _missing_of(part: TranslationState, protocol: CampaignProtocol) -> Iterator[
             yield "what is missing has no category"
 
 
-# What was said of a translation as a number, as `analysis.study` counts it once it is exported.
-
-
 def score_of(state: State, shown: int, protocol: CampaignProtocol) -> float | None:
     """The rating of a translation, or minus the points of its marks where the protocol rates nothing.
+
+    This is the number that `analysis.study` computes once the item is exported.
 
     Args:
         state: of a finished item.
@@ -518,9 +511,6 @@ def _errors(state: State, shown: int) -> Iterator[tuple[Severity, str | None]]:
         yield part.missing.severity, canonical_category(part.missing.category or OMISSION)
     if any(state.is_non_translation[shown : shown + 1]):
         yield "major", "non-translation"
-
-
-# What tutorials and checks expect, beside what a person did: said in words, or counted as passed.
 
 
 TOLERANCE: Final = 3
@@ -562,17 +552,13 @@ def _span_faults(part: TranslationState, expected: Expected) -> Iterator[str]:
     for wanted in expected["spans"]:
         fitting = next((span for span in left if _is_near(span, wanted)), None)
         if fitting is None:
-            yield _not_marked(wanted)
+            text = wanted.get("text")
+            yield f"{text!r} is not marked" if text else "an error is not marked"
             continue
         left.remove(fitting)
         if wanted.get("severity") not in {None, fitting.severity}:
             yield f"{fitting.text!r} is {wanted['severity']}, and marked as {fitting.severity}"
     yield from (f"{span.text!r} is marked, and is no error" for span in left)
-
-
-def _not_marked(wanted: dict[str, Any]) -> str:
-    text = wanted.get("text")
-    return f"{text!r} is not marked" if text else "an error is not marked"
 
 
 def _touches(span: MarkedSpan, wanted: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.attention_checks import Checks
@@ -25,12 +25,8 @@ from adjudge.campaigns.campaign import (
     write_guidelines,
     write_links,
 )
-from adjudge.campaigns.database import Campaign, Database, Role, item, task, write_audit
-from adjudge.campaigns.database import audit as audit_table
+from adjudge.campaigns.database import Campaign, Database, Role, audit, item, person, task, write_audit
 from adjudge.campaigns.database import campaign as campaign_table
-from adjudge.campaigns.database import item as item_table
-from adjudge.campaigns.database import person as person_table
-from adjudge.campaigns.database import task as task_table
 from adjudge.campaigns.people import Link, insert_people
 from adjudge.campaigns.planning import batches_of_people, plan_tasks
 from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings, read_typology, render_settings
@@ -57,9 +53,6 @@ from adjudge.store.files import read_text, write_text
 __all__ = ["Extras", "insert_tasks", "new_campaign"]
 
 
-# Tasks into the store: many rows at once, in transactions so short that nobody who annotates notices.
-
-
 _ITEMS: Final = 200  # of a transaction: some ten milliseconds
 _PAUSE: Final = 0.02  # seconds at least: longer than a writer that waits looks away
 _SHARE: Final = 2.0  # times as long as a transaction took: on a slow machine, those who save need longer too
@@ -67,6 +60,8 @@ _SHARE: Final = 2.0  # times as long as a transaction took: on a slow machine, t
 
 def insert_tasks(database: Database, campaign: int, tasks: Sequence[Task]) -> int:
     """Append tasks to a campaign, whose first task of these gets the next free number.
+
+    They are written in transactions so short that nobody who annotates notices.
 
     Args:
         database: of the campaign; not within a transaction.
@@ -85,7 +80,8 @@ def insert_tasks(database: Database, campaign: int, tasks: Sequence[Task]) -> in
         items = [[_item_row(place, shown) for place, shown in enumerate(one.items)] for one in chunk]
         with database.writing() as connection:
             began = monotonic()
-            added = _insert(connection, rows)
+            query = insert(task).returning(task.c.id, sort_by_parameter_order=True)
+            added = list(connection.execute(query, rows).scalars())
             owned = zip(added, items, strict=True)
             connection.execute(insert(item), [{"task_id": i, **row} for i, own in owned for row in own])
         ids += added
@@ -102,11 +98,6 @@ def _chunks(tasks: Sequence[Task]) -> Iterator[tuple[int, Sequence[Task]]]:
         if items >= _ITEMS or place == len(tasks):
             yield start, tasks[start:place]
             start, items = place, 0
-
-
-def _insert(connection: Connection, rows: list[dict[str, Any]]) -> list[int]:
-    added = insert(task).returning(task.c.id, sort_by_parameter_order=True)
-    return list(connection.execute(added, rows).scalars())
 
 
 def _task_row(campaign: int, number: int, one: Task) -> dict[str, Any]:
@@ -272,7 +263,10 @@ def _plan(
     if not settings.tutorial:
         return planned
     first = [make_tutorial(protocol, lp, own=extras.tutorial) for lp in test_set.lps]
-    return [*first, *(_moved(task, len(first)) for task in planned)]
+    moved = (
+        one if one.copy_of is None else replace(one, copy_of=one.copy_of + len(first)) for one in planned
+    )
+    return [*first, *moved]
 
 
 def _untranslated(test_set: TestSet) -> Iterator[str]:
@@ -316,10 +310,6 @@ def _without_time(
         yield f"{which} {form(lost, 'is', 'are')} left out: {who} {asked} at most"
 
 
-def _moved(task: Task, by: int) -> Task:
-    return task if task.copy_of is None else replace(task, copy_of=task.copy_of + by)
-
-
 def _fill(
     store: Database,
     name: str,
@@ -330,7 +320,7 @@ def _fill(
 ) -> tuple[Link, ...]:
     batches = batches_of_people(len(names), settings)
     rows: list[tuple[str, Role, int | None]] = [
-        *((person, "annotator", batch) for person, batch in zip(names, batches, strict=True)),
+        *((person_name, "annotator", batch) for person_name, batch in zip(names, batches, strict=True)),
         ("organiser", "organiser", None),
     ]
     values = {"name": name, "protocol": settings.protocol, "settings": render_settings(settings)}
@@ -354,10 +344,10 @@ def _fill(
 
 def _discard(store: Database, number: int) -> None:
     """Take a campaign that could not be finished out of a store that holds others."""
-    tasks = select(task_table.c.id).where(task_table.c.campaign_id == number)
+    tasks = select(task.c.id).where(task.c.campaign_id == number)
     with store.writing() as connection:
-        connection.execute(update(task_table).where(task_table.c.campaign_id == number).values(copy_of=None))
-        connection.execute(delete(item_table).where(item_table.c.task_id.in_(tasks)))
-        for table in (task_table, person_table, audit_table):
+        connection.execute(update(task).where(task.c.campaign_id == number).values(copy_of=None))
+        connection.execute(delete(item).where(item.c.task_id.in_(tasks)))
+        for table in (task, person, audit):
             connection.execute(delete(table).where(table.c.campaign_id == number))
         connection.execute(delete(campaign_table).where(campaign_table.c.id == number))

@@ -1,6 +1,8 @@
 """Who takes part: people, their roles, the links that let them in, organisers' passwords.
 
-Whoever is revoked, or gets another link or password, is out at once.
+A link or a password is exchanged for a session, which ends after a while. The store never holds a secret: it
+has the SHA-256 of what we draw, and argon2's hash of passwords, which people make up. Whoever is revoked, or
+gets another link or password, is out at once.
 """
 
 from __future__ import annotations
@@ -51,22 +53,9 @@ __all__ = [
 ]
 
 
-# Secrets of people, which the store never holds: SHA-256 of what we draw, argon2 of what people make up.
-
-
-def new_secret(size: int) -> str:
-    """Draw so many bytes, as text that an address may hold."""
-    return secrets.token_urlsafe(size)
-
-
 def hash_of(secret: str) -> str:
     """What the store keeps of a secret that is too long to be guessed."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
-
-
-def hash_password(password: str) -> str:
-    """What the store keeps of a password."""
-    return _hasher().hash(password)
 
 
 def is_password(known: str | None, password: str) -> bool:
@@ -89,7 +78,7 @@ def _hasher() -> PasswordHasher:
 
 @cache
 def _nobodys() -> str:
-    return hash_password(new_secret(16))
+    return _hasher().hash(secrets.token_urlsafe(16))
 
 
 _SHORTEST_PASSWORD: Final = 12
@@ -170,7 +159,11 @@ def insert_people(
     """Add people within a transaction: name, role and batch of each."""
     links = []
     for name, role, batch in rows:
-        link = Link(name=_checked(name), role=_checked_role(role), secret=new_secret(16))
+        if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise UsageError(f"a name has 1 to {_LONGEST_NAME} characters that can be seen, got {name!r}")
+        if role not in ROLES:
+            raise UsageError(f"a role is one of {', '.join(ROLES)}; got {role!r}")
+        link = Link(name=name.strip(), role=role, secret=secrets.token_urlsafe(16))
         values = {"campaign_id": campaign, "name": link.name, "role": role, "batch": batch, "created_at": now}
         try:
             connection.execute(insert(person).values(**values, link_hash=hash_of(link.secret)))
@@ -179,22 +172,6 @@ def insert_people(
         write_audit(connection, campaign, now, actor=actor, action="add person", detail=f"{name} ({role})")
         links.append(link)
     return tuple(links)
-
-
-def _checked(name: str) -> str:
-    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise UsageError(f"a name has 1 to {_LONGEST_NAME} characters that can be seen, got {name!r}")
-    return name.strip()
-
-
-def _checked_role(role: str) -> Role:
-    for known in ROLES:
-        if role == known:
-            return known
-    raise UsageError(f"a role is one of {', '.join(ROLES)}; got {role!r}")
-
-
-# What an organiser does...
 
 
 def new_link(campaign: Campaign, number: int, now: float, *, actor: str) -> Link:
@@ -211,7 +188,7 @@ def new_link(campaign: Campaign, number: int, now: float, *, actor: str) -> Link
     """
     with campaign.database.writing() as connection:
         found = _find(connection, campaign, number)
-        link = Link(name=found.name, role=found.role, secret=new_secret(16))
+        link = Link(name=found.name, role=found.role, secret=secrets.token_urlsafe(16))
         _change(connection, number, link_hash=hash_of(link.secret), revoked_at=None)
         write_audit(connection, campaign.id, now, actor=actor, action="new link", detail=found.name)
         return link
@@ -225,7 +202,9 @@ def revoke(campaign: Campaign, number: int, now: float, *, actor: str) -> None:
     """
     with campaign.database.writing() as connection:
         found = _find(connection, campaign, number)
-        if found.role == "organiser" and _organisers(connection, campaign) == 1:
+        active = (person.c.role == "organiser") & person.c.revoked_at.is_(None)
+        organisers = select(func.count()).where(person.c.campaign_id == campaign.id, active)
+        if found.role == "organiser" and connection.execute(organisers).scalar_one() == 1:
             raise UsageError(f"{found.name!r} is the last organiser; add another one first")
         _change(connection, number, link_hash=None, password_hash=None, revoked_at=now)
         give_back(connection, (assignment.c.person_id == number) & (assignment.c.state == "leased"))
@@ -240,7 +219,7 @@ def set_password(campaign: Campaign, number: int, password: str, now: float, *, 
     """
     if len(password) < _SHORTEST_PASSWORD:
         raise UsageError(f"a password has {_SHORTEST_PASSWORD} characters or more, got {len(password)}")
-    hashed = hash_password(password)
+    hashed = _hasher().hash(password)
     with campaign.database.writing() as connection:
         found = _find(connection, campaign, number)
         if found.role != "organiser":
@@ -256,18 +235,9 @@ def _find(connection: Connection, campaign: Campaign, number: int) -> Person:
     return read_person(found)
 
 
-def _organisers(connection: Connection, campaign: Campaign) -> int:
-    active = (person.c.role == "organiser") & person.c.revoked_at.is_(None)
-    chosen = select(func.count()).where(person.c.campaign_id == campaign.id, active)
-    return int(connection.execute(chosen).scalar_one())
-
-
 def _change(connection: Connection, number: int, **values: object) -> None:
     connection.execute(update(person).where(person.c.id == number).values(**values))
     connection.execute(delete(session).where(session.c.person_id == number))
-
-
-# Rows...
 
 
 def select_people(campaign: Campaign) -> Select[Any]:
@@ -278,9 +248,6 @@ def select_people(campaign: Campaign) -> Select[Any]:
 def read_person(row: Any) -> Person:  # noqa: ANN401 (a row of whatever was selected besides)
     """A person from a row with `PERSON_COLUMNS`."""
     return Person(**{column.name: getattr(row, column.name) for column in PERSON_COLUMNS})
-
-
-# Ways in: a link or a password is exchanged for a session, which ends after a while.
 
 
 IDLE: Final = 12 * 3600.0
@@ -354,7 +321,7 @@ def leave(campaign: Campaign, cookie: str) -> None:
 
 
 def _start(connection: Connection, campaign: Campaign, found: Person, now: float) -> str:
-    cookie = new_secret(32)
+    cookie = secrets.token_urlsafe(32)
     old = (session.c.person_id == found.id) & (session.c.created_at < now - LONGEST)
     connection.execute(delete(session).where(old))
     values = {"hash": hash_of(cookie), "person_id": found.id, "created_at": now, "seen_at": now}

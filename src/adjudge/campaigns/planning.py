@@ -1,4 +1,8 @@
-"""Which tasks there is time for, who gets which, and in what order: even, and drawn by a seed."""
+"""Which tasks there is time for, who gets which, and in what order: even, and drawn by a seed.
+
+`plan_tasks` also puts controls and attention checks among the tasks. `disagreement` says where metrics
+disagree most: translations that people should see first.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +12,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, pairwise, zip_longest
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adjudge.campaigns.items import Shown
 from adjudge.campaigns.settings import CampaignSettings, CheckKind
-from adjudge.campaigns.tasks import Item, Task
+from adjudge.campaigns.tasks import Item, Priorities, Task
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.tasks import Priorities
 
 __all__ = ["batches_of_people", "disagreement", "plan_tasks"]
 
 Damage = Callable[[Task, CheckKind, Random], Task | None]
 """A damaged copy of a task; None where it cannot be damaged."""
 
-_SOONEST, _LATEST = (
-    2,
-    12,
-)  # a check comes so many tasks after its original: long enough to forget how it was rated
+_SOONEST, _LATEST = 2, 12
+"""A check comes so many tasks after its original: long enough to forget how it was rated."""
 
 
 def batches_of_people(people: int, settings: CampaignSettings) -> list[int | None]:
@@ -72,14 +71,14 @@ def plan_tasks(tasks: Sequence[Task], settings: CampaignSettings, people: int, d
         kept = _fitting(ordered, settings, sum(weights))
         for batch, row in zip(batches, _spread(kept, weights, settings), strict=True):
             if settings.assignment == "static":
-                draw.shuffle(
-                    row
-                )  # whoever has a batch finishes it: systems of a document need not be together
+                draw.shuffle(row)  # a batch is finished: systems of a document need not be together
             given = [replace(task, batch=batch, redundancy=settings.redundancy) for task in row]
             controls = _controls(settings.control, seen + len(row)) - _controls(settings.control, seen)
             seen += len(row)
-            mixed = _with_controls(given, controls, draw)
-            planned += _with_checks(mixed, settings, damage, draw, len(planned))
+            for place in [draw.choice(stretch) for stretch in _stretches(len(row), controls)]:
+                items = tuple(map(_without_marks, given[place].items))
+                given[place] = replace(given[place], kind="control", items=items)
+            planned += _with_checks(given, settings, damage, draw, len(planned))
     return planned
 
 
@@ -98,16 +97,11 @@ def _batches_of_lps(tasks: Iterable[Task], batches: list[int | None]) -> dict[st
     counts = {lp: max(1, math.floor(load[lp] / total * len(batches))) for lp in load}
     while (spare := len(batches) - sum(counts.values())) != 0:
         wanted = {lp: load[lp] / total * len(batches) - counts[lp] for lp in load}
-        lp = max(wanted, key=wanted.__getitem__) if spare > 0 else _least(wanted, counts)
-        counts[lp] += 1 if spare > 0 else -1
+        if spare > 0:
+            counts[max(wanted, key=wanted.__getitem__)] += 1
+        else:
+            counts[min((lp for lp in wanted if counts[lp] > 1), key=wanted.__getitem__)] -= 1
     return {lp: [next(free) for _ in range(counts[lp])] for lp in load}
-
-
-def _least(wanted: dict[str, float], counts: dict[str, int]) -> str:
-    return min((lp for lp in wanted if counts[lp] > 1), key=wanted.__getitem__)
-
-
-# What there is time for...
 
 
 def _ordered(tasks: Sequence[Task], settings: CampaignSettings, draw: Random) -> list[Task]:
@@ -158,16 +152,10 @@ def _groups(tasks: Iterable[Task], settings: CampaignSettings) -> Iterator[list[
     yield from documents.values()
 
 
-# Who gets which...
-
-
 def _spread(tasks: Sequence[Task], weights: Sequence[int], settings: CampaignSettings) -> list[list[Task]]:
     """Give each task to a batch: evenly by document or system first, then by segments, then by the other.
 
-    Args:
-        tasks: in order.
-        weights: people of each batch; who shares a batch gets more of it done.
-        settings: of the campaign.
+    `weights` are the people of each batch: who shares a batch gets more of it done.
     """
     people = np.array(weights, dtype=float)
     load = np.zeros(len(weights))
@@ -191,16 +179,7 @@ def _controls(share: float, tasks: int) -> int:
     return max(round(share * tasks), bool(share and tasks))
 
 
-def _with_controls(row: list[Task], count: int, draw: Random) -> list[Task]:
-    chosen = {draw.choice(stretch) for stretch in _stretches(len(row), count)}
-    return [_bare(task) if place in chosen else task for place, task in enumerate(row)]
-
-
-def _bare(task: Task) -> Task:
-    return replace(task, kind="control", items=tuple(map(_bare_item, task.items)))
-
-
-def _bare_item(item: Item) -> Item:
+def _without_marks(item: Item) -> Item:
     bare: list[Shown] = [{**shown, "given": None, "withheld": shown["given"]} for shown in item.translations]
     return replace(item, translations=tuple(bare))
 
@@ -221,14 +200,20 @@ class _Placed(NamedTuple):
 def _with_checks(
     row: list[Task], settings: CampaignSettings, damage: Damage, draw: Random, offset: int
 ) -> list[Task]:
-    """Put damaged copies behind their originals: so many that their share of all is as wanted."""
+    """Put damaged copies behind their originals, or before them where a check may come before.
+
+    There are so many that their share of all is as wanted; each stands between two tasks.
+    """
     placed = [_Placed(float(place), task, place, is_copy=False) for place, task in enumerate(row)]
     wanted = round(settings.checks / (1 - settings.checks) * len(row)) or bool(settings.checks)
     kinds = cycle(settings.check_kinds)
     for stretch in _stretches(len(row), wanted):
         if found := _first_check(row, stretch, next(kinds), damage, draw):
             place, copy = found
-            placed.append(_Placed(_where(place, len(row), settings, draw), copy, place, is_copy=True))
+            at = min(place + draw.uniform(_SOONEST, _LATEST), len(row) - draw.uniform(0.1, 0.9))
+            if settings.checks_first:
+                at = draw.uniform(place - _LATEST, at)
+            placed.append(_Placed(at, copy, place, is_copy=True))
     placed.sort(key=lambda entry: entry.at)
     final = {entry.original: at for at, entry in enumerate(placed, start=offset) if not entry.is_copy}
     return [
@@ -244,15 +229,6 @@ def _first_check(
         if (copy := damage(row[place], kind, draw)) is not None:
             return place, copy
     return None
-
-
-def _where(place: int, length: int, settings: CampaignSettings, draw: Random) -> float:
-    """Where a check goes: between tasks, after its original unless it may come before."""
-    later = min(place + draw.uniform(_SOONEST, _LATEST), length - draw.uniform(0.1, 0.9))
-    return draw.uniform(place - _LATEST, later) if settings.checks_first else later
-
-
-# Where metrics disagree most: translations that people should see first.
 
 
 _Key = tuple[str, str, str]

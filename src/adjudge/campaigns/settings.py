@@ -1,4 +1,9 @@
-"""How a campaign was set up; fixed when it is made, kept as JSON in its store."""
+"""How a campaign is set up: its protocol, its settings, and the categories of errors.
+
+A protocol says what an annotator is shown and asked; each is a TOML file of `protocols/`. `CampaignSettings`
+are fixed when a campaign is made, and kept as JSON in its store. The categories that an annotator chooses
+from are ours, or those of a file.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +38,6 @@ __all__ = [
     "read_typology",
     "render_settings",
 ]
-
-
-# What an annotator is shown and asked, by one word: one TOML file of `protocols/` each.
 
 
 NAMES: Final = ("esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit")
@@ -110,18 +112,12 @@ def find_campaign_protocol(name: str) -> CampaignProtocol:
     if name not in NAMES:
         raise UsageError(f"no campaign protocol {name!r}; there are {', '.join(NAMES)}")
     text = (files("adjudge.campaigns") / "protocols" / f"{name}.toml").read_text(encoding="utf-8")
-    return _read(name, tomllib.loads(text))
-
-
-def _read(name: str, fields: Mapping[str, Any]) -> CampaignProtocol:
-    lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
-    return CampaignProtocol(**{**fields, **lists, "name": name, "scale": _read_scale(fields.get("scale"))})
-
-
-def _read_scale(fields: Mapping[str, Any] | None) -> Scale | None:
-    if fields is None:
-        return None
-    return Scale(**{**fields, "anchors": tuple(Anchor(**anchor) for anchor in fields.get("anchors", ()))})
+    values: dict[str, Any] = tomllib.loads(text)
+    if "scale" in values:
+        anchors = tuple(Anchor(**anchor) for anchor in values["scale"].get("anchors", ()))
+        values["scale"] = Scale(**{**values["scale"], "anchors": anchors})
+    lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+    return CampaignProtocol(**{**values, **lists, "name": name})
 
 
 Balance = Literal["documents", "systems"]
@@ -199,7 +195,6 @@ class CampaignSettings:
     code_fail: Annotated[str, Option(help="Completion code for who did not.")] = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no campaign can be."""
         for why in self._contradictions(find_campaign_protocol(self.protocol)):
             raise UsageError(why)
 
@@ -234,9 +229,6 @@ def read_settings(text: str) -> CampaignSettings:
         raise DataError(
             f"the settings of this campaign cannot be read ({error}); known are {known}"
         ) from error
-
-
-# Categories of errors that an annotator chooses from: ours, or a file's.
 
 
 _NOT_CHOSEN: Final = frozenset({"non-translation"})  # said of a whole translation, not of a mark

@@ -1,4 +1,9 @@
-"""Tasks of a test set: whole documents of one system, of a pair, or of several."""
+"""Tasks of a test set: whole documents of one system, of a pair, or of several.
+
+`make_tasks` cuts a test set into them. `Given` holds marks that were made beforehand and fits them to the
+text shown. Sources may be images, sounds or films: files beside the test set, which are copied into the
+campaign's folder. `insert_copy` makes tasks that show items of another one again.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
 
-from adjudge.campaigns.database import item, task
+from adjudge.campaigns.database import Campaign, item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
 from adjudge.campaigns.settings import Shows
 from adjudge.core.record import Annotation, ErrorSpan, Record
@@ -21,9 +26,6 @@ from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.core.typology import Severity
 from adjudge.errors import DataError
 from adjudge.formats.campaign_export import Kind
-
-if TYPE_CHECKING:
-    from adjudge.campaigns.database import Campaign
 
 __all__ = [
     "FOLDER",
@@ -40,9 +42,6 @@ __all__ = [
     "make_tasks",
     "place_media",
 ]
-
-
-# Spans that were marked beforehand, by whatever made the stored annotations, made to fit the text shown.
 
 
 _SPOKEN: Final = {
@@ -82,7 +81,6 @@ class Given:
                     )
 
     def __len__(self) -> int:
-        """Count the annotations."""
         return len(self._found)
 
     @property
@@ -101,9 +99,11 @@ class Given:
         return sorted((span for span in shown if span is not None), key=lambda s: (s["start"], s["end"]))
 
     def _shown(self, span: ErrorSpan, text: str) -> SpanShown | None:
-        severity, start, end = self._severity(span.severity), span.start, span.end
-        fault = "severity" if severity is None else _fault(span, text)
-        if fault or severity is None or start is None or end is None:
+        severity, start, end = span.severity, span.start, span.end
+        if severity == "critical" and severity not in self._severities:
+            severity = "major"
+        fault = _fault(span, text) if severity in self._severities else "severity"
+        if fault or start is None or end is None:
             self._counts[fault] += 1
             return None
         self._counts["clipped"] += end > len(text)
@@ -118,11 +118,6 @@ class Given:
             "note": span.note,
         }
 
-    def _severity(self, severity: Severity) -> Severity | None:
-        if severity == "critical" and severity not in self._severities:
-            severity = "major"
-        return severity if severity in self._severities else None
-
 
 def _fault(span: ErrorSpan, text: str) -> str:
     """Why a span cannot be shown in a text; empty where it can."""
@@ -134,9 +129,6 @@ def _fault(span: ErrorSpan, text: str) -> str:
         return "outside"
     is_other = span.match == "exact" and span.text and text[span.start : span.end] != span.text
     return "other" if is_other and span.end <= len(text) else ""
-
-
-# Sources that are images, sounds or films: files beside the test set, copied into the campaign's folder.
 
 
 FOLDER: Final = "media"
@@ -373,9 +365,6 @@ def _item(making: _Making, segment: Segment, systems: Sequence[str]) -> Item:
         for one in shown:
             one["instruction"] = told
     return Item(segment=segment.segment, source=source, translations=tuple(shown), media=media)
-
-
-# Tasks that show items of another one again.
 
 
 def items_of(connection: Connection, number: int) -> Sequence[AnyRow]:

@@ -1,12 +1,11 @@
-"""What people learn first: a few items with something to do in each, from a TOML file, ours or another."""
+"""The tutorial: a few items with something to do in each, from a TOML file, ours or another."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -56,8 +55,6 @@ class _Span(_Part):
 
 
 class _Expects(_Part):
-    """What must be done; nothing is asked of what is left out."""
-
     translation: int = 0
     spans: tuple[_Span, ...] | None = None
     missing: bool | None = None
@@ -67,8 +64,6 @@ class _Expects(_Part):
 
 
 class _Item(_Part):
-    """One segment."""
-
     source: str
     translations: Annotated[tuple[str, ...], Field(min_length=1)]
     says: str
@@ -107,15 +102,13 @@ def make_tutorial(protocol: CampaignProtocol, lp: str, *, own: Path | None = Non
     Raises:
         DataError: the file is no tutorial of this protocol.
     """
-    items = read_tutorial(_ours(protocol.name, lp) if own is None else own, protocol)
+    if own is None:
+        folder = Path(str(files("adjudge.campaigns") / "tutorials"))
+        special = folder / f"{protocol.name}.{lp}.toml"
+        own = special if special.is_file() else folder / f"{protocol.name}.toml"
+    items = read_tutorial(own, protocol)
     names = [shown["system"] for shown in items[0].translations]
     return Task(kind="tutorial", lp=lp, document=DOCUMENT, systems=tuple(names), items=items, redundancy=0)
-
-
-def _ours(protocol: str, lp: str) -> Path:
-    folder = Path(str(files("adjudge.campaigns") / "tutorials"))
-    special = folder / f"{protocol}.{lp}.toml"
-    return special if special.is_file() else folder / f"{protocol}.toml"
 
 
 def read_tutorial(path: Path, protocol: CampaignProtocol) -> tuple[Item, ...]:
@@ -162,16 +155,16 @@ def _fault(item: _Item, protocol: CampaignProtocol) -> str:
 
 def _read(number: int, item: _Item, lp: str) -> Item:
     given = item.given or [None] * len(item.translations)
-    shown = [
-        _show(f"tutorial-{place}", text, spans)
+    shown: list[Shown] = [
+        {
+            "system": f"tutorial-{place}",
+            "text": text,
+            "given": None if spans is None else [_given(span, text) for span in spans],
+            "original": None,
+        }
         for place, (text, spans) in enumerate(zip(item.translations, given, strict=True), start=1)
     ]
     return Item(segment=str(number), source=item.source, translations=tuple(shown), check=_expected(item, lp))
-
-
-def _show(system: str, text: str, spans: Sequence[_Span] | None) -> Shown:
-    given = None if spans is None else [_given(span, text) for span in spans]
-    return {"system": system, "text": text, "given": given, "original": None}
 
 
 def _given(span: _Span, text: str) -> SpanShown:
@@ -195,15 +188,9 @@ def _expected(item: _Item, lp: str) -> Expected:
     if expects.spans is not None:
         text = item.translations[expects.translation]
         expected["spans"] = [_expected_span(span, text) for span in expects.spans]
-    if expects.missing is not None:
-        expected["missing"] = expects.missing
-    if expects.rating is not None:
-        expected["rating"] = list(expects.rating)
-    if expects.verdicts:
-        expected["verdicts"] = dict(expects.verdicts)
-    if expects.chosen is not None:
-        expected["chosen"] = expects.chosen
-    return expected
+    plain = {"missing", "rating", "verdicts", "chosen"}
+    rest = expects.model_dump(mode="json", include=plain, exclude_defaults=True)
+    return cast("Expected", {**expected, **rest})
 
 
 def _expected_span(span: _Span, text: str) -> dict[str, Any]:

@@ -24,10 +24,10 @@ from adjudge.cli.options import (
 )
 from adjudge.core.scores import listed
 from adjudge.curation.drafting import DraftSettings
-from adjudge.curation.drawing import DrawSettings
-from adjudge.curation.selecting import SelectSettings
-from adjudge.curation.settling import SettleSettings
-from adjudge.curation.sources import FilterSettings
+from adjudge.curation.drawing import DrawSettings, PairSample
+from adjudge.curation.selecting import SelectSettings, Worth
+from adjudge.curation.settling import Agreed, Gated, SettleSettings
+from adjudge.curation.sources import Domain, FilterSettings
 from adjudge.errors import UsageError
 from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import Table, TableFormat
@@ -37,14 +37,7 @@ if TYPE_CHECKING:
     from adjudge.analysis.eval_set import EvalSet
     from adjudge.core.record import Failure, Record
     from adjudge.core.segment import TestSet
-    from adjudge.curation.drawing import PairSample
     from adjudge.curation.questions import Gathered, Question
-    from adjudge.curation.selecting import Worth
-    from adjudge.curation.settling import Agreed, Gated
-    from adjudge.curation.sources import Domain
-
-
-# `adjudge curate agreement`: settle what people said.
 
 
 def curate_agreement_command(
@@ -155,9 +148,6 @@ def _data(agreed: Agreed) -> dict[str, object]:
     return found
 
 
-# What the commands of curation that ask a model share: their options, and how a question is carried out.
-
-
 T = TypeVar("T")
 
 OutOption = Annotated[
@@ -210,9 +200,6 @@ def run_folder(out: Path) -> Path:
     return out.with_name(f"{out.name}.run")
 
 
-# `adjudge curate classify`: of which kind the errors are that people marked.
-
-
 def curate_classify_command(
     ctx: typer.Context,
     *,
@@ -262,9 +249,6 @@ def _count(records: Sequence[Record]) -> dict[str, int]:
     return dict(Counter(span.category or "" for span in spans).most_common())
 
 
-# `adjudge curate filter`: keep the sources that are hardest to translate.
-
-
 def curate_filter_command(
     ctx: typer.Context,
     *,
@@ -309,9 +293,6 @@ def _filter_row(domain: Domain) -> list[str]:
     return [d.lp, d.name or "all", *map(str, counts), mean, "" if d.easiest is None else f"{d.easiest}"]
 
 
-# `adjudge curate pairs`: draw pairs of translations to be compared.
-
-
 def curate_pairs_command(
     test_set: TestSetArgument = None,
     *,
@@ -344,9 +325,6 @@ def _pairs_table(sample: PairSample, seed: int) -> Table:
     ]
     columns = ["lp", "first", "second", ">sources", ">identical", ">drawn"]
     return Table(columns=columns, rows=rows, notes=[*notes, f"seed {seed}"])
-
-
-# `adjudge curate select`: choose the segments that people annotate.
 
 
 _BLIND: Final = frozenset({"random", "diversity"})
@@ -432,12 +410,9 @@ def _marked(texts: TestSet, by: str, ranked: Sequence[int]) -> TestSet:
 def _simulate(found: EvalSet, texts: TestSet, wanted: SelectSettings, form: TableFormat) -> None:
     from adjudge.curation.selecting import WAYS, simulate
 
-    worths = simulate(
-        found,
-        [s.source for s in texts],
-        wanted,
-        ways=[way for way in WAYS if way not in _lacking(found)],
-    )
+    needed = {"variance": 1, "disagreement": 2}  # metrics
+    ways = [way for way in WAYS if len(found.metrics) >= needed.get(way, 0)]
+    worths = simulate(found, [s.source for s in texts], wanted, ways=ways)
     (gold,) = found.golds
     told = f"{wanted.draws} random choices, seed {wanted.seed}; budget in {wanted.unit}"
     notes = [
@@ -450,12 +425,6 @@ def _simulate(found: EvalSet, texts: TestSet, wanted: SelectSettings, form: Tabl
     columns += [">of gaps", ">beats random", ">nearer"]
     table = Table(columns=columns, rows=list(map(_select_row, worths)), notes=notes)
     print_result(form, table, {**data, "worth": [asdict(worth) for worth in worths]})
-
-
-def _lacking(found: EvalSet) -> set[str]:
-    """Ways for which there are too few metrics."""
-    ways = {"variance": 1, "disagreement": 2}
-    return {way for way, needed in ways.items() if len(found.metrics) < needed}
 
 
 def _select_row(worth: Worth) -> list[str]:
@@ -513,11 +482,7 @@ def curate_translate_command(
 
 
 def _system_name(options: RunSettings, command: str | None) -> str:
-    """What the system is called where the user says nothing.
-
-    Raises:
-        UsageError: nothing says it.
-    """
+    """What the system is called where the user says nothing."""
     if command is not None:
         raise UsageError("--command needs --name: what the system is called")
     from adjudge.llm.model_choice import EMBEDDED, chosen_outside
@@ -527,11 +492,6 @@ def _system_name(options: RunSettings, command: str | None) -> str:
 
 
 def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[str]:
-    """Let a program translate.
-
-    Raises:
-        UsageError: it cannot be run, or an option is for models.
-    """
     from adjudge.core.record import Failure
     from adjudge.curation.drafting import CommandTranslator
     from adjudge.curation.questions import Gathered
@@ -556,7 +516,6 @@ def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[
 def _translate_counts(
     asked: TestSet, names: Sequence[str], failures: Sequence[Failure]
 ) -> list[dict[str, object]]:
-    """What came of each system."""
     rows = []
     for name in names:
         reasons = Counter(failure.reason for failure in failures if failure.systems == (name,))
@@ -568,11 +527,11 @@ def _translate_counts(
 
 def _translate_table(rows: Sequence[Mapping[str, Any]], signature: str) -> Table:
     cells = [
-        [row["system"], f"{row['translated']}", f"{row['failed']}", _reasons(row["reasons"])] for row in rows
+        [
+            *(row["system"], f"{row['translated']}", f"{row['failed']}"),
+            ", ".join(f"{reason} {number}" for reason, number in row["reasons"].items()),
+        ]
+        for row in rows
     ]
     columns = ["system", ">translated", ">failed", "reasons"]
     return Table(columns=columns, rows=cells, notes=[signature])
-
-
-def _reasons(reasons: Mapping[str, int]) -> str:
-    return ", ".join(f"{reason} {number}" for reason, number in reasons.items())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from adjudge.campaigns.settings import CampaignSettings
+from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
 from adjudge.cli.options import (
     LpOption,
     TestSetArgument,
@@ -31,15 +31,10 @@ from adjudge.reports.tables import duration
 if TYPE_CHECKING:
     from adjudge.campaigns.dashboard import Progress
     from adjudge.campaigns.database import Campaign
-    from adjudge.campaigns.making import Extras
-    from adjudge.campaigns.settings import CampaignProtocol
-    from adjudge.campaigns.tasks import Pairs, Priorities
+    from adjudge.campaigns.tasks import Priorities
     from adjudge.core.record import Annotation, Record
     from adjudge.core.segment import TestSet
     from adjudge.formats.campaign_export import CampaignFile
-
-
-# `adjudge campaign new`: from a test set to links for annotators.
 
 
 _SECONDS: Final = {"mqm": 49, "post-edit": 120}
@@ -91,6 +86,7 @@ def campaign_new_command(
 
     TEST_SET is anything that other commands take, Appraise's batches and Pearmut's campaigns too.
     """
+    from adjudge.analysis.pair_schedules import read_pairs
     from adjudge.campaigns.dashboard import find_progress
     from adjudge.campaigns.making import Extras, new_campaign
 
@@ -98,8 +94,11 @@ def campaign_new_command(
         settings = replace(settings, tutorial=True)
     chosen = texts.load(test_set)
     _refuse_idle(settings)
+    pairs = None
+    if extra.pairs_file is not None:
+        pairs = {(one.lp, one.segment, frozenset(one.systems)) for one in read_pairs(extra.pairs_file)}
     extras = Extras(
-        pairs=None if extra.pairs_file is None else _read_pairs(extra.pairs_file),
+        pairs=pairs,
         given=None if extra.given is None else _read_given(extra.given, texts.lp),
         media=extra.media,
         guidelines=extra.guidelines,
@@ -116,7 +115,6 @@ def campaign_new_command(
 
 
 def _refuse_idle(settings: CampaignSettings) -> None:
-    """Refuse options that would change nothing, each with what it needs."""
     of_checks = ("check_kinds", "is_loud", "checks_first", "code_fail")
     idle = {
         "--assignment dynamic": settings.assignment != "dynamic"
@@ -126,12 +124,6 @@ def _refuse_idle(settings: CampaignSettings) -> None:
     for needed, names in idle.items():
         if names:
             raise UsageError(f"{names[0]} does nothing without {needed}")
-
-
-def _read_pairs(path: Path) -> Pairs:
-    from adjudge.analysis.pair_schedules import read_pairs
-
-    return {(pair.lp, pair.segment, frozenset(pair.systems)) for pair in read_pairs(path)}
 
 
 def _people(text: str) -> int | Sequence[str]:
@@ -162,7 +154,6 @@ def _priorities(metrics: Sequence[Path], lp: str | None, settings: CampaignSetti
 
 
 def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
-    """What was made, for people."""
     settings, kinds = campaign.settings, found.kinds
     rest = [count(number, kind) for kind, number in sorted(kinds.items()) if kind != "original"]
     seconds = _seconds(campaign.protocol, test_set)
@@ -218,7 +209,7 @@ def campaign_import_command(
     """
     from adjudge.campaigns.dashboard import find_progress
     from adjudge.campaigns.importing import import_submissions
-    from adjudge.campaigns.making import new_campaign
+    from adjudge.campaigns.making import Extras, new_campaign
     from adjudge.formats.read import read_content
 
     if (file / "campaign.json").is_file():
@@ -244,7 +235,8 @@ def campaign_import_command(
         raise UsageError(f"{file} has no submission")
     chosen = _texts(file, test_set, lp) or _shown(campaign_file)
     now = time.time()
-    campaign, _ = new_campaign(name, chosen, settings, people, now=now, extras=_extras(campaign_file))
+    extras = Extras(given=_given(campaign_file) if campaign_file.protocol == "esa-ai" else None)
+    campaign, _ = new_campaign(name, chosen, settings, people, now=now, extras=extras)
     try:
         with campaign:
             left_out = import_submissions(campaign, campaign_file.submissions, now)
@@ -258,7 +250,6 @@ def campaign_import_command(
 
 
 def _told_of_import(campaign: Campaign, found: Progress) -> str:
-    """What was taken over, for people."""
     settings, people = campaign.settings, sum(person.role == "annotator" for person in found.people)
     begun = found.items_given_back
     lines = [
@@ -298,12 +289,6 @@ def _most_people(file: CampaignFile) -> int:
             key = (submission.lp, submission.segment, frozenset(submission.texts))
             people[key].add(submission.person)
     return max(map(len, people.values()), default=1)
-
-
-def _extras(file: CampaignFile) -> Extras:
-    from adjudge.campaigns.making import Extras
-
-    return Extras(given=_given(file) if file.protocol == "esa-ai" else None)
 
 
 def _given(file: CampaignFile) -> Sequence[Annotation]:

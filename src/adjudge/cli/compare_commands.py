@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from adjudge.analysis.compare import CompareSettings, compare
-from adjudge.analysis.ensemble import EnsembleSettings
-from adjudge.analysis.gate import GateSettings, gate, verdict_words
-from adjudge.analysis.power import PowerSettings, separations
-from adjudge.analysis.rank import RankSettings, rank, rank_by_criterion
+from adjudge.analysis.compare import CompareSettings, Comparison, Side, Stratum, compare
+from adjudge.analysis.ensemble import Combined, EnsembleSettings
+from adjudge.analysis.gate import Gate, GateRow, GateSettings, Verdict, gate, verdict_words
+from adjudge.analysis.power import Plan, PowerSettings, Separation, separations
+from adjudge.analysis.rank import Ranking, RankSettings, rank, rank_by_criterion
 from adjudge.analysis.score import scored
 from adjudge.analysis.segment_scores import score_records
 from adjudge.cli.options import (
@@ -26,7 +26,7 @@ from adjudge.cli.options import (
     print_result,
     state_words,
 )
-from adjudge.core.scores import listed
+from adjudge.core.scores import Run, listed
 from adjudge.core.wording import read_share
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
 from adjudge.formats.read import Judgements, detect, read_judgements
@@ -34,16 +34,7 @@ from adjudge.formats.registry import find_format
 from adjudge.reports.tables import Table, TableFormat
 
 if TYPE_CHECKING:
-    from adjudge.analysis.compare import Comparison, Side, Stratum
-    from adjudge.analysis.ensemble import Combined
-    from adjudge.analysis.gate import Gate, GateRow, Verdict
-    from adjudge.analysis.power import Plan, Separation
-    from adjudge.analysis.rank import Ranking
     from adjudge.core.record import Record
-    from adjudge.core.scores import Run
-
-
-# `adjudge rank`: systems with intervals, the tests of every pair, ranges of ranks and clusters.
 
 
 def rank_command(
@@ -155,7 +146,6 @@ def _one_table(rankings: dict[str, Ranking], tables: dict[str, Table], form: Tab
 
 
 def _data(ranking: Ranking) -> dict[str, Any]:
-    """The result as one JSON object."""
     data: dict[str, Any] = {
         "signature": str(ranking.signature),
         "method": ranking.method,
@@ -182,9 +172,6 @@ def _data(ranking: Ranking) -> dict[str, Any]:
     if ranking.lps:
         data["lps"] = {lp: _data(part) for lp, part in ranking.lps.items()}
     return data
-
-
-# `adjudge compare`: is one of two systems better, by how much, and how sure is that?
 
 
 def compare_command(
@@ -234,7 +221,6 @@ def compare_command(
 
 
 def _compare_data(found: Comparison) -> dict[str, Any]:
-    """The result as one JSON object."""
     return {
         "first": _side(found.first),
         "second": _side(found.second),
@@ -275,9 +261,6 @@ def _stratum(stratum: Stratum) -> dict[str, Any]:
         },
     }
     return data | ({} if stratum.p_holm is None else {"p_holm": stratum.p_holm})
-
-
-# `adjudge gate`: may the candidate replace the baseline? A verdict for people and for a build.
 
 
 _CODES: Final[Mapping[Verdict, int]] = {
@@ -477,9 +460,6 @@ def _power_data(row: Separation) -> dict[str, Any]:
         "needed": row.needed,
         "more": row.more,
     }
-
-
-# `adjudge ensemble`: several runs and files as one more annotator.
 
 
 def ensemble_command(

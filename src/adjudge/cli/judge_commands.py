@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
@@ -54,9 +54,6 @@ __all__ = [
     "print_forecast",
     "print_summary",
 ]
-
-
-# `adjudge run`: judge a test set with a judge or a metric.
 
 
 _EXAMPLES: Final = 3
@@ -190,9 +187,6 @@ def print_lost(calls: Mapping[str, int]) -> None:
         )
 
 
-# `adjudge forecast`: calls, tokens, price and time before anything is paid.
-
-
 _BEGUN_BEFORE_A_RUN: Final = 1000  # judgements; a person waits
 
 
@@ -235,7 +229,8 @@ def announce(job: Job) -> None:
         "" if least == most else f" ({least:,} to {most:,})"
     )
     tokens = f"about {found.prompt.typical + found.completion.typical:,} tokens"
-    print_note(f"forecast: {calls}, {tokens}, {_span(found)}{_dated(found)}")
+    dated = "" if found.price_date is None else f" at prices of {found.price_date}"
+    print_note(f"forecast: {calls}, {tokens}, {_span(found)}{dated}")
 
 
 def _span(found: Forecast) -> str:
@@ -245,10 +240,6 @@ def _span(found: Forecast) -> str:
         return "price unknown"
     least, typical, most = (render_price(price, "") for price in found.price)
     return f"{typical} {found.currency} ({least} to {most})"
-
-
-def _dated(found: Forecast) -> str:
-    return "" if found.price_date is None else f" at prices of {found.price_date}"
 
 
 def _table(found: Forecast, notes: list[str]) -> Table:
@@ -295,9 +286,6 @@ def _notes(found: Forecast) -> Iterator[str]:
     elif found.price_date is not None:
         yield f"prices of {found.price_date}"
     yield "answers that cannot be read are asked for again and come on top; nothing was sent"
-
-
-# `adjudge show`: the exact messages of a judge; nothing is sent.
 
 
 _MARK: Final = "0123456789abcdef"
@@ -389,9 +377,6 @@ def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[S
     )
 
 
-# `adjudge merge`: make one run of its shards.
-
-
 def merge_command(
     out: Annotated[
         Path,
@@ -411,9 +396,6 @@ def merge_command(
     print_lost(info.calls)
     print_note(str(info.signature))
     check_failures(info, allowed)
-
-
-# `adjudge calibrate ... --gold`: how strong a preference must be not to be a tie.
 
 
 def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form: TableFormat) -> None:
@@ -440,7 +422,8 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
     found = calibrate_ties(
         *(preferences_of(read_judgements(path, lp).warn().of_one_kind(lp)) for path in (run, gold))
     )
-    print_result(form, _ties_table(found), _data(found))
+    rows = [{**vars(one), "before": one.before._asdict(), "after": one.after._asdict()} for one in found]
+    print_result(form, _ties_table(found), {"criteria": rows})
     said = ",".join(f"{one.criterion}={one.threshold:.6g}" for one in found)
     is_alone = len(found) == 1 and found[0].criterion == "overall"
     told = said.partition("=")[2] if is_alone else said
@@ -483,14 +466,6 @@ def _cells(agreement: TieAgreement) -> list[str]:
     return [*(number(share, 3) for share in shares), str(agreement.ties)]
 
 
-def _data(found: Sequence[TieCalibration]) -> dict[str, object]:
-    rows = [{**vars(one), "before": one.before._asdict(), "after": one.after._asdict()} for one in found]
-    return {"criteria": rows}
-
-
-# `adjudge calibrate`: how sure a judge must be of a finding that it does not look at again.
-
-
 def calibrate_command(
     ctx: typer.Context,
     *,
@@ -528,7 +503,8 @@ def calibrate_command(
     with parting(RESUMABLE):
         calibration, outcome = run_to_end(acalibrate(job, options.percentile))
     write_calibration(out, calibration)
-    print_result(form, _calibrate_table(calibration), _to_json(calibration))
+    data = {**asdict(calibration), "digest": calibration.digest}
+    print_result(form, _calibrate_table(calibration), data)
     print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
     check_failures(outcome.info, options.max_failed)
 
@@ -553,11 +529,7 @@ def _judge(ctx: typer.Context, name: str, options: RunSettings) -> Judge:
 
 
 def _refuse(settings: Iterable[str], why: str) -> None:
-    """Refuse a setting that would go unheard.
-
-    Raises:
-        UsageError: there is one.
-    """
+    """Refuse a setting that would go unheard."""
     for name in settings:
         raise UsageError(f"{why}: leave --{name} out")
 
@@ -576,9 +548,3 @@ def _calibrate_table(calibration: Calibration) -> Table:
         if t.below == t.confidences
     ]
     return Table(columns=columns, rows=rows, notes=notes)
-
-
-def _to_json(calibration: Calibration) -> dict[str, object]:
-    from dataclasses import asdict
-
-    return {**asdict(calibration), "digest": calibration.digest}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from adjudge.core.record import Record
-    from adjudge.core.scores import Scores, SegmentScore
+    from adjudge.core.scores import Scores
     from adjudge.core.segment import TestSet
     from adjudge.formats.read import Judgements
     from adjudge.reports.annotators import Judged
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from adjudge.reports.page import Page
     from adjudge.store.traces import Trace, TracedUnit
     from adjudge.web.viewer import Talk
-
-
-# `adjudge score`: the records of a run or a file as numbers.
 
 
 Level = Literal["seg", "doc", "sys"]
@@ -128,19 +125,20 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
             },
         }
     if level == "seg":
-        data["segments"] = _segments(scores.segments, with_lp=bool(scores.lps))
+        data["segments"] = [
+            {
+                **({"lp": s.lp} if scores.lps else {}),
+                "segment": s.segment,
+                "system": s.system,
+                "score": s.score,
+            }
+            for s in scores.segments
+        ]
     if level == "doc":
         data["documents"] = _documents(scores)
     if scores.lps:
         data["lps"] = {lp: _data(part, level) for lp, part in scores.lps.items()}
     return data
-
-
-def _segments(segments: Iterable[SegmentScore], *, with_lp: bool) -> list[dict[str, object]]:
-    return [
-        {**({"lp": s.lp} if with_lp else {}), "segment": s.segment, "system": s.system, "score": s.score}
-        for s in segments
-    ]
 
 
 def _documents(scores: Scores) -> list[dict[str, object]]:
@@ -158,9 +156,6 @@ def _documents(scores: Scores) -> list[dict[str, object]]:
         }
         for d in document_scores(scores.segments)
     ]
-
-
-# `adjudge trace`: the conversation behind a judgement.
 
 
 _SHOWN = 10
@@ -282,9 +277,6 @@ def _print_conversations(trace: Trace, units: list[TracedUnit], form: str) -> No
         print_result(form, table, {"units": data})  # type: ignore[arg-type]
 
 
-# What the page of `report` and `serve` is about: how it is given, and read.
-
-
 _CAMPAIGN = "campaign.json"
 
 JudgedArgument = Annotated[
@@ -351,7 +343,6 @@ def _is_campaign(path: Path) -> bool:
 
 
 def _campaign(path: Path) -> Judgements:
-    """What counts of a campaign's judgements; it may still be going on."""
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.exporting import export_campaign
     from adjudge.formats.file_content import content_of
@@ -380,9 +371,6 @@ def _read_gold(material: Material) -> Sequence[Record]:
     beside = next((each.test_set for each in material.judged if each.test_set is not None), None)
     (found,) = read_judged([path], material.asked.lp, material.texts, beside)
     return found.records
-
-
-# `adjudge report`: one self-contained HTML page about runs, campaigns and metrics.
 
 
 def report_command(
@@ -427,9 +415,6 @@ def _report_write(places: Sequence[Path], asked: PageSettings, out: Path, figure
     for figure in page.figures if figures is not None else []:
         figure.write(figures or Path())
     print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
-
-
-# `adjudge serve`: the report as a local page, with every conversation.
 
 
 def serve_command(

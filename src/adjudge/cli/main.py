@@ -1,6 +1,7 @@
-"""The `adjudge` command.
+"""The `adjudge` command: its commands and groups, how it ends, and what `adjudge --version` says.
 
-A command's file is imported when that command is called, so that `adjudge --help` stays quick.
+A command's file is imported when that command is called, so that `adjudge --help` stays quick. What typer
+refuses is told in the words of the other messages: what is wanted, and what came instead.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ _WITH_SETTINGS: Final = {"run", "forecast", "show", "calibrate"}
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with one of the exit codes of `cli.main`."""
+    """Run the command line and leave with one of the exit codes of `adjudge.errors`."""
     arguments = sys.argv[1:] if arguments is None else arguments
 
     debug = "--debug" in arguments
@@ -148,7 +149,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
-            warnings.showwarning = _show_warning
+            # Where in the code a warning arose is of no use to a person.
+            warnings.showwarning = lambda message, *_, **__: _say(message)
             with ended_from_outside():
                 try:
                     app_for(arguments)(arguments, prog_name="adjudge")
@@ -165,11 +167,6 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         _say(error)
         sys.exit(exit_code_of(error))
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """One line for a person; where in the code it arose is of no use to one."""
-    _say(message)
 
 
 def _say(what: object) -> None:
@@ -212,7 +209,7 @@ def _new_app(*, add_completion: bool = False) -> typer.Typer:
 
 
 def _add_commands(app: typer.Typer, prefix: str, commands: Mapping[str, str], called: list[str]) -> None:
-    """Add all, with the one imported that is called; the others need no more than their line."""
+    """Add all commands, with the one imported that is called; the others need no more than their line."""
     for name, line in commands.items():
         function, kind = _load(prefix + name) if called == [name] else (_not_called, None)
         app.command(name, short_help=line, cls=kind)(function)
@@ -233,7 +230,6 @@ def _not_called() -> None:
 
 
 def _root() -> Callable[..., None]:
-    """Make what `adjudge` does before any command."""
     import typer
 
     def print_version(wanted: bool) -> None:
@@ -252,9 +248,6 @@ def _root() -> Callable[..., None]:
         """
 
     return root
-
-
-# What typer refuses, in the words of the other messages: what is wanted, and what came instead.
 
 
 _WANTED: Final = "Input should be "
@@ -277,9 +270,6 @@ def _plain(message: str, cause: BaseException | None) -> str:
     if message.startswith(_WANTED) and isinstance(cause, ValidationError):
         return f"must be {message.removeprefix(_WANTED)}; got {cause.errors()[0]['input']!r}"
     return message.removeprefix(_OUR_OWN)
-
-
-# How a command ends that is stopped from outside: with Ctrl-C, or by a reader who has enough.
 
 
 RESUMABLE: Final = "stopped; the same command goes on where it stopped"
@@ -342,29 +332,22 @@ def drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-# What `adjudge --version` says: all that a report of a fault needs to say of the program.
-
-
 UNKNOWN = "unknown, not installed from a built package"
 
 
 def render_version() -> str:
     """The version alone on its first line, then one fact a line; no name of a person or of a machine."""
     build = read_build()
+    wanted = [line for line in requires("adjudge") or [] if "extra ==" not in line]
+    libraries = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted]
     facts = {
         "commit": build.commit or UNKNOWN,
         "lock": f"sha256:{build.lock}" if build.lock else UNKNOWN,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
-        "libraries": ", ".join(f"{name} {_version_of(name)}" for name in _libraries()),
+        "libraries": ", ".join(f"{name} {_version_of(name)}" for name in sorted(libraries)),
     }
     return "\n".join([f"adjudge {VERSION}", *(f"{name}: {value}" for name, value in facts.items())])
-
-
-def _libraries() -> list[str]:
-    """Names of what adjudge needs, without extras."""
-    wanted = [line for line in requires("adjudge") or [] if "extra ==" not in line]
-    return sorted(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted)
 
 
 def _version_of(name: str) -> str:

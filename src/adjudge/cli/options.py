@@ -1,4 +1,10 @@
-"""Options that several commands share, so that they are spelled and explained once."""
+"""Options that several commands share, so that they are spelled and explained once.
+
+`with_options` gives a command an option for each field of its settings. `Command` is every command: which
+options its help shows, `--set`, and `adjudge.toml`; `WithSettings` reads a judge's own settings besides.
+`print_result` prints results to stdout in the format asked for; everything else goes to stderr.
+`check_failures` tells with the exit code that more judgements failed than `--max-failed` allows.
+"""
 
 from __future__ import annotations
 
@@ -109,14 +115,10 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
         raise UsageError(f"{error}; did you mean {near[0]}?") from error
 
 
-# Settings of a verb: each field is an option, and the command gets the settings made of them.
-
-
 class Without:
     """Fields of settings that are no options of a command: `Annotated[RunSettings, Without("seed")]`."""
 
     def __init__(self, *names: str) -> None:
-        """Keep the names."""
         self.names = names
 
 
@@ -227,7 +229,6 @@ def changed_options(settings: Any, among: Iterable[str]) -> list[str]:  # noqa: 
 
 
 def _dropped(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 (an annotation)
-    """Return the fields that an annotation leaves out."""
     said = (each.names for each in getattr(hint, "__metadata__", ()) if isinstance(each, Without))
     return next(said, ())
 
@@ -284,9 +285,6 @@ def _kind_of(hint: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 (an annot
     if get_origin(hint) in {Sequence, tuple}:  # one text with commas
         return str, {}
     return hint, bounds
-
-
-# Results to stdout in the format asked for; everything else goes to stderr.
 
 
 FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
@@ -353,9 +351,6 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-# `--max-failed`: how many judgements may fail before a command says so with its exit code.
-
-
 MaxFailedOption = Annotated[str, typer.Option(help=option_of(MaxFailed).help)]
 
 
@@ -376,9 +371,6 @@ def check_failures(info: RunInfo, allowed: float | str) -> None:
     """
     if has_too_many_failures(info.failed, info.counts["judged"], allowed):
         raise typer.Exit(FAILURES)
-
-
-# Commands: the options that their help shows, `--set`, `adjudge.toml`, and settings of judges.
 
 
 MOST_SHOWN: Final = 15
@@ -502,7 +494,7 @@ def _name_of(parameter: Any) -> str:  # noqa: ANN401 (typer's own)
 
 
 def _path_of(ctx: Any) -> str:  # noqa: ANN401 (typer's own)
-    """Return the words of a command: `run`, `campaign new`."""
+    """The words of a command: `run`, `campaign new`."""
     names = []
     while ctx is not None and ctx.parent is not None:
         names.append(ctx.info_name)

@@ -1,4 +1,4 @@
-"""Commands that run a campaign: `adjudge campaign serve`, `status`, `people` and others."""
+"""Commands that run a campaign: `adjudge campaign serve`, `status`, `people`, `export` and others."""
 
 from __future__ import annotations
 
@@ -24,13 +24,10 @@ from adjudge.reports.tables import Table, TableFormat, duration
 if TYPE_CHECKING:
     from adjudge.campaigns.again import GateReport
     from adjudge.campaigns.dashboard import PersonProgress, Progress
-    from adjudge.campaigns.database import AuditLine, Campaign, Person
+    from adjudge.campaigns.database import Campaign, Person
     from adjudge.campaigns.people import Link
     from adjudge.core.record import Record
     from adjudge.formats.campaign_export import CampaignFile
-
-
-# `adjudge campaign again`: look again at what was judged: a second pass, a third person, the gate.
 
 
 How = Literal["marks", "adjudicate", "gate"]
@@ -59,6 +56,8 @@ def campaign_again_command(
     form: FormatOption = "table",
 ) -> None:
     """Send what was judged out again; what was said before stays, and nothing is sent twice."""
+    from adjudge.analysis.study_agreement import THRESHOLD
+    from adjudge.campaigns.again import adjudicate, apply_gate, second_pass
     from adjudge.campaigns.campaign import open_campaign
 
     if how != "gate" and (threshold is not None or by_others):
@@ -66,17 +65,17 @@ def campaign_again_command(
     if how == "gate" and tasks is not None:
         raise UsageError("the gate decides on all segments: --tasks is for marks and adjudicate")
     with open_campaign(name) as campaign:
+        now = time.time()
         if how == "gate":
-            _print_gate(form, campaign, _gate(campaign, threshold, by_others=by_others))
+            least = THRESHOLD if threshold is None else threshold
+            report = apply_gate(campaign, now, actor=_ACTOR, threshold=least, by_others=by_others)
+            _print_gate(form, campaign, report)
         else:
-            _print_sent(form, campaign, how, _send(campaign, how, tasks))
-
-
-def _send(campaign: Campaign, how: How, tasks: str | None) -> int:
-    from adjudge.campaigns.again import adjudicate, second_pass
-
-    send = second_pass if how == "marks" else adjudicate
-    return send(campaign, time.time(), actor=_ACTOR, numbers=None if tasks is None else _numbers(tasks))
+            send = second_pass if how == "marks" else adjudicate
+            numbers = None if tasks is None else _numbers(tasks)
+            sent = send(campaign, now, actor=_ACTOR, numbers=numbers)
+            table = Table(columns=["campaign", "sent for", ">tasks"], rows=[[campaign.name, how, str(sent)]])
+            print_result(form, table, {"campaign": campaign.name, "how": how, "tasks": sent})
 
 
 def _numbers(text: str) -> list[int]:
@@ -84,19 +83,6 @@ def _numbers(text: str) -> list[int]:
     if not all(part.isascii() and part.isdecimal() for part in parts):
         raise UsageError(f"--tasks takes numbers with commas between, got {text!r}")
     return [int(part) for part in parts]
-
-
-def _gate(campaign: Campaign, threshold: float | None, *, by_others: bool) -> GateReport:
-    from adjudge.analysis.study_agreement import THRESHOLD
-    from adjudge.campaigns.again import apply_gate
-
-    least = THRESHOLD if threshold is None else threshold
-    return apply_gate(campaign, time.time(), actor=_ACTOR, threshold=least, by_others=by_others)
-
-
-def _print_sent(form: TableFormat, campaign: Campaign, how: How, sent: int) -> None:
-    table = Table(columns=["campaign", "sent for", ">tasks"], rows=[[campaign.name, how, str(sent)]])
-    print_result(form, table, {"campaign": campaign.name, "how": how, "tasks": sent})
 
 
 def _print_gate(form: TableFormat, campaign: Campaign, found: GateReport) -> None:
@@ -125,9 +111,6 @@ def _print_gate(form: TableFormat, campaign: Campaign, found: GateReport) -> Non
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f} %"
-
-
-# `adjudge campaign analyse`: everything that a campaign shows, whole or half done.
 
 
 @settings
@@ -179,6 +162,7 @@ def campaign_analyse_command(
     Where a definition of the ESA paper has a flaw, the paper's number and a mended one stand there.
     """
     from adjudge.analysis.study import analyse
+    from adjudge.formats.read import read_judgements
     from adjudge.reports.campaign_report import (
         analysis_data,
         analysis_rows,
@@ -188,9 +172,13 @@ def campaign_analyse_command(
     from adjudge.stats.bootstrap import Draws
 
     lp, batches, beside = settings.lp, settings.batches, settings.beside
+    said = _of_lp(read_campaign(campaign, batches), lp)
+    gold: Sequence[Record] = ()
+    if settings.gold is not None:
+        gold = read_judgements(settings.gold, lp, settings.test_set).warn().records
     found = analyse(
-        _of_lp(read_campaign(campaign, batches), lp),
-        gold=_gold(settings.gold, lp, settings.test_set),
+        said,
+        gold=gold,
         beside=None if beside is None else _of_lp(read_campaign(beside, batches), lp),
         weights=settings.weights,
         draws=Draws(resamples=settings.resamples, seed=settings.seed),
@@ -249,15 +237,6 @@ def _of_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
     return replace(file, submissions=tuple(s for s in file.submissions if s.lp == lp))
 
 
-def _gold(path: Path | None, lp: str | None, texts: Path | None) -> Sequence[Record]:
-    from adjudge.formats.read import read_judgements
-
-    return () if path is None else read_judgements(path, lp, texts).warn().records
-
-
-# `adjudge campaign backup`: one state of the store in a file, also while it is served.
-
-
 def campaign_backup_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Where to; never replaced.")],
@@ -272,9 +251,6 @@ def campaign_backup_command(
     with open_campaign(name) as campaign:
         campaign.database.backup(out)
     print_note(f"The store of {campaign.name} is copied to {out}.")
-
-
-# `adjudge campaign export`: what people said so far, in every format that holds it.
 
 
 _FORMATS: Final = (
@@ -318,7 +294,7 @@ def campaign_export_command(
 def _write(
     campaign: Campaign, out: Path, to: str, only: tuple[str | None, str | None], *, force: bool
 ) -> Counter[str]:
-    """Write what was asked for; `only` is the language pair and the person that were."""
+    """Write what was asked for, `only` of this language pair and this person."""
     from adjudge.campaigns.exporting import campaign_header, check_judged, export_campaign, stream_submissions
     from adjudge.core.language import canonical_lp
     from adjudge.formats.campaign_export import select_lp, write_campaign_file
@@ -338,9 +314,6 @@ def _write(
     if not file.submissions:
         print_note(f"adjudge: nobody has judged anything in {file.name} yet: {out} holds no judgement")
     return left_out if to in {"campaign", "appraise", "pearmut", "spreadsheet"} else content.met + left_out
-
-
-# `adjudge campaign people`: who takes part; new people, new links, no more access, a password.
 
 
 @settings
@@ -444,9 +417,6 @@ def _data(name: str, people: tuple[Person, ...], links: dict[str, str]) -> dict[
     return {"campaign": name, "people": found}
 
 
-# `adjudge campaign serve`: pages for annotators and organisers, with no other setup.
-
-
 def campaign_serve_command(
     campaign: Annotated[Path, typer.Argument(help="Folder of the campaign.", show_default=False)],
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free one.")] = 8000,
@@ -532,15 +502,12 @@ def campaign_status_command(
         if log:
             lines = read_audit(campaign)
             data = {"campaign": campaign.name, "log": [asdict(line) for line in lines]}
-            print_result(form, _log_table(campaign.name, lines), data)
+            rows = [[_moment(line.at), line.actor, line.action, line.detail] for line in lines]
+            title, columns = f"What was done to {campaign.name}", ("when", "who", "what", "detail")
+            print_result(form, Table(title=title, columns=columns, rows=rows), data)
             return
         found = find_progress(campaign, time.time())
     print_result(form, _status_table(campaign.name, found), _status_data(campaign.name, found))
-
-
-def _log_table(name: str, lines: Sequence[AuditLine]) -> Table:
-    rows = [[_moment(line.at), line.actor, line.action, line.detail] for line in lines]
-    return Table(title=f"What was done to {name}", columns=("when", "who", "what", "detail"), rows=rows)
 
 
 def _status_table(name: str, found: Progress) -> Table:

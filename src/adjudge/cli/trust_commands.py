@@ -11,13 +11,20 @@ import typer
 
 from adjudge.analysis.agreement import AgreementSettings, find_agreement
 from adjudge.analysis.bias import BiasSettings, bias
-from adjudge.analysis.error_free import ErrorFreeSettings, error_free_of_runs
-from adjudge.analysis.estimate import EstimateSettings, estimate
+from adjudge.analysis.error_free import ErrorFree, ErrorFreeSettings, error_free_of_runs
+from adjudge.analysis.estimate import EstimateSettings, SystemEstimate, estimate
 from adjudge.analysis.meta import meta
-from adjudge.analysis.meta_settings import MetaSettings
+from adjudge.analysis.meta_settings import MetaEvaluation, MetaSettings, MetricResults, Stratum
 from adjudge.analysis.span_matching import THRESHOLDS
-from adjudge.analysis.spans import Marking, MarkSettings, SpanSettings, severity_confusions, spans_of_runs
-from adjudge.analysis.thresholds import ThresholdSettings, thresholds
+from adjudge.analysis.spans import (
+    Confusion,
+    Marking,
+    MarkSettings,
+    SpanSettings,
+    severity_confusions,
+    spans_of_runs,
+)
+from adjudge.analysis.thresholds import Band, Cut, Thresholds, ThresholdSettings, thresholds
 from adjudge.cli.options import (
     FormatOption,
     LpOption,
@@ -28,24 +35,15 @@ from adjudge.cli.options import (
     print_result,
     progress_bar,
 )
-from adjudge.core.scores import listed
+from adjudge.core.scores import Scores, listed
 from adjudge.core.verb import Option, settings
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import TableFormat
 
 if TYPE_CHECKING:
-    from adjudge.analysis.error_free import ErrorFree
-    from adjudge.analysis.estimate import SystemEstimate
-    from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults, Stratum
-    from adjudge.analysis.spans import Confusion
-    from adjudge.analysis.thresholds import Band, Cut, Thresholds
-    from adjudge.core.scores import Scores
     from adjudge.stats.few_labels import Estimate
     from adjudge.stats.judged import Floats
-
-
-# `adjudge meta`: judge the metrics, and the judges, by how well they agree with gold.
 
 
 def meta_command(
@@ -72,7 +70,6 @@ def meta_command(
 
 
 def _draw(found: MetaEvaluation, folder: Path) -> None:
-    """Write every figure as PDF, SVG and PNG."""
     from adjudge.reports.metric_figures import meta_figures
 
     drawn = [figure.write(folder) for figure in meta_figures(found)]
@@ -171,9 +168,6 @@ def _metric(metric: MetricResults) -> dict[str, Any]:
     if reasons := {name: result.reason for name, result in results if result.value is None}:
         row["reasons"] = reasons
     return row
-
-
-# `adjudge spans`: marked errors against gold, their severities, and translations without errors.
 
 
 @settings
@@ -288,9 +282,6 @@ def _of_runs(data: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     return {"runs": runs} if len(runs) > 1 else runs[0]
 
 
-# `adjudge agreement`: how people agree, and judges with them.
-
-
 def agreement_command(
     files: Annotated[
         list[Path],
@@ -335,9 +326,6 @@ def agreement_command(
     print_result(form, table, agreement_data(found), table.notes)
 
 
-# `adjudge bias`: what judges favour besides quality.
-
-
 def bias_command(
     runs: Annotated[
         list[Path],
@@ -359,9 +347,6 @@ def bias_command(
     found = bias.by([*dict.fromkeys(runs)], settings)
     table = bias_table(found, exact=not is_for_people(form))
     print_result(form, table, bias_data(found), table.notes)
-
-
-# `adjudge reproduce`: the tables of a paper, computed again from its authors' data.
 
 
 def reproduce_command(
@@ -403,9 +388,6 @@ def reproduce_command(
             print_result(form, table, {})
         return
     print_result(form, reproduction_rows(found), reproduction_data(found), (*found.notes, summary(found)))
-
-
-# `adjudge thresholds`: from which score on may a translation go out unseen? With a stated risk.
 
 
 def thresholds_command(
@@ -459,7 +441,6 @@ def _write(path: Path, scores: Scores, found: Thresholds) -> None:
 
 
 def _thresholds_data(found: Thresholds) -> dict[str, Any]:
-    """The result as one JSON object."""
     return {
         "bad": found.bad,
         "publish_risk": found.settings.publish_risk,

@@ -1,7 +1,9 @@
-"""Translations by any program: it reads JSON lines and writes JSON lines, as the bridge of metrics has it.
+"""Translations of a test set's sources: systems to be judged, or drafts to be edited.
 
-Each line that it reads has `id`, `lp`, `document`, `segment`, `system` and `source`; each that it writes
-`id` and `translation`, or `id` and `error`, with `detail` if it likes.
+A language model makes them (`AskTranslation`), or any program (`CommandTranslator`), which reads JSON lines
+and writes JSON lines, as the bridge of metrics has it. Each line that it reads has `id`, `lp`, `document`,
+`segment`, `system` and `source`; each that it writes `id` and `translation`, or `id` and `error`, with
+`detail` if it likes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from adjudge.core.ask import About, Ask, Reply, Sampling
 from adjudge.core.judge import annotation_of, failure_of
 from adjudge.core.language import target_language
 from adjudge.core.record import Annotation, Failure
-from adjudge.core.segment import Segment, Subject, TestSet
+from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import Option, settings
 from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
@@ -31,9 +33,6 @@ from adjudge.judges._replies import shown
 from adjudge.metrics.bridge import Answered, Command, find_program, read_answers, read_refusal, split_command
 
 __all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
-
-
-# Translations of a test set's sources by a language model: systems to be judged, or drafts to be edited.
 
 
 _SCHEMA: Final = object_schema(translation={"type": "string"})
@@ -58,7 +57,6 @@ class AskTranslation(SourceQuestion[str]):
     temperature: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what no server takes."""
         if not 0 <= self.temperature < math.inf:
             raise UsageError(f"--temperature must be 0 or more, got {self.temperature!r}")
 
@@ -143,7 +141,12 @@ def with_translations(test_set: TestSet, found: Mapping[Key, str], names: Sequen
         UsageError: it has a system or a reference of that name already.
     """
     check_names(test_set, names)
-    return TestSet(name=test_set.name, segments=tuple(_with(s, found, names) for s in test_set))
+    segments = []
+    for segment in test_set:
+        keys = {name: Key(segment.lp, segment.segment, name) for name in names}
+        new = {name: found[key] for name, key in keys.items() if key in found}
+        segments.append(replace(segment, translations={**segment.translations, **new}))
+    return TestSet(name=test_set.name, segments=tuple(segments))
 
 
 def check_names(test_set: TestSet, names: Sequence[str]) -> None:
@@ -154,12 +157,6 @@ def check_names(test_set: TestSet, names: Sequence[str]) -> None:
     """
     if taken := [name for name in names if name in {*test_set.systems, *test_set.references}]:
         raise UsageError(f"{test_set.name!r} has {taken[0]!r} already; give another --name")
-
-
-def _with(segment: Segment, found: Mapping[Key, str], names: Sequence[str]) -> Segment:
-    keys = {name: Key(segment.lp, segment.segment, name) for name in names}
-    new = {name: found[key] for name, key in keys.items() if key in found}
-    return replace(segment, translations={**segment.translations, **new})
 
 
 _OUTPUT: Final = 4 * 2**20  # bytes that any number of answers may have
@@ -194,7 +191,6 @@ class CommandTranslator:
     found: dict[Key, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be before anything is started."""
         if self.batch < 1 or not 0 < self.time_limit < math.inf:
             raise UsageError("batch must be 1 or more, and time_limit a number of seconds above 0")
         if not self._arguments:
@@ -260,11 +256,6 @@ def _line(name: str, subject: Subject) -> str:
 
 
 def _read(answer: Answered | AnswerError, subject: Subject) -> str:
-    """The translation of an answer.
-
-    Raises:
-        AnswerError: there is none.
-    """
     if isinstance(answer, AnswerError):
         raise answer
     if (refusal := read_refusal(answer)) is not None:

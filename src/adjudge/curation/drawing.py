@@ -111,7 +111,7 @@ def draw_pairs(test_set: TestSet, settings: DrawSettings) -> PairSample:
     compositions: list[Composition] = []
     sources: dict[str, dict[int, int]] = {}
     for lp in test_set.lps:
-        board = _Board.of([s for s in test_set if s.lp == lp], thin, f"{settings.seed}/{lp}")
+        board = _Board([s for s in test_set if s.lp == lp], thin, f"{settings.seed}/{lp}")
         board.draw(settings.pairs)
         chosen += board.listed()
         compositions += board.compositions(lp)
@@ -150,10 +150,6 @@ class _Deck:
     drawn: list[int] = field(default_factory=list)
 
     @property
-    def is_open(self) -> bool:
-        return len(self.drawn) < self.limit
-
-    @property
     def need(self) -> float:
         """How far this deck is, for its weight; the lowest one is next."""
         return (len(self.drawn) + 0.5) / self.weight
@@ -162,40 +158,29 @@ class _Deck:
 class _Board:
     """One language pair: its sources, and a deck for every two systems."""
 
-    def __init__(
-        self, segments: Sequence[Segment], decks: Mapping[Pair, _Deck], draws: random.Random
-    ) -> None:
-        self._segments = segments
-        self._decks = decks
-        self._draws = draws
-        self._counts = np.zeros(len(segments), dtype=np.int64)
-
-    @classmethod
-    def of(cls, segments: Sequence[Segment], thin: Mapping[str, float], seed: str) -> _Board:
-        """Lay out all pairs."""
-        draws = random.Random(seed)
+    def __init__(self, segments: Sequence[Segment], thin: Mapping[str, float], seed: str) -> None:
         systems = tuple(dict.fromkeys(name for s in segments for name in s.translations))
         pairs = Place(segments[0].lp, "", systems).pairs
-        return cls(segments, {pair: _deck(segments, pair, thin, draws) for pair in pairs}, draws)
+        self._segments = segments
+        self._draws = random.Random(seed)
+        self._decks = {pair: _deck(segments, pair, thin, self._draws) for pair in pairs}
+        self._counts = np.zeros(len(segments), dtype=np.int64)
 
     def draw(self, number: int | None) -> None:
-        """Draw so many pairs, or all that may be drawn."""
+        """Draw so many pairs, or all that may be drawn.
+
+        The next pair is always of a deck that is least far, and of the source with the fewest pairs so far.
+        """
         left = sum(deck.limit for deck in self._decks.values())
         for _ in range(left if number is None else min(number, left)):
-            self._draw_from(self._next())
-
-    def _next(self) -> _Deck:
-        open_ = [deck for deck in self._decks.values() if deck.is_open]
-        least = min(deck.need for deck in open_)
-        return self._draws.choice([deck for deck in open_ if deck.need <= least + 1e-12])
-
-    def _draw_from(self, deck: _Deck) -> None:
-        """The source with the fewest pairs so far; the first of the drawn order among equals."""
-        place = int(self._counts[deck.open].argmin())
-        source = int(deck.open[place])
-        deck.open = np.delete(deck.open, place)
-        deck.drawn.append(source)
-        self._counts[source] += 1
+            open_ = [deck for deck in self._decks.values() if len(deck.drawn) < deck.limit]
+            least = min(deck.need for deck in open_)
+            deck = self._draws.choice([deck for deck in open_ if deck.need <= least + 1e-12])
+            place = int(self._counts[deck.open].argmin())  # among equals the first of the drawn order
+            source = int(deck.open[place])
+            deck.open = np.delete(deck.open, place)
+            deck.drawn.append(source)
+            self._counts[source] += 1
 
     def listed(self) -> list[ListedPair]:
         """What was drawn, in test-set order."""

@@ -1,5 +1,8 @@
 """What kind of error people marked: ESA asks them for none, and a model says it afterwards.
 
+Here are also the questions of curation in general (`Question`, `SourceQuestion`, `gather`). They are put as a
+judge's are: stored, limited, paid and resumed alike.
+
 Paper    ESA, Limitations (what is marked can be classified further where that is needed)
 Code     none public
 Prompt   curation/prompts/classify, in our own words
@@ -13,7 +16,7 @@ Differs  1. Place, severity and rating stay what the person gave; only marks wit
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -57,13 +60,7 @@ __all__ = [
 ]
 
 
-# Questions of curation to a model, put as a judge's are: stored, limited, paid and resumed alike.
-
-
 T = TypeVar("T")
-
-_FILES: Final = ("system.md", "markers.md", "source.md", "before.md", "terms.md", "term.md")
-"""Prompt files of a question about a source alone."""
 
 
 class Key(NamedTuple):
@@ -74,15 +71,23 @@ class Key(NamedTuple):
     system: str
 
 
+@dataclass(frozen=True, kw_only=True)
 class Question(ABC, Generic[T]):
-    """What a model is asked of each source. Subclasses are frozen dataclasses, their fields the settings."""
+    """What a model is asked of each source. Subclasses are frozen dataclasses, their fields the settings.
+
+    Args:
+        prompts: folder with files that stand in for ours.
+    """
 
     name: ClassVar[str]
+    files: ClassVar[tuple[str, ...]]
     protocol: ClassVar[str] = "curation"
     weights: ClassVar[None] = None
     profile: ClassVar[Profile] = "recommended"
     with_reference: ClassVar[bool] = False
     calls: ClassVar[Calls] = Calls(1, 1, 1)
+
+    prompts: Path | None = None
 
     @abstractmethod
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[T | AnswerError]:
@@ -97,10 +102,13 @@ class Question(ABC, Generic[T]):
         ...
 
     @property
-    @abstractmethod
     def prompts_digest(self) -> str:
         """Six hexadecimal digits over its prompts."""
-        ...
+        return self._loaded.digest
+
+    @cached_property
+    def _loaded(self) -> Prompts:
+        return load_prompts(self.name, self.files, self.prompts, package=__package__)
 
     def calls_for(self, subject: Subject) -> Calls:
         """One for each system."""
@@ -125,34 +133,22 @@ class Question(ABC, Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class SourceQuestion(Question[T]):
-    """A question about a source alone: what is wanted, then the source.
+    """A question about a source alone: what is wanted, then the source."""
 
-    Args:
-        prompts: folder with files that stand in for ours.
-    """
-
-    prompts: Path | None = None
+    files: ClassVar[tuple[str, ...]] = (
+        *("system.md", "markers.md", "source.md"),
+        *("before.md", "terms.md", "term.md"),
+    )
 
     def messages(self, subject: Subject) -> list[Message]:
         """What is put to the model."""
-        markers = self._files.piece("markers")
-        system = self._files.message("system", "system", **language_names(subject.lp), markers=markers)
-        return [system, Message("user", _render_source(self._files, subject))]
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
-
-    @cached_property
-    def _files(self) -> Prompts:
-        return load_files(self.name, _FILES, self.prompts)
+        markers = self._loaded.piece("markers")
+        system = self._loaded.message("system", "system", **language_names(subject.lp), markers=markers)
+        return [system, Message("user", _render_source(self._loaded, subject))]
 
 
 @dataclass(frozen=True)
 class _Gathering(Generic[T]):
-    """A question that is put as it is, and whose values are kept."""
-
     question: Question[T]
     found: dict[Key, T] = field(default_factory=dict)
 
@@ -165,7 +161,6 @@ class _Gathering(Generic[T]):
         return self.question.records(subject, values)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the question has)
-        """Everything else is the question's own."""
         return getattr(self.question, name)
 
 
@@ -202,16 +197,9 @@ async def gather(job: Job, question: Question[T]) -> Gathered[T]:
 
 def blank(test_set: TestSet, names: Sequence[str]) -> TestSet:
     """The sources alone, with an empty text under each of these names: a place for what is asked for."""
-    return TestSet(name=test_set.name, segments=tuple(_blank(s, names) for s in test_set))
-
-
-def _blank(segment: Segment, names: Sequence[str]) -> Segment:
-    return replace(segment, translations=dict.fromkeys(names, ""), references={}, meta={})
-
-
-def load_files(question: str, names: Iterable[str], folder: Path | None) -> Prompts:
-    """The prompt files of a question: the user's where there are any, else ours."""
-    return load_prompts(question, names, folder, package=__package__)
+    texts = dict.fromkeys(names, "")
+    blanks = (replace(segment, translations=dict(texts), references={}, meta={}) for segment in test_set)
+    return TestSet(name=test_set.name, segments=tuple(blanks))
 
 
 def _render_source(prompts: Prompts, subject: Subject) -> Parts:
@@ -254,8 +242,7 @@ class AskCategories(Question[Categories]):
     """One question about all marks of a translation."""
 
     name: ClassVar[str] = "classify"
-
-    prompts: Path | None = None
+    files: ClassVar[tuple[str, ...]] = ("system.md", "marked.md", "mark.md", "markers.md", "texts.md")
 
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[Categories | AnswerError]:
         """Put the one question."""
@@ -273,7 +260,7 @@ class AskCategories(Question[Categories]):
 
     def messages(self, subject: Subject) -> list[Message]:
         """The categories, then the texts and the marks."""
-        files = self._files
+        files = self._loaded
         listed = "\n".join(f"- {name}: {CATEGORIES[name]}" for name in OFFERED)
         names = language_names(subject.lp)
         system = files.message("system", "system", **names, markers=files.piece("markers"), categories=listed)
@@ -283,17 +270,6 @@ class AskCategories(Question[Categories]):
             marks += [*_render_mark(files, number, mark, text), "\n\n"]
         texts = render_texts(files, subject)
         return [system, Message("user", files.piece("marked", texts=texts, marks=tuple(marks[:-1])))]
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
-
-    @cached_property
-    def _files(self) -> Prompts:
-        return load_files(
-            "classify", ("system.md", "marked.md", "mark.md", "markers.md", "texts.md"), self.prompts
-        )
 
 
 def _render_mark(files: Prompts, number: int, mark: ErrorSpan, text: str) -> Sequence[Part]:
@@ -325,17 +301,14 @@ def read_categories(reply: Reply, count: int, subject: Subject) -> Categories:
         number = read_whole_number(answer["number"], 1, count, "the number of a mark")
         if number in found:
             raise AnswerError("ambiguous", f"mark {number} has two categories")
-        found[number] = _category(answer["category"])
+        named = answer["category"]
+        category = find_category(named) if isinstance(named, str) else None
+        if category not in OFFERED:
+            raise AnswerError("label", f"a category must be one of those offered, got {shown(named)}")
+        found[number] = category
     if len(found) != count:
         raise AnswerError("count", f"{count} marks, and categories for {len(found)} of them")
     return tuple(found[number] for number in range(1, count + 1))
-
-
-def _category(value: object) -> str:
-    category = find_category(value) if isinstance(value, str) else None
-    if category not in OFFERED:
-        raise AnswerError("label", f"a category must be one of those offered, got {shown(value)}")
-    return category
 
 
 def marked_set(records: Sequence[Record], test_set: TestSet) -> TestSet:

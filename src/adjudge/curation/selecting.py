@@ -9,7 +9,8 @@ combined      mean of its ranks by the ways above that can be taken
 random        a draw
 
 Scores are standardised by metric first, over all translations. What is chosen for its difficulty is no
-sample: means of systems over it are not their means over all (`simulation` says how far off they are).
+sample: means of systems over it are not their means over all. `simulate` says how far off they are, and how a
+choice orders systems, beside chance.
 """
 
 from __future__ import annotations
@@ -211,9 +212,6 @@ def _combined(eval_set: EvalSet, sources: Sequence[str]) -> Floats:
     return np.asarray(np.mean(placed, axis=0))
 
 
-# What a choice of segments is worth: how it orders systems, and how far off it is, beside chance.
-
-
 _RANDOM: Final = "random"
 _ROUNDING: Final = 1e-12
 
@@ -267,10 +265,9 @@ def simulate(
     gold, kept = _judged(eval_set)
     lengths = np.array(eval_set.lengths, dtype=np.float64)[kept]
     costs = lengths if settings.unit == "tokens" else np.ones(len(lengths))
-    left, texts = (
-        _only(eval_set, kept),
-        [text for text, is_kept in zip(sources, kept, strict=True) if is_kept],
-    )
+    metrics = {name: replace(m, segments=m.segments[:, kept]) for name, m in eval_set.metrics.items()}
+    left = replace(eval_set, metrics=metrics, golds={})
+    texts = [text for text, is_kept in zip(sources, kept, strict=True) if is_kept]
     wanted = {way: priorities(left, texts, way, seed=settings.seed) for way in ways if way != _RANDOM}
     rng = np.random.default_rng(settings.seed)
     found: list[Worth] = []
@@ -288,8 +285,6 @@ def simulate(
 
 @dataclass(frozen=True)
 class _Errors:
-    """Accuracy and errors of choices."""
-
     accuracy: Floats
     means: Floats
     gaps: Floats
@@ -329,12 +324,6 @@ def _judged(eval_set: EvalSet) -> tuple[Floats, NDArray[np.bool_]]:
             "two of each are needed"
         )
     return scores[:, kept], kept
-
-
-def _only(eval_set: EvalSet, kept: NDArray[np.bool_]) -> EvalSet:
-    """What may be looked at before anybody annotates: the metrics' scores of these segments."""
-    metrics = {name: replace(m, segments=m.segments[:, kept]) for name, m in eval_set.metrics.items()}
-    return replace(eval_set, metrics=metrics, golds={})
 
 
 def _worths(

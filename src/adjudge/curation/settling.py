@@ -1,6 +1,8 @@
-"""Which segments a benchmark keeps of what people rated: those on which they agree.
+"""What people's verdicts and ratings come to, once several people judged the same thing.
 
-MENT, section 3.4, over records; in a campaign, `campaigns.again` sends out again what fails.
+`settle` makes gold of verdicts by majority, and says how sure it is. `gate_ratings` keeps, of what people
+rated, the segments on which they agree (MENT, section 3.4); in a campaign, `campaigns.again` sends out again
+what fails.
 """
 
 from __future__ import annotations
@@ -27,9 +29,6 @@ from adjudge.stats.bootstrap import Draws
 from adjudge.stats.judged import Floats, Result
 
 __all__ = ["Agreed", "Gated", "gate_ratings", "settle"]
-
-
-# What people's verdicts come to: gold by majority, and how sure it is.
 
 
 _LEAST: Final = 2  # people who must have judged a pair: one alone agrees with nobody

@@ -1,4 +1,9 @@
-"""Which sources a benchmark keeps: the hardest of each domain, with what was found in them."""
+"""Which sources a benchmark keeps: the hardest of each domain, with what was found in them.
+
+`AskDifficulty` asks a model how far a translator must leave the words of a source: MENT's filter before
+anything is translated. `find_private` finds what identifies a person and can be told by its form: addresses
+and numbers, each with a check of its own. `keep_hardest` chooses.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +39,6 @@ __all__ = [
 ]
 
 
-# How far a translator must leave the words of a source: MENT's filter before anything is translated.
-
-
 LOWEST: Final = 1
 HIGHEST: Final = 10
 PLACE: Final = "source"
@@ -68,7 +70,6 @@ class Difficulty:
     offensive: bool
 
     def __str__(self) -> str:
-        """The number, then the reasons."""
         words = [word for word in ("personal", "offensive") if getattr(self, word)]
         return ": ".join([", ".join([f"difficulty {self.score}", *words]), self.reasons])
 
@@ -106,9 +107,6 @@ def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:
     score = read_whole_number(answer["difficulty"], LOWEST, HIGHEST, "the difficulty")
     check_scale(score, reading.dropped, HIGHEST)
     return Difficulty(score=score, reasons=reasons.strip(), personal=personal, offensive=offensive)
-
-
-# What identifies a person and can be told by its form: addresses and numbers, each with its own check.
 
 
 Kind = Literal["e-mail", "iban", "card", "id", "phone"]
@@ -174,36 +172,26 @@ _SHORTEST_IBAN: Final = 15
 _CHINESE_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
-def _emails(text: str) -> _Places:
-    yield from (match.span() for match in _EMAIL.finditer(text))
-
-
 def _ibans(text: str) -> _Places:
     """The longest beginning of what looks like one that has right check digits: words may follow it."""
     for match in _IBAN.finditer(text):
         words = match[0]
         for end in range(len(words), _SHORTEST_IBAN - 1, -1):
             is_whole = end == len(words) or words[end] in " \u00a0"
-            if is_whole and _is_iban(re.sub(r"[ \u00a0]", "", words[:end])):
+            code = re.sub(r"[ \u00a0]", "", words[:end])
+            number = "".join(str(int(char, 36)) for char in code[4:] + code[:4])
+            if is_whole and len(code) >= _SHORTEST_IBAN and int(number) % 97 == 1:
                 yield match.start(), match.start() + end
                 break
-
-
-def _is_iban(code: str) -> bool:
-    moved = code[4:] + code[:4]
-    return len(code) >= _SHORTEST_IBAN and int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
 
 
 def _cards(text: str) -> _Places:
     for match in _CARD.finditer(text):
         digits = [int(char) for char in match[0] if char.isdigit()]
-        if len(set(digits)) > 1 and _passes_luhn(digits):
+        doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+        passes_luhn = (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+        if len(set(digits)) > 1 and passes_luhn:
             yield match.span()
-
-
-def _passes_luhn(digits: list[int]) -> bool:
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
 def _ids(text: str) -> _Places:
@@ -220,7 +208,7 @@ def _phones(text: str) -> _Places:
 
 
 _FINDERS: Final[Mapping[Kind, Callable[[str], _Places]]] = {
-    "e-mail": _emails,
+    "e-mail": lambda text: (match.span() for match in _EMAIL.finditer(text)),
     "iban": _ibans,
     "card": _cards,
     "id": _ids,
@@ -251,7 +239,6 @@ class FilterSettings:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts."""
         if self.top is not None and self.share is not None:
             raise UsageError("--top and --share: choose one of them")
 
@@ -311,8 +298,7 @@ class _Source:
 
     @cached_property
     def private(self) -> tuple[str, ...]:
-        kinds = dict.fromkeys(place.kind for place in find_private(self.segment.source))
-        return tuple(kinds)
+        return tuple(dict.fromkeys(place.kind for place in find_private(self.segment.source)))
 
     @property
     def is_personal(self) -> bool:
@@ -358,7 +344,6 @@ def keep_hardest(test_set: TestSet, found: Mapping[Key, Difficulty], keeping: Fi
 
 
 def _keep(lp: str, groups: Mapping[str, Sequence[_Source]], keeping: FilterSettings) -> set[Key]:
-    """The kept ones of one language pair."""
     fit = {name: [s for s in group if _fits(s, keeping)] for name, group in groups.items()}
     rated = {name: sum(s.difficulty is not None for s in group) for name, group in groups.items()}
     counts = quotas(rated, {n: len(g) for n, g in fit.items()}, keeping.wanted(sum(rated.values())))

@@ -1,4 +1,9 @@
-"""The numbers of the ESA paper by the names that `papers/esa.toml` has for them."""
+"""The numbers of the ESA paper by the names that `papers/esa.toml` has for them.
+
+`Study` reads the paper's campaigns, translation by translation, beside WMT23's own annotations. One function
+for each table or figure computes all its numbers at once: name of a row and of a column to the number as it
+is printed.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +56,6 @@ from adjudge.stats.spa import pairwise_accuracy
 from adjudge.store.files import read_text
 
 __all__ = ["CAMPAIGN_MEASURES", "Study", "campaign_value", "marks_of_appraise", "marks_of_wmt", "points_of"]
-
-
-# The campaigns of the ESA paper, translation by translation, beside WMT23's own annotations.
 
 
 Key = tuple[str, int]
@@ -120,6 +122,8 @@ def marks_of_wmt(spans: Iterable[ErrorSpan], *, as_published: bool, with_source:
 class Study:
     """Everything that the tables need, each file read once and only when it is wanted.
 
+    `rows`, `last`, `gold` and `by_key` are functions of a name, which remember what they gave.
+
     Args:
         folder: the campaigns' exports, their batches and the list of annotators.
         wmt: WMT23's test set, as mt-metrics-eval has it.
@@ -127,12 +131,9 @@ class Study:
     """
 
     def __init__(self, folder: Path, wmt: Path, told: Callable[[Path], str]) -> None:
-        """Read nothing yet."""
         self.folder, self.wmt, self._told = folder, wmt, told
-        self._rows: dict[str, tuple[AppraiseRow, ...]] = {}
-        self._last: dict[str, dict[Key, AppraiseRow]] = {}
-        self._tables: dict[str, ScoreTable] = {}
-        self.by_key = cache(self._by_key)
+        self.rows, self.last = cache(self._rows), cache(self._last)
+        self.gold, self.by_key = cache(self._gold), cache(self._by_key)
 
     def there(self, path: Path) -> Path:
         """A file that is there.
@@ -170,24 +171,20 @@ class Study:
 
     # What was said...
 
-    def rows(self, campaign: str) -> tuple[AppraiseRow, ...]:
+    def _rows(self, campaign: str) -> tuple[AppraiseRow, ...]:
         """Every submission of a campaign that is no tutorial, in file order."""
-        if campaign not in self._rows:
-            path = self.there(self.folder / f"{CAMPAIGNS[campaign]}.scores.csv")
-            self._rows[campaign] = tuple(r for r in read_appraise(path).rows if not r.is_tutorial)
-        return self._rows[campaign]
+        path = self.there(self.folder / f"{CAMPAIGNS[campaign]}.scores.csv")
+        return tuple(r for r in read_appraise(path).rows if not r.is_tutorial)
 
-    def last(self, campaign: str) -> dict[Key, AppraiseRow]:
+    def _last(self, campaign: str) -> dict[Key, AppraiseRow]:
         """The last judgement of each translation, by its end; of equal ends the later row of the file."""
-        if campaign not in self._last:
-            found: dict[Key, AppraiseRow] = {}
-            for row in self.rows(campaign):
-                if row.kind == "TGT" and not row.is_duplicate:
-                    key = self.key(row)
-                    if key not in found or row.end >= found[key].end:
-                        found[key] = row
-            self._last[campaign] = found
-        return self._last[campaign]
+        found: dict[Key, AppraiseRow] = {}
+        for row in self.rows(campaign):
+            if row.kind == "TGT" and not row.is_duplicate:
+                key = self.key(row)
+                if key not in found or row.end >= found[key].end:
+                    found[key] = row
+        return found
 
     @cached_property
     def people(self) -> Mapping[str, str]:
@@ -195,12 +192,9 @@ class Study:
         text = read_text(self.there(self.folder / _PEOPLE), keep_mark=True).removeprefix("\ufeff")
         return {row["login"]: row["AnnotatorID"] for row in csv.DictReader(io.StringIO(text, newline=""))}
 
-    def gold(self, name: str) -> ScoreTable:
+    def _gold(self, name: str) -> ScoreTable:
         """Segment scores of WMT23, such as `en-de.mqm`."""
-        if name not in self._tables:
-            path = self.there(self.wmt / "human-scores" / f"{name}.seg.score")
-            self._tables[name] = read_score_file(path)
-        return self._tables[name]
+        return read_score_file(self.there(self.wmt / "human-scores" / f"{name}.seg.score"))
 
     @cached_property
     def wmt_spans(self) -> Mapping[Key, tuple[ErrorSpan, ...]]:
@@ -280,9 +274,6 @@ class Study:
         return [[span.severity for span in last[key].spans] for key in keys]
 
 
-# The ESA paper's tables, number by number: name of a row and of a column to the number as it is printed.
-
-
 Numbers = dict[tuple[str, str], float]
 """Row and column to number."""
 
@@ -318,15 +309,16 @@ def counts(study: Study) -> Numbers:
         "translations": len(study.annotated),
         "documents": len({study.shown[key].document.partition("#")[0] for key in study.annotated}),
         "shared translations": len(study.shared),
-        **{f"annotators of {name}": _annotators(study, name) for name in ("ESA_1", "ESA_2", "MQM")},
+        **{
+            f"annotators of {name}": len(
+                {study.people[study.last(name)[key].login] for key in study.annotated}
+            )
+            for name in ("ESA_1", "ESA_2", "MQM")
+        },
         "accuracy of one pair of systems": 100 / (len(study.systems) * (len(study.systems) - 1) / 2),
         **_wmt_counts(study),
     }
     return {(row, "value"): float(value) for row, value in found.items()}
-
-
-def _annotators(study: Study, campaign: str) -> int:
-    return len({study.people[study.last(campaign)[key].login] for key in study.annotated})
 
 
 def _wmt_counts(study: Study) -> dict[str, float]:
@@ -370,9 +362,6 @@ def score_with_gold(study: Study) -> Numbers:
     names = ("ESA_1", "ESA_1_spans", "ESA_2", "ESA_2_spans", "MQM", "DA_WMT")
     found = {name: score_agreement(gold, study.scores(name, study.shared)) for name in names}
     return {(name, "tau-c"): known(results["Kendall tau-c"]) for name, results in found.items()}
-
-
-# Errors that overlap...
 
 
 def coverage(study: Study) -> Numbers:
@@ -420,9 +409,6 @@ def repeated_errors(study: Study) -> Numbers:
     return found
 
 
-# The same translations twice...
-
-
 def segment_agreement(study: Study) -> Numbers:
     """Table 4 and figure 7: one annotator twice, and two protocols' annotators, on translations."""
     pairs = {
@@ -444,9 +430,6 @@ def segment_agreement(study: Study) -> Numbers:
             if definition == "paper":
                 found[measure.removeprefix("error recall, "), column] = 100 * known(result)
     return found
-
-
-# Attention...
 
 
 def attention_checks(study: Study) -> Numbers:
@@ -516,9 +499,6 @@ def _with_neighbours(study: Study) -> list[_Place]:
     return found
 
 
-# What goes along with the slider...
-
-
 def correlations_of_features(study: Study) -> Numbers:
     """Table 7: Pearson of the slider with lengths and errors, plain and for each token of the translation."""
     keys = study.annotated
@@ -526,17 +506,10 @@ def correlations_of_features(study: Study) -> Numbers:
         "source": token_counts([study.shown[key].source for key in keys]),
         "target": token_counts([study.shown[key].translation for key in keys]),
     }
-    severities = study.severities("ESA_1", keys)
-    found = features_of_ratings(study.scores("ESA_1", keys), lengths, severities, _missing(study, keys))
+    severities, last = study.severities("ESA_1", keys), study.last("ESA_1")
+    missing = np.array([float(sum(span.is_missing for span in last[key].spans)) for key in keys])
+    found = features_of_ratings(study.scores("ESA_1", keys), lengths, severities, missing)
     return {(name, "Pearson"): known(result) for name, result in found.items()}
-
-
-def _missing(study: Study, keys: Sequence[Key]) -> Floats:
-    last = study.last("ESA_1")
-    return np.array([float(sum(span.is_missing for span in last[key].spans)) for key in keys])
-
-
-# The ESA paper's figures, number by number: name of a row and of a column to the number as it is printed.
 
 
 _ALPHA: Final = 0.05
@@ -586,9 +559,6 @@ def _clusters(scores: Floats, test: Test) -> int:
     return significance_clusters(means[order].tolist(), p_values, _ALPHA)[-1]
 
 
-# Time...
-
-
 def _work(study: Study, campaign: str) -> list[AppraiseRow]:
     """One row an item and login, the first of the file, in reversed file order, which is oldest first.
 
@@ -612,7 +582,12 @@ def times(study: Study) -> Numbers:
             rows = _work(study, name) if of_all else sorted(_work(study, name), key=lambda row: row.start)
             seconds, kept = _seconds(rows), np.ones(len(rows), dtype=bool)
             if not of_all:
-                kept = np.array([_is_shared(study, row) for row in rows])
+                kept = np.array(
+                    [
+                        row.kind == "TGT" and not row.is_duplicate and study.key(row) in study.is_shared
+                        for row in rows
+                    ]
+                )
             people = [study.people[row.login] for row, keep in zip(rows, kept, strict=True) if keep]
             median, mean = median_seconds(people, seconds[kept])
             found[name, f"median{ending}"] = median
@@ -620,10 +595,6 @@ def times(study: Study) -> Numbers:
         for column in (f"median{ending}", f"mean of medians{ending}"):
             found["% less", column] = 100 * (1 - found["ESA_1", column] / found["MQM", column])
     return found
-
-
-def _is_shared(study: Study, row: AppraiseRow) -> bool:
-    return row.kind == "TGT" and not row.is_duplicate and study.key(row) in study.is_shared
 
 
 def speed(study: Study) -> Numbers:
@@ -642,10 +613,7 @@ def speed(study: Study) -> Numbers:
 def _people(study: Study, campaign: str, *, by_start: bool) -> list[Floats]:
     """The seconds of each annotator's translations, in the order of their starts.
 
-    Args:
-        study: where they lie.
-        campaign: its name.
-        by_start: whether the item before is the one that was started before, or that stands before.
+    `by_start`: whether the item before is the one that was started before, or that stands before.
     """
     rows = _work(study, campaign)
     if by_start:
@@ -656,9 +624,6 @@ def _people(study: Study, campaign: str, *, by_start: bool) -> list[Floats]:
         if row.kind == "TGT" and not row.is_duplicate:
             found.setdefault(study.people[row.login], []).append(seconds)
     return [np.array(values) for values in found.values()]
-
-
-# All of WMT23...
 
 
 def wmt_systems(study: Study, name: str) -> Numbers:
@@ -679,9 +644,6 @@ def wmt_systems(study: Study, name: str) -> Numbers:
         ("cuts", name): len(cuts),
         **{(f"cut {place}", name): cut for place, cut in enumerate(cuts, start=1)},
     }
-
-
-# How many errors, how many segments...
 
 
 def major_weights(study: Study) -> Numbers:

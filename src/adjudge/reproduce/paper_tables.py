@@ -1,9 +1,13 @@
-"""The files that a paper's tables are computed from: found below one folder, read when a cell wants them."""
+"""A paper's tables as data, and the files that they are computed from.
+
+A `Paper` says what stands in each cell, and which measure of which files a column claims to be; each is a
+TOML file of `papers/`. `Inputs` finds the files below one folder, and reads them when a cell wants them.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -38,9 +42,6 @@ __all__ = [
 ]
 
 
-# Papers' tables as data: what stands in each cell, and which measure of which files it claims to be.
-
-
 EMPTY: Final = "-"
 UNPRINTED: Final = "?"
 """A number that the paper gives in a picture only, or not at all, and that is computed all the same."""
@@ -51,8 +52,8 @@ class Definition:
     """What a column's numbers are.
 
     Args:
-        measure: in `MEASURES`; `meta`, a task's mean; or one of `pairs.PAIR_MEASURES`,
-            `marked.MARK_MEASURES` or `esa.numbers.CAMPAIGN_MEASURES`.
+        measure: in `stats.measures`; `meta`, a task's mean; or one of `reproduction.PAIR_MEASURES`,
+            `reproduction.MARK_MEASURES` or `esa_tables.CAMPAIGN_MEASURES`.
         lps: language pairs, one unless it is a mean.
         average: of a segment measure; None for the measure's own.
         task: whose mean `meta` is; None for that of the input.
@@ -219,7 +220,10 @@ def read_paper(name: str) -> Paper:
 
 
 def _table(values: Mapping[str, Any]) -> PaperTable:
-    columns = dict(_columns(values["columns"]))
+    columns = {}
+    for column in values["columns"]:
+        name = column.pop("name")
+        columns[name] = Definition(**_tuples(column))
     rows = tuple(
         Row(name=name, metric=metric, cells=tuple(cells.split())) for name, metric, cells in values["rows"]
     )
@@ -230,12 +234,6 @@ def _table(values: Mapping[str, Any]) -> PaperTable:
         rows=rows,
         percent=values.get("percent", False),
     )
-
-
-def _columns(columns: list[dict[str, Any]]) -> Iterator[tuple[str, Definition]]:
-    for column in columns:
-        fields = {key: value for key, value in column.items() if key != "name"}
-        yield column["name"], Definition(**_tuples(fields))
 
 
 def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,7 +277,6 @@ class Inputs:
     """
 
     def __init__(self, data: Path, paper: Paper) -> None:
-        """Read nothing yet."""
         self.data, self.paper = data, paper
         self.side = cache(self._side)
         self.metric = cache(self._metric)
@@ -310,7 +307,7 @@ class Inputs:
         return LpRule() if task is None else find_task(task).rule(lp)
 
     def _side(self, name: str, lp: str) -> Side:
-        """Read the gold of one language pair of an input, and choose the systems that are compared.
+        """Gold of one language pair of an input, over the systems that are compared.
 
         Raises:
             MissingInputError: the folder, the language pair or the gold is not there.

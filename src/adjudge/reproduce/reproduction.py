@@ -1,9 +1,15 @@
-"""`reproduce`: a paper's tables beside ours, with a verdict for each cell."""
+"""`reproduce`: a paper's tables beside ours, with a verdict for each cell.
+
+Each cell claims a measure, computed by the same functions as `adjudge meta` (`value_of`). Some are about
+FiRE's pairs: labels of three people on pairs of translations, and evaluators' verdicts beside them
+(`pair_value`). Others are about marked errors: F1 of a run's marks against gold's, by HiMATE's matching rule
+(`mark_value`). `esa_tables` has those of the ESA paper's campaigns.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
@@ -24,7 +30,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.fire_mt import CRITERIA, FirePair, read_fire_pairs
 from adjudge.formats.mtme import read_mtme
 from adjudge.formats.read import Judgements, read_judgements
-from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES, campaign_value
+from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES, campaign_value, known
 from adjudge.reproduce.paper_tables import (
     EMPTY,
     UNPRINTED,
@@ -43,9 +49,6 @@ from adjudge.stats.judged import Floats, Result
 from adjudge.store.json_lines import read_records
 
 __all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", "reproduce"]
-
-
-# FiRE's tables: labels of three people on pairs of translations, and evaluators' verdicts beside them.
 
 
 PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement"})
@@ -95,7 +98,6 @@ def _known(value: float | None, wanted: str) -> float:
 
 
 def _labels(pair: FirePair, criterion: str, file: Path) -> list[float]:
-    """What three people said, in no order."""
     if criterion not in pair.verdicts:
         raise DataError(f"pair {pair.number} has nothing on {criterion!r}", path=file)
     return [PREFERENCES_VERDICTS[verdict] for verdict in pair.verdicts[criterion]]
@@ -136,9 +138,6 @@ def _verdicts(records: Iterable[Record], pairs: Sequence[FirePair], criterion: s
     return np.array([found.get(place, np.nan) for place in range(len(pairs))])
 
 
-# Cells about marked errors: F1 of a run's marks against gold's, by HiMATE's matching rule.
-
-
 MARK_MEASURES: Final = frozenset({"span_f1"})
 
 _RULE: Final = "himate"
@@ -169,18 +168,18 @@ def mark_value(
     sides = []
     for file in (run, gold):
         judged: Judgements = inputs.content(file, lambda path: read_judgements(path, lp, texts, needed=False))
-        kept = [r for r in judged.records if _belongs(r, side.eval_set.systems, segments)]
+        kept = [
+            r
+            for r in judged.records
+            if not isinstance(r, Preference)
+            and r.segment in segments
+            and set(r.systems) <= set(side.eval_set.systems)
+        ]
         if not kept:
             raise MissingInputError(f"judgements of the column's segments in {inputs.told(file)}")
         sides.append(kept)
     found = spans(*sides, rule=_RULE, threshold=definition.threshold, lp=lp, test_set=texts)
     return found.scores[0].f1
-
-
-def _belongs(record: Record, systems: Collection[str], segments: Collection[str]) -> bool:
-    if isinstance(record, Preference):
-        return False
-    return record.segment in segments and set(record.systems) <= set(systems)
 
 
 def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
@@ -194,9 +193,6 @@ def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
     if len(there) != 1:
         raise MissingInputError(inputs.told(merged))
     return there[0]
-
-
-# The number that a definition gives for a metric, by the same functions as `adjudge meta`.
 
 
 _META: Final = "meta"
@@ -230,13 +226,7 @@ def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -
     (lp,) = definition.lps
     gold, scores = _scores(definition, metric, lp, source, inputs)
     settings = MetaSettings(scale=definition.scale)
-    return _values_known(measure(definition.measure, gold, scores, settings, definition.average))
-
-
-def _values_known(result: Result) -> float:
-    if result.value is None:
-        raise MissingInputError(f"no value: {result.reason}")
-    return result.value
+    return known(measure(definition.measure, gold, scores, settings, definition.average))
 
 
 def _meta(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
@@ -274,7 +264,6 @@ def _scores(
 
 
 def _columns(definition: Definition, eval_set: EvalSet) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which segments are meant."""
     kept = np.ones(len(eval_set.segments), dtype=np.bool_)
     if (lines := definition.segments) is not None:
         first, last = lines[eval_set.lp] if isinstance(lines, Mapping) else lines
@@ -375,25 +364,29 @@ def reproduce(paper: str | Paper, data: Path | str) -> Reproduction:
         UsageError: no such paper, or no such folder.
         DataError: a file is not what it should be.
     """
-    known = read_paper(paper) if isinstance(paper, str) else paper
+    described = read_paper(paper) if isinstance(paper, str) else paper
     data = Path(data)
     if not data.is_dir():
         raise UsageError(f"no folder {str(data)!r}: --data names the one with the paper's inputs")
-    inputs = Inputs(data, known)
-    cells = [cell for table in known.tables for row in table.rows for cell in _cells(table, row, inputs)]
+    inputs = Inputs(data, described)
+    cells = [
+        _cell(_Printed(table=table, row=row, column=column, claimed=claimed, text=text), inputs)
+        for table in described.tables
+        for row in table.rows
+        for (column, claimed), text in zip(table.columns.items(), row.cells, strict=True)
+        if text != EMPTY
+    ]
     return Reproduction(
-        paper=known.name,
-        title=known.title,
-        source=known.source,
+        paper=described.name,
+        title=described.title,
+        source=described.source,
         cells=tuple(cells),
-        notes=(*known.notes, *inputs.notes),
+        notes=(*described.notes, *inputs.notes),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Printed:
-    """A number in a paper: where it stands, what it claims to be, and its text."""
-
     table: PaperTable
     row: Row
     column: str
@@ -414,12 +407,6 @@ class _Printed:
         return abs(round(value - float(self.text), _NOISE)) < float(_unit(self.text))
 
 
-def _cells(table: PaperTable, row: Row, inputs: Inputs) -> Iterator[Cell]:
-    for (column, claimed), text in zip(table.columns.items(), row.cells, strict=True):
-        if text != EMPTY:
-            yield _cell(_Printed(table=table, row=row, column=column, claimed=claimed, text=text), inputs)
-
-
 def _cell(theirs: _Printed, inputs: Inputs) -> Cell:
     text = "" if theirs.text == UNPRINTED else theirs.text
     cell = partial(Cell, table=theirs.table.name, row=theirs.row.name, column=theirs.column, paper=text)
@@ -427,7 +414,8 @@ def _cell(theirs: _Printed, inputs: Inputs) -> Cell:
         ours = theirs.value(theirs.claimed, inputs)
     except MissingInputError as missing:
         return cell(ours=None, verdict="missing-input", reason=f"wanted: {missing}")
-    reason = _reason(inputs.paper, theirs)
+    place = theirs.table.name, theirs.row.name, theirs.column
+    reason = next((reason for reason in inputs.paper.reasons if reason.applies(*place)), None)
     if not text:
         why = _UNPRINTED if reason is None else f"{_UNPRINTED}; ours: {reason.text}"
         return cell(ours=ours, verdict="missing-input", reason=why)
@@ -452,13 +440,8 @@ def _proof(reason: Reason, theirs: _Printed, inputs: Inputs) -> str:
     return f"; {'this' if theirs.is_met_by(value) else 'but that'} gives {printed(value, theirs.text)}"
 
 
-def _reason(paper: Paper, theirs: _Printed) -> Reason | None:
-    place = theirs.table.name, theirs.row.name, theirs.column
-    return next((reason for reason in paper.reasons if reason.applies(*place)), None)
-
-
 def _unit(text: str) -> Decimal:
-    """One in the last digit of a printed number."""
+    """One in the last digit."""
     return Decimal(1).scaleb(int(Decimal(text).as_tuple().exponent))
 
 

@@ -1,4 +1,8 @@
-"""API: ways in and out."""
+"""The API of a campaign's server: what its pages ask for.
+
+Annotators get tasks, save changes and finish; organisers see the dashboard, add people, take tasks back and
+get exports, one file each; everyone comes in by a link or a password, and leaves.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +41,6 @@ from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import content_of
 from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
-
-# API: what an annotator's page asks for.
-
 
 ANNOTATOR_ROUTER: Final = APIRouter(
     prefix="/api", route_class=AtOnce, responses=MESSAGES, tags=["annotating"]
@@ -233,9 +234,6 @@ def _feedback(of_items: Mapping[int, Sequence[str]]) -> list[Feedback]:
     return [Feedback(item=item, ok=False, says=list(says)) for item, says in of_items.items()]
 
 
-# Exports of a campaign for the browser: one file each.
-
-
 ExportForm = Literal["campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "spreadsheet"]
 """Formats of `formats.read` that are one file."""
 SUFFIXES: Final[Mapping[ExportForm, str]] = {
@@ -267,9 +265,6 @@ def write_export(campaign: Campaign, form: ExportForm, path: Path) -> None:
         file = export_campaign(campaign)
         check_judged(file, form)
         write_content(path, form, content_of(file))
-
-
-# API: what an organiser's pages ask for.
 
 
 ORGANISER_ROUTER: Final = APIRouter(

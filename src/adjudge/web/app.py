@@ -1,4 +1,9 @@
-"""The server of one campaign: pages, API, and what guards them."""
+"""The server of one campaign: its app, its connections, and the port that it listens on.
+
+`create_app` puts pages, API and guards together. `Connections` and `protocol_of` limit how many connections
+are open, how long a client may take, and how large a request's head is. `serve` runs one process, or several
+where the store is on a server.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +84,6 @@ def create_app(
     return app
 
 
-# Limits of connections: how many are open, how long a client may take, and how large a request's head is.
-
-
 _MOST: Final = 2_000
 _MOST_BY_ADDRESS: Final = 256  # a class room behind one address: 40 browsers with 6 connections each
 _OTHER_FILES: Final = 256  # files that the store, its threads and the program itself may have open
@@ -128,7 +130,6 @@ class Connections:
     _waiting: dict[str, dict[object, Callable[[], None]]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
-        """Count the open connections."""
         return sum(map(len, self._open.values()))
 
     def open(self, connection: object, address: str, close: Callable[[], None]) -> None:
@@ -392,15 +393,11 @@ class Listening(socket.socket):
             raise
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Give the socket to a process that is being started."""
         return _rebuild, (DupFd(self.fileno()), self.family, self.type, self.proto)
 
 
 def _rebuild(number: Any, family: int, kind: int, protocol: int) -> Listening:  # noqa: ANN401 (no public name)
     return Listening(family, kind, protocol, fileno=number.detach())
-
-
-# A campaign on a port: one process, or several where the store is a server's.
 
 
 _GRACE: Final = 10  # seconds in which requests under way may end

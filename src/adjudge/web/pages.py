@@ -1,4 +1,10 @@
-"""Pages. What they show comes from `campaigns`; what they do goes through the API."""
+"""Pages of a campaign's server, and the files that they name.
+
+What pages show comes from `campaigns`; what they do goes through the API. An annotator's page never tells
+whose translations it shows. Besides: guidelines from Markdown, in which raw HTML stays text; the whole
+analysis of a campaign under way, as `adjudge campaign analyse` prints it; our own files, and the media files
+of a campaign.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +46,6 @@ from adjudge.reports.tables import NAMES, RANGES, Table
 from adjudge.web.requests import AtOnce, render
 from adjudge.web.security import Annotator, Id, Organiser, ServedHere, SignedIn
 
-# Guidelines from Markdown; raw HTML in it stays text.
-
-
 _DEEPEST: Final = 6
 
 
@@ -67,19 +70,10 @@ def _renderer() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
-# A task as the annotator's page reads it: names for its template, and data for its script.
-
-
 Json = dict[str, Any]
 
 _MOST_CHOICES: Final = 12
 """A rating with more steps is given on a line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Group:
-    name: str
-    categories: list[tuple[str, str]]
 
 
 def page_names(campaign: Campaign, view: TaskView) -> Json:
@@ -95,7 +89,7 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
         "scale": protocol.scale,
         "choices": _choices(protocol.scale),
         "severities": protocol.severities,
-        "categories": _groups(campaign.categories) if protocol.has_categories else [],
+        "categories": _groups(campaign.categories) if protocol.has_categories else {},
         "has_notes": protocol.has_categories or bool(protocol.criteria and protocol.severities),
         "must_declare": protocol.record == "mqm",
     }
@@ -156,12 +150,12 @@ def _language(code: str) -> Json:
     return {"lang": code.replace("_", "-"), "dir": direction, "name": language_name(code)}
 
 
-def _groups(categories: Mapping[str, str]) -> list[_Group]:
-    """Categories by their kind, in the typology's order."""
-    found: dict[str, list[tuple[str, str]]] = {}
+def _groups(categories: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Categories by their kind, in the typology's order, each with what it means."""
+    found: dict[str, dict[str, str]] = {}
     for category, means in categories.items():
-        found.setdefault(category.partition("/")[0], []).append((category, means))
-    return [_Group(name=name, categories=members) for name, members in found.items()]
+        found.setdefault(category.partition("/")[0], {})[category] = means
+    return found
 
 
 def _choices(scale: Scale | None) -> list[tuple[str, str]]:
@@ -175,59 +169,7 @@ def _choices(scale: Scale | None) -> list[tuple[str, str]]:
     return [(f"{value:g}", means.get(value, "")) for value in reversed(values)]
 
 
-# What the annotator's pages show: names for templates, nothing that tells whose translations these are.
-
-
 _UNDER_A_DIALOG: Final = 2  # level of the heading above
-
-
-def home_context(campaign: Campaign, person: Person) -> dict[str, Any]:
-    """What a person has done and has to do."""
-    given = assignments(campaign, person)
-    return {
-        "campaign": campaign.name,
-        "protocol": campaign.protocol,
-        "person": person.name,
-        "person_key": person_key(campaign, person),
-        "current": next((one for one in given if one.state == "leased"), None),
-        "finished": [one for one in given if one.state == "done"],
-        "own": find_own_progress(campaign, person),
-        "has_tutorial": campaign.settings.tutorial and person.tutorial_at is None,
-    }
-
-
-def work_context(campaign: Campaign, person: Person, assignment: int) -> dict[str, Any]:
-    """A task, to work on or to look at again.
-
-    Raises:
-        NotYoursError: it is another person's.
-    """
-    view = task_view(campaign, person, assignment)
-    guidelines = read_guidelines(campaign, view.lp)
-    return {
-        **page_names(campaign, view),
-        "guidelines": render_markdown(guidelines, below=_UNDER_A_DIALOG),
-        "data": Markup(to_script_json(page_data(campaign, person, view))),  # noqa: S704 (made safe for it)
-    }
-
-
-def guidelines_context(campaign: Campaign) -> dict[str, Any]:
-    """Guidelines of all language pairs, each text once."""
-    texts = dict.fromkeys(read_guidelines(campaign, lp) for lp in campaign.settings.lps)
-    return {"campaign": campaign.name, "texts": [render_markdown(text) for text in texts]}
-
-
-# The whole analysis of a campaign under way, as `adjudge campaign analyse` prints it.
-
-
-def analysis_context(campaign: Campaign, now: float) -> dict[str, Any]:
-    """Every table, and of when it is; it rests between two times, as `Resting` says.
-
-    Args:
-        campaign: which.
-        now: seconds since 1970.
-    """
-    return _ANALYSES.of(campaign, now)
 
 
 def _analysed(campaign: Campaign, now: float) -> dict[str, Any]:
@@ -274,12 +216,32 @@ def home_page(served: ServedHere, person: SignedIn) -> Response:
     """What an annotator has done and is to do; organisers have the dashboard."""
     if person.role == "organiser":
         return RedirectResponse("/dashboard", 303)
-    return render("home.html", home_context(served.campaign, person))
+    campaign = served.campaign
+    given = assignments(campaign, person)
+    names = {
+        "campaign": campaign.name,
+        "protocol": campaign.protocol,
+        "person": person.name,
+        "person_key": person_key(campaign, person),
+        "current": next((one for one in given if one.state == "leased"), None),
+        "finished": [one for one in given if one.state == "done"],
+        "own": find_own_progress(campaign, person),
+        "has_tutorial": campaign.settings.tutorial and person.tutorial_at is None,
+    }
+    return render("home.html", names)
 
 
 def work_page(assignment: Id, served: ServedHere, person: Annotator) -> Response:
     """A task, to work on or to look at again."""
-    return render("work/page.html", work_context(served.campaign, person, assignment))
+    campaign = served.campaign
+    view = task_view(campaign, person, assignment)
+    guidelines = read_guidelines(campaign, view.lp)
+    names = {
+        **page_names(campaign, view),
+        "guidelines": render_markdown(guidelines, below=_UNDER_A_DIALOG),
+        "data": Markup(to_script_json(page_data(campaign, person, view))),  # noqa: S704 (made safe for it)
+    }
+    return render("work/page.html", names)
 
 
 PAGE_ROUTER.add_api_route("/work/{assignment}", work_page, methods=["GET"], route_class_override=AtOnce)
@@ -287,8 +249,11 @@ PAGE_ROUTER.add_api_route("/work/{assignment}", work_page, methods=["GET"], rout
 
 @PAGE_ROUTER.get("/guidelines")
 def guidelines_page(served: ServedHere, _: SignedIn) -> Response:
-    """What annotators are to know."""
-    return render("guidelines.html", guidelines_context(served.campaign))
+    """What annotators are to know: guidelines of all language pairs, each text once."""
+    campaign = served.campaign
+    texts = dict.fromkeys(read_guidelines(campaign, lp) for lp in campaign.settings.lps)
+    names = {"campaign": campaign.name, "texts": [render_markdown(text) for text in texts]}
+    return render("guidelines.html", names)
 
 
 @PAGE_ROUTER.get("/dashboard")
@@ -307,8 +272,11 @@ def people_page(served: ServedHere, _: Organiser) -> Response:
 
 @PAGE_ROUTER.get("/dashboard/analysis")
 def analysis_page(served: ServedHere, _: Organiser) -> Response:
-    """All that the campaign shows so far: rankings, agreement, attention, times, marks and ratings."""
-    return render("dashboard-analysis.html", analysis_context(served.campaign, served.clock()))
+    """All that the campaign shows so far: rankings, agreement, attention, times, marks and ratings.
+
+    It rests between two times, as `Resting` says, and says of when it is.
+    """
+    return render("dashboard-analysis.html", _ANALYSES.of(served.campaign, served.clock()))
 
 
 @PAGE_ROUTER.get("/openapi.json")
@@ -323,9 +291,6 @@ def health(served: ServedHere) -> Response:
     with served.campaign.database.reading() as connection:
         connection.execute(text("SELECT 1"))
     return JSONResponse({"status": "ok"})
-
-
-# Our own files, and the media files of a campaign.
 
 
 _TYPES: Final = {
@@ -396,15 +361,10 @@ def _read(entry: Traversable) -> _File:
 @FILE_ROUTER.get("/media/{path:path}")
 def media_file(path: str, served: ServedHere, _: SignedIn) -> Response:
     """An image, a recording or a film that a task shows."""
-    file = find_media(served.campaign.folder / FOLDER, path)
-    if file is None:
+    file = served.campaign.folder / FOLDER / path
+    # A name is a digest and nothing else, so that no other path is one.
+    is_media = _NAME.fullmatch(path) and file.suffix in _MEDIA_TYPES and file.is_file()
+    if not is_media or file.is_symlink():
         raise HTTPException(404)
     headers = {"Cache-Control": "private, no-cache", "Content-Disposition": "inline"}
     return FileResponse(file, media_type=_MEDIA_TYPES[file.suffix], headers=headers)
-
-
-def find_media(folder: Path, name: str) -> Path | None:
-    """The media file of that name; None for every other path, since a name is a digest and nothing else."""
-    file = folder / name
-    is_one = _NAME.fullmatch(name) and file.suffix in _MEDIA_TYPES and file.is_file()
-    return file if is_one and not file.is_symlink() else None

@@ -1,4 +1,9 @@
-"""Errors as messages: JSON for scripts, a page for people."""
+"""What requests send and get: strict JSON bodies, routes, pages from templates, errors as messages.
+
+`StrictRoute` and `AtOnce` read bodies as strict JSON; one turn of a thread answers a route of `AtOnce`. In a
+page of `render` texts are never markup, and a name that is missing is an error. Errors are JSON for scripts
+and a page for people.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +26,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, StoreError
-from adjudge.web.security import Id, TooOftenError, annotator_of, served_by
+from adjudge.web.security import Id, Served, TooOftenError, annotator_of
 
 __all__ = ["MESSAGES", "AtOnce", "Body", "Message", "StrictRoute", "add_messages", "render"]
-
-
-# Bodies of requests: strict JSON, read once, and no surprise in it.
 
 
 class Body(BaseModel):
@@ -91,9 +93,6 @@ def _has_nul(content: object) -> bool:
     return isinstance(content, list) and any(map(_has_nul, content))
 
 
-# Routes that one turn of a thread answers: who asks, what they send, and what becomes of it.
-
-
 _ID: Final = TypeAdapter[int](Id)
 
 
@@ -109,12 +108,15 @@ class AtOnce(APIRoute):
         wanted = get_type_hints(self.endpoint).get("body")
 
         def answer(request: Request, content: bytes) -> Response:
-            served = served_by(request)
+            served: Served = request.app.state.served
             given: dict[str, Any] = {"served": served, "person": annotator_of(request, served)}
             given |= {name: _read_key(name, text) for name, text in request.path_params.items()}
             if wanted is not None:
                 given["body"] = read_body(wanted, content)
-            return _respond(self.endpoint(**given))
+            found = self.endpoint(**given)
+            if isinstance(found, Response):
+                return found
+            return Response(found.model_dump_json(), media_type="application/json")
 
         async def answer_at_once(request: Request) -> Response:
             return await run_in_threadpool(answer, request, await request.body())
@@ -127,15 +129,6 @@ def _read_key(name: str, text: str) -> int:
         return _ID.validate_python(text)
     except ValidationError as error:
         raise RequestValidationError([{"loc": ("path", name), "msg": "no key"}]) from error
-
-
-def _respond(found: Response | BaseModel) -> Response:
-    if isinstance(found, Response):
-        return found
-    return Response(found.model_dump_json(), media_type="application/json")
-
-
-# Pages from templates: texts are never markup, and a name that is missing is an error.
 
 
 def render(template: str, context: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
@@ -215,13 +208,9 @@ async def _say_ours(request: Request, error: Exception) -> ResponsesResponse:
         _LOG.error("%s", error)
         message = "The store cannot be reached just now. Nothing was changed; try again."
         return _say(request, 503, message, **{"Retry-After": "5"})
-    return _say(request, _status_of(error), str(error))
-
-
-def _status_of(error: Exception) -> int:
     if isinstance(error, NotYoursError):
-        return 403
-    return 401 if isinstance(error, AccessError) else 422
+        return _say(request, 403, str(error))
+    return _say(request, 401 if isinstance(error, AccessError) else 422, str(error))
 
 
 async def _say_http(request: Request, error: Exception) -> ResponsesResponse:

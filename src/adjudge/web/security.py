@@ -1,6 +1,10 @@
-"""What every request and every response passes, whatever its route: host, origin, size, headers.
+"""What guards the server: what every request and response passes, limits in time, and who may ask.
 
-It knows no campaign. A request that does not pass gets a message and never reaches a route.
+`Guard` looks at host, origin, size and headers, whatever the route, and knows no campaign: a request that
+does not pass gets a message and never reaches a route. `Window` and `Guesses` count how often something
+happens, in this process alone. `SignedIn`, `Annotator` and `Organiser` are who asks, for the routes.
+`AccessLog` writes a line for each request: who, what, how it ended, how long it took; no query, no header,
+no body.
 """
 
 from __future__ import annotations
@@ -53,7 +57,6 @@ __all__ = [
     "network_of",
     "read_site",
     "refusal_of",
-    "served_by",
 ]
 
 NO_TELEMETRY: Final[TelemetryConfig] = {
@@ -261,7 +264,10 @@ class Guard:
             if isinstance(body, Refusal):
                 refusal = body
             else:
-                refusal = _refusal_of_kind(headers) if body else None
+                kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+                if body and kind != "application/json":  # a form of another site cannot send JSON
+                    wanted = "Send JSON, with Content-Type: application/json."
+                    refusal = Refusal(status=415, message=wanted)
                 receive = _replay(body, receive)
         if refusal is None:
             await self.app(scope, receive, send)
@@ -287,13 +293,6 @@ async def _read_body(receive: Receive, path: str) -> bytes | Refusal:
         return Refusal(status=408, message="That took too long to arrive. Try again.")
 
 
-def _refusal_of_kind(headers: Headers) -> Refusal | None:
-    """A form of another site cannot send JSON."""
-    if headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
-        return None
-    return Refusal(status=415, message="Send JSON, with Content-Type: application/json.")
-
-
 def _replay(body: bytes, receive: Receive) -> Receive:
     """Receive a body once more; afterwards what comes, such as that the browser has gone."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -310,9 +309,6 @@ async def _refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) 
     await response(scope, receive, send)
 
 
-# Limits of how often something may happen in a while, counted in this process alone.
-
-
 _MOST_KEYS: Final = 10_000  # who is forgotten first was seen longest ago
 
 
@@ -324,7 +320,6 @@ class TooOftenError(AdjudgeError):
     """
 
     def __init__(self, seconds: float) -> None:
-        """Keep the seconds for Retry-After."""
         super().__init__(f"Too many tries. Wait {math.ceil(seconds)} seconds, then try again.")
         self.seconds = seconds
 
@@ -430,9 +425,6 @@ class Guesses:
                 raise
 
 
-# Who asks, and whether they may.
-
-
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 """A key of the store."""
 
@@ -456,14 +448,9 @@ class Served:
     changes: Window = field(default_factory=lambda: Window(most=1200, seconds=60.0))
 
 
-def served_by(request: Request) -> Served:
-    """What all routes share."""
+async def _served(request: Request) -> Served:
     served: Served = request.app.state.served
     return served
-
-
-async def _served(request: Request) -> Served:
-    return served_by(request)
 
 
 ServedHere = Annotated[Served, Depends(_served)]
@@ -533,9 +520,6 @@ def give_cookie(response: Response, site: Site, cookie: str) -> None:
 def drop_cookie(response: Response, site: Site) -> None:
     """End the session in the browser."""
     response.delete_cookie(site.cookie, secure=site.is_secure, httponly=True, samesite="strict")
-
-
-# A line for each request: who, what, how it ended, how long it took; no query, no header, no body.
 
 
 _ACCESS_LOG: Final = logging.getLogger("adjudge.access")

@@ -1,5 +1,8 @@
 """`adjudge serve`: a report whose segments come from a server, a few at a time, with every conversation.
 
+`Rows` keeps every segment in a database that has no name and ends with the process. Another process draws the
+figures one after the other, while the page is read already (`Figures`).
+
 Read-only and local. Four addresses, all of them GET; a request names rows and positions by number, never
 a file. Host names of others are refused (DNS rebinding), and the page may run its own script alone.
 """
@@ -38,9 +41,6 @@ from adjudge.web.app import Connections, ending_quietly, protocol_of
 from adjudge.web.security import NO_TELEMETRY, Guard, Site
 
 __all__ = ["Talk", "create_viewer", "serve_viewer"]
-
-
-# The rows of the viewer: every segment of a page in a database that has no name and ends with the process.
 
 
 Json = dict[str, Any]
@@ -268,9 +268,6 @@ def _words(segment: Json) -> bytes:
     return _bytes("\n".join(filter(None, words)).lower())
 
 
-# The figures of the viewer: another process draws one after the other, while the page is read already.
-
-
 _GLANCE: Final = 0.05  # seconds after which a figure that is awaited is looked for again
 
 
@@ -291,7 +288,6 @@ class Figures:
         self._lock = Lock()  # matplotlib draws for one at a time
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self._figures)
 
     async def svg(self, place: int) -> str:
@@ -319,15 +315,8 @@ _WORDS: Final = {404: "There is no such page.", 405: "This server only shows; it
 
 
 class _Asked(Wanted):
-    """What is looked for, and which part of the answer.
-
-    Args:
-        start: how many to leave out.
-        amount: how many to send.
-    """
-
-    start: int = Field(0, ge=0, le=_LARGEST)
-    amount: int = Field(20, ge=1, le=_MOST)
+    start: int = Field(0, ge=0, le=_LARGEST)  # how many to leave out
+    amount: int = Field(20, ge=1, le=_MOST)  # how many to send
 
 
 def create_viewer(
@@ -347,7 +336,9 @@ def create_viewer(
     annotators = [{**each, "talks": by in talks} for by, each in enumerate(page.facts["annotators"])]
     served = {**page.facts, "annotators": annotators, "total": rows.total}
     html = render_page(page, commands, served=served).encode()
-    headers = {"Content-Security-Policy": _policy()}
+    # What only a header can say, besides the page's own policy.
+    policy = "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    headers = {"Content-Security-Policy": f"{served_policy()}; {policy}"}
     app = FastAPI(
         version=VERSION,
         openapi_url=None,
@@ -393,13 +384,6 @@ def create_viewer(
 
 def _json(content: bytes) -> Response:
     return Response(content, media_type="application/json")
-
-
-def _policy() -> str:
-    """What the page's own policy says, and what only a header can say."""
-    return (
-        f"{served_policy()}; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
 
 
 def _add_messages(app: FastAPI) -> None:
