@@ -232,7 +232,6 @@ class Ask(Protocol):
         Raises:
             AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.
         """
-        ...
 
 
 # The shape of "look this up": a query out, snippets back.
@@ -281,4 +280,3 @@ class SearchEngine(Protocol):
         Raises:
             AnswerError: the engine gave no answer, after the retries that its fault allows.
         """
-        ...

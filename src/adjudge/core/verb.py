@@ -154,12 +154,10 @@ class OfOne(Protocol[A_contra, P, R_co]):
 
     def __call__(self, source: A_contra, /, *args: P.args, **keywords: P.kwargs) -> R_co:
         """Do it."""
-        ...
 
     @property
     def by(self) -> Callable[[A_contra, Any], R_co]:
         """The same with settings that were made already."""
-        ...
 
 
 class OfTwo(Protocol[A_contra, B_contra, P, R_co]):
@@ -169,12 +167,10 @@ class OfTwo(Protocol[A_contra, B_contra, P, R_co]):
         self, first: A_contra, second: B_contra = ..., /, *args: P.args, **keywords: P.kwargs
     ) -> R_co:
         """Do it."""
-        ...
 
     @property
     def by(self) -> Callable[[A_contra, B_contra, Any], R_co]:
         """The same with settings that were made already."""
-        ...
 
 
 class takes(Generic[P, S]):  # noqa: N801 (a decorator)

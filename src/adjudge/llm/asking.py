@@ -333,37 +333,29 @@ class Keeper(Protocol):
     @property
     def began_empty(self) -> bool:
         """Whether it holds nothing but what this session has asked."""
-        ...
 
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request, if it is known."""
-        ...
 
     async def save(
         self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
     ) -> Reply:
         """Keep an answer, and return the one that counts."""
-        ...
 
     async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
         """Claim a question, or wait for the answer of the process that is asking it."""
-        ...
 
     def release(self, key: bytes) -> None:
         """End the claim of a question that brought no answer."""
-        ...
 
     async def depart(self, attempt: Attempt) -> None:
         """Write down that a request is about to be sent."""
-        ...
 
     def note(self, attempt: Attempt) -> None:
         """Write down that a model was asked."""
-        ...
 
     def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
         """Write down which calls a unit of work used."""
-        ...
 
 
 class Adapting(Protocol):
@@ -371,11 +363,9 @@ class Adapting(Protocol):
 
     def knows(self, wants: str) -> bool:
         """Whether it says how such an answer is read."""
-        ...
 
     def adapt(self, wants: str, reply: Reply) -> Reply:
         """The reply in the form that a judge reads."""
-        ...
 
 
 class Asker:

@@ -479,7 +479,6 @@ class BatchDialect(Protocol):
 
     def line(self, key: bytes, payload: Mapping[str, Any]) -> dict[str, Any]:
         """One request, under the key that its call is stored under."""
-        ...
 
     async def submit(self, wire: BatchWire, file: Path, token: str) -> str:
         """Send a file of requests, with a token where there is a place for it; the id of the batch.
@@ -487,7 +486,6 @@ class BatchDialect(Protocol):
         Raises:
             UnsureError: it may or may not have got there.
         """
-        ...
 
     async def find(self, wire: BatchWire, sent: Sent) -> str:
         """The id of a batch that may have got there; empty if it did not.
@@ -496,11 +494,9 @@ class BatchDialect(Protocol):
             wire: to the provider.
             sent: what is known of it.
         """
-        ...
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
         """How a batch stands."""
-        ...
 
     def read(self, value: Mapping[str, Any]) -> Item:
         """Read one line of results.
@@ -508,7 +504,6 @@ class BatchDialect(Protocol):
         Raises:
             AnswerError: it is none.
         """
-        ...
 
 
 def read_id(value: object, what: str) -> str:

@@ -41,25 +41,20 @@ class Dialect(Protocol):
     @property
     def method(self) -> Literal["GET", "POST"]:
         """How a request goes out: as a body, or in the address."""
-        ...
 
     @property
     def words(self) -> frozenset[str]:
         """Keys of a body that decide what it says; one of them twice, with two values, makes it ambiguous."""
-        ...
 
     @property
     def address(self) -> str:
         """Where calls go."""
-        ...
 
     def headers(self) -> dict[str, str]:
         """What this dialect adds to the headers; the key is there and nowhere else."""
-        ...
 
     def payload(self, request: Request) -> dict[str, Any]:
         """The body of a request: what the model sees, and nothing of what the call is about."""
-        ...
 
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
         """Read the reply out of a body, strictly.
@@ -67,11 +62,9 @@ class Dialect(Protocol):
         Raises:
             AnswerError: it is none.
         """
-        ...
 
     def usage(self, value: object) -> Usage:
         """Tokens that a body counts, whatever else is wrong with it."""
-        ...
 
 
 def render_turns(

@@ -99,7 +99,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """`provider/model`, as in the signature."""
-        ...
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request.
@@ -109,7 +108,6 @@ class Model(Protocol):
             ServerStopError: no call will bring one: quota, key, or an unknown model.
             NotYetError: it goes out with others.
         """
-        ...
 
 
 # What makes two calls the same call: the key of the store.

@@ -40,43 +40,34 @@ class Remote(Protocol):
     @property
     def limiter(self) -> Limiter | None:
         """Of its server; None where nothing is limited now."""
-        ...
 
     @property
     def schema(self) -> SchemaUse:
         """What became of the JSON schema so far."""
-        ...
 
     @property
     def tools_refused(self) -> str:
         """What the server said to a request that offered tools; empty where it takes them."""
-        ...
 
     def leave_schema(self, why: str) -> None:
         """Send no schema any more: the server has refused it."""
-        ...
 
     def was_held(self, key: bytes) -> bool:
         """Whether the last answer to a call came to a request with its schema; to be asked once."""
-        ...
 
     def observe(
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
-        ...
 
     def charge(self, account: Account) -> None:
         """Have every attempt counted."""
-        ...
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-        ...
 
     async def close(self) -> None:
         """Let the connections go."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

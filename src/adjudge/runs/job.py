@@ -278,7 +278,6 @@ class Advising(Protocol):
     @property
     def needs_logprobs(self) -> Sequence[str]:
         """Roles whose answers are worth nothing without log-probabilities."""
-        ...
 
     def advise(self, model: str, lps: Sequence[str], subjects: Sequence[Subject]) -> tuple[str, ...]:
         """What the user must know.
@@ -291,7 +290,6 @@ class Advising(Protocol):
         Raises:
             UsageError: it cannot judge these with this model under its settings.
         """
-        ...
 
 
 def advise(annotator: Annotator, models: Models | None, plan: Plan) -> tuple[str, ...]:
