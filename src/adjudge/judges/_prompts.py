@@ -399,9 +399,6 @@ class Adapter:
     def __init__(self, rules: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
         self._rules = rules
 
-    def _beside(self, wants: str) -> str:
-        return cast(str, self._rules[wants].get(_BESIDE, ""))
-
     def knows(self, wants: str) -> bool:
         """Whether it says how such an answer is read."""
         return wants in self._rules
@@ -423,7 +420,7 @@ class Adapter:
             name: _keyed(name, rule, said) if "key" in rule else _field(name, rule, reply.text)
             for name, rule in rules.items()
         }
-        _check_beside(rules.values(), self._beside(wants), reply.text)
+        _check_beside(rules.values(), cast(str, self._rules[wants].get(_BESIDE, "")), reply.text)
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
 
 
@@ -623,7 +620,11 @@ def render_example(
     texts = {"source": example.source, "translation": example.translation}
     if with_reference:
         texts["reference"] = example.reference
-    marked = {name: _marked(name, text) for name, text in texts.items()}
+    # In the look of a quoted text, but the same in every call: a prefix cache then holds the examples.
+    marked = {
+        name: f"<<{name} example>>\n{json.dumps(text, ensure_ascii=False)}\n<</{name} example>>"
+        for name, text in texts.items()
+    }
     return Message("user", _fill(prompts, example.lp, marked)), Message("assistant", (answer,))
 
 
@@ -665,11 +666,6 @@ def render_terms(prompts: Prompts, subject: Subject) -> Parts:
         source, translation = Quoted("term", term.source), Quoted("term-translation", term.translation)
         terms += [*prompts.piece("term", source=source, translation=translation), "\n\n"]
     return (*prompts.piece("terms", terms=tuple(terms[:-1])), "\n\n")
-
-
-def _marked(name: str, text: str) -> str:
-    """In the look of a quoted text, but the same in every call: a prefix cache then holds the examples."""
-    return f"<<{name} example>>\n{json.dumps(text, ensure_ascii=False)}\n<</{name} example>>"
 
 
 # What a profile decides for every judge: the form of answers, and how often one may be asked for again.

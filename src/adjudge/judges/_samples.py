@@ -286,9 +286,10 @@ def together(samples: Sequence[Annotation | AnswerError], weights: str | None) -
     if len(read) < len(samples):
         flags.append(MISSING)
     numbers = [_number(one, weights) for one in read]
+    mean = _mean(numbers)
     return replace(
-        read[_nearest(numbers)],
-        rating=None if read[0].rating is None else _mean(numbers),
+        read[min(range(len(numbers)), key=lambda index: abs(numbers[index] - mean))],
+        rating=None if read[0].rating is None else mean,
         spans=vote([one.spans for one in read]),
         counts={s: middle([one.counts.get(s, 0) for one in read]) for s in read[0].counts},
         flags=tuple(dict.fromkeys(flags)),
@@ -364,11 +365,6 @@ def _mean(numbers: Sequence[float]) -> float:
     return math.fsum(numbers) / len(numbers)
 
 
-def _nearest(numbers: Sequence[float]) -> int:
-    mean = _mean(numbers)
-    return min(range(len(numbers)), key=lambda index: (abs(numbers[index] - mean), index))
-
-
 # Several independent comparisons of one pair, and one verdict made of them.
 
 
@@ -419,7 +415,7 @@ class SampledPairs(Repeated):
             read = readable(taken)
         except AnswerError as error:
             return error
-        verdict, strength = _most(read), _strength(read)
+        verdict, strength = _most_frequent([one.verdict for one in read]), _strength(read)
         orders, inconsistent = _orders(read), self._inconsistent
         flags = [flag for one in read for flag in one.flags if flag not in {INCONSISTENT, UNDECIDED}]
         flags += [*([MISSING] if len(read) < len(taken) else []), *disagreement(orders, inconsistent)]
@@ -441,10 +437,6 @@ class SampledPairs(Repeated):
     def _inconsistent(self) -> Inconsistent:
         """The judge's own setting, if it has one."""
         return getattr(self.judge, "inconsistent", "E")
-
-
-def _most(read: Sequence[Preference]) -> Verdict:
-    return _most_frequent([one.verdict for one in read])
 
 
 def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:

@@ -464,7 +464,7 @@ class Asker:
         if (elsewhere := await self.store.claim(request.key, anew=replaces)) is not None:
             self.tally.from_store += not is_search(elsewhere.model)
             return elsewhere
-        began, when = time.monotonic(), _now()
+        began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
         try:
             reply = await model.reply(request)
         except BaseException:
@@ -855,7 +855,3 @@ def _is_masked(reply: Reply, request: Request) -> bool:
     if KEY_MARK not in reply.text and KEY_MARK not in reply.model:
         return False
     return not any(KEY_MARK in str(part) for message in request.messages for part in message.parts)
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

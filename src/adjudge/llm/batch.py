@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, NoReturn
+from typing import IO, Any, Final, NamedTuple
 
 import orjson
 
@@ -412,7 +412,8 @@ class BatchModel:
                 return outcome
             self._take(key, outcome)
         if key in self._failed:
-            _fail(self._failed[key])
+            fault = self._failed[key]
+            raise AnswerError(fault.reason, fault.detail)
         if key not in self.sent and key not in self.spool and self.stopped is None:
             line = orjson.dumps(self.dialect.line(key, self.wire.dialect.payload(request)))
             self.spool.add(key, line, most_of(request))
@@ -452,10 +453,6 @@ class BatchModel:
             self._failed[key] = fault
         elif fault.consequence == "fail" or self._times[key] >= (fault.tries or _TIMES):
             self._failed[key] = fault
-
-
-def _fail(fault: Fault) -> NoReturn:
-    raise AnswerError(fault.reason, fault.detail)
 
 
 # What goes out and comes back between two waves of a run: batches are made, sent, waited for and fetched.
@@ -538,7 +535,10 @@ class Desk:
         for model in self._models.values():
             await self._submit(model)
         if not self._ledger.open:
-            self._refuse(left)
+            name, most = next(iter(left.items()))
+            raise self._meter.refusal(
+                self._models[name].account.model, most, "the smallest batch worth a wave"
+            )
         self.wave += 1
         await self._wait()
 
@@ -560,15 +560,6 @@ class Desk:
             self._models[batch.model].results.drop(self._keys.pop(batch.number))
             self._meter.free(self._holds.pop(batch.number))
             self._ledger.finish(batch)
-
-    def _refuse(self, left: Mapping[str, Usage]) -> NoReturn:
-        """Nothing is out and nothing could be sent.
-
-        Raises:
-            BudgetError: always: what waits cannot be paid.
-        """
-        name, most = next(iter(left.items()))
-        raise self._meter.refusal(self._models[name].account.model, most, "the smallest batch worth a wave")
 
     # Out...
 

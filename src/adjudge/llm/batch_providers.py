@@ -642,11 +642,8 @@ class FileBatches:
                 return Item(body=response.get("body"))
             return Item(fault=refused(response.get("body"), status if type(status) is int else None))
         code = error.get("code") if isinstance(error, dict) else None
-        return Item(fault=_ended(str(code)) or refused({"error": error}, None))
-
-
-def _ended(code: str) -> Fault | None:
-    return expired() if code in {"batch_expired", "batch_cancelled"} else None
+        is_over = str(code) in {"batch_expired", "batch_cancelled"}
+        return Item(fault=expired() if is_over else refused({"error": error}, None))
 
 
 def _why(errors: object) -> str:

@@ -574,17 +574,17 @@ def _errors_wanted(about: About) -> list[_Error]:
     """Findings in the severities and categories asked about."""
     errors = []
     for finding in findings_of(about.subject):
-        severity = _severity_wanted(finding.span.severity, _severities(about))
+        wanted = _severities(about)
+        milder = [
+            s
+            for s in wanted
+            if SEVERITIES.index(s) <= SEVERITIES.index(finding.span.severity) and s != "neutral"
+        ]
+        severity = max(milder, key=SEVERITIES.index, default=None)
         category = _category_wanted(finding, about.facts.get("categories", True))
         if severity is not None and category is not None:
             errors.append(_Error(severity=severity, category=category, finding=finding))
     return errors
-
-
-def _severity_wanted(severity: Severity, wanted: Sequence[Severity]) -> Severity | None:
-    """The worst severity that may be given and is no worse than the rule's."""
-    milder = [s for s in wanted if SEVERITIES.index(s) <= SEVERITIES.index(severity) and s != "neutral"]
-    return max(milder, key=SEVERITIES.index, default=None)
 
 
 def _category_wanted(finding: Finding, wanted: object) -> str | None:

@@ -367,14 +367,12 @@ class Limiter:
         while True:
             if turn.share.is_closed:
                 raise asyncio.CancelledError
-            self._refuse_to_wait()
+            if self._pauses.is_too_long(self._pauses.left(self._clock())):
+                raise ServerAwayError(self._too_long())
             await self._stand_in_line(turn)
-            if self._may_go(turn):
+            if not self._pauses.left(self._clock()) and not turn.share.is_closed:
                 return
             self._return(turn)  # between being called and going, a pause began or the run was stopped
-
-    def _may_go(self, turn: Turn) -> bool:
-        return not self._pauses.left(self._clock()) and not turn.share.is_closed
 
     async def _stand_in_line(self, turn: Turn) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -383,8 +381,8 @@ class Limiter:
         try:
             await granted
         except asyncio.CancelledError:
-            if _is_called(granted):
-                self._return(turn)
+            if granted.done() and not granted.cancelled() and granted.exception() is None:
+                self._return(turn)  # it was called meanwhile
             else:
                 self._forget()
             raise
@@ -600,10 +598,6 @@ class Limiter:
             return replace(fault, consequence="stop", detail=detail)
         return replace(fault, wait=0.0) if self._accepted >= 0 else fault
 
-    def _refuse_to_wait(self) -> None:
-        if self._pauses.is_too_long(self._pauses.left(self._clock())):
-            raise ServerAwayError(self._too_long())
-
     def _too_long(self) -> str:
         return f"the server asks for a pause of {self._pauses.left(self._clock()):.0f} s; resume later"
 
@@ -611,10 +605,6 @@ class Limiter:
         for waiter in self._queue:
             if not waiter.granted.done():
                 waiter.granted.set_exception(ServerAwayError(why))
-
-
-def _is_called(granted: asyncio.Future[None]) -> bool:
-    return granted.done() and not granted.cancelled() and granted.exception() is None
 
 
 def load_of(limiters: Iterable[Limiter]) -> Load:

@@ -199,7 +199,15 @@ def question_digest(identity: Identity, request: Request) -> bytes:
     digest.update(b",".join([_json(message_to_json(message)) for message in rest]))
     more: list[object] = [
         _schema(identity, request),
-        _facts(request.about) if identity.reads_about else None,
+        [
+            request.about.judge,
+            request.about.stage,
+            request.about.role,
+            request.about.wants,
+            _plain(request.about.facts),
+        ]
+        if identity.reads_about
+        else None,
     ]
     if identity.effort or request.tools:
         more += [identity.effort, tools_to_json(request.tools)]
@@ -264,10 +272,6 @@ def call_key(identity: Identity, request: Request, question: bytes | None = None
     seed = request.seed if identity.takes_seed(request) else None
     drawn = [s.temperature, s.max_tokens, bool(s.logprobs), seed, request.sample, request.again]
     return hashlib.sha256(question + orjson.dumps(drawn)).digest()
-
-
-def _facts(about: About) -> list[object]:
-    return [about.judge, about.stage, about.role, about.wants, _plain(about.facts)]
 
 
 def _plain(value: object) -> object:

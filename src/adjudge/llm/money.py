@@ -227,9 +227,12 @@ def _read_rows(rows: list[object], currency: str, batch: Decimal, place: str) ->
             cached = _amount(row, "cached", where)
             if cached > prompt:
                 _fail(where, f"cached must be at most prompt, {prompt}", cached)
+        as_of = row.get("as_of")
+        if not isinstance(as_of, dt.date) or isinstance(as_of, dt.datetime):
+            _fail(where, "as_of must be a date such as 2026-11-20", as_of)
         yield Price(
             names=_names(row, where),
-            as_of=_date(row.get("as_of"), where),
+            as_of=as_of,
             currency=currency,
             prompt=prompt,
             completion=_amount(row, "completion", where),
@@ -244,12 +247,6 @@ def _names(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
         _fail(where, "names must be a list of names such as openai/gpt-5-mini", names)
     return tuple(names)
-
-
-def _date(value: object, where: str) -> dt.date:
-    if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
-        _fail(where, "as_of must be a date such as 2026-11-20", value)
-    return value
 
 
 def _amount(row: Mapping[str, Any], key: str, where: str) -> Decimal:

@@ -147,7 +147,9 @@ class RemoteModel:
                 asked, body = self._said(request, is_bare=asked.schema is None)
                 continue
             if outcome.names_length and asked.sampling.max_tokens > _ENOUGH:
-                asked, body = self._shortened(asked, len(body))
+                tokens = max(_ENOUGH, asked.sampling.max_tokens // 2)
+                self._fitting[tokens] = min(len(body), self._fitting.get(tokens, len(body)))
+                asked, body = self._limited(asked, tokens)
                 continue
             if outcome.names_schema and asked.schema is not None and self._endpoint.tries_schema:
                 refusal, (asked, body) = outcome, self._said(request, is_bare=True)
@@ -165,12 +167,6 @@ class RemoteModel:
         if fitting and min(fitting) < asked.sampling.max_tokens:
             return self._limited(asked, min(fitting))
         return asked, body
-
-    def _shortened(self, asked: Request, size: int) -> tuple[Request, bytes]:
-        """The request with half as long a reply; longer requests leave no more room than this one."""
-        tokens = max(_ENOUGH, asked.sampling.max_tokens // 2)
-        self._fitting[tokens] = min(size, self._fitting.get(tokens, size))
-        return self._limited(asked, tokens)
 
     def _limited(self, asked: Request, tokens: int) -> tuple[Request, bytes]:
         asked = asked.but(sampling=replace(asked.sampling, max_tokens=tokens))

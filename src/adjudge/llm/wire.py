@@ -7,7 +7,7 @@ clock, a body is read up to a cap and no further, and no redirect is followed, s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -83,11 +83,8 @@ class Wire:
         Raises:
             ModelError: no request will ever get through: TLS, address, redirect.
         """
-        fault = await self._exchange(body, request, heard)
+        fault = await self.guarded(self._send(body, request, heard), self.endpoint.timeout)
         return replace(fault, detail=self.redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
-
-    async def _exchange(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
-        return await self.guarded(self._send(body, request, heard), self.endpoint.timeout)
 
     async def guarded(self, sending: Coroutine[Any, Any, T], seconds: float) -> T | Fault:
         """Send within a deadline; what a connection can do becomes a fault.
@@ -159,7 +156,8 @@ class Wire:
 
     def _check(self, raw: bytes, request: Request) -> None:
         """Refuse what a judge would have to take for something else."""
-        if _may_repeat(raw, self._words):
+        # To look for sure whether a key stands twice takes as long as to read the body again.
+        if b"\\u00" in raw or any(raw.count(word) > 1 for word in self._words):
             refuse_duplicate_keys(raw, self.dialect.words)
         if self.reads_objects(request):
             refuse_duplicate_keys(raw)
@@ -228,11 +226,6 @@ async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
             return None
         parts.append(part)
     return b"".join(parts)
-
-
-def _may_repeat(raw: bytes, words: Iterable[bytes]) -> bool:
-    """Whether a key may stand in a body twice; to look for sure takes as long as to read it again."""
-    return b"\\u00" in raw or any(raw.count(word) > 1 for word in words)
 
 
 def _proxy_for(url: str) -> str | None:

@@ -435,19 +435,17 @@ async def forecast_job(job: Job, most: int = _BEGUN) -> Forecast:
         stored=round(found.stored * scale),
         prompt=_whole(prompt),
         completion=_whole(completion),
-        price=_price(prompt, completion, _prices(job)),
+        price=_price(
+            prompt,
+            completion,
+            [job.prices[batch_name(name) if is_batch else name] for name in job.models.paid],
+        ),
         currency=next((price.currency for price in job.prices.values() if price is not None), ""),
         price_date=min(dates, default=None),
         seconds=None if is_batch else calls.typical * experience.seconds / job.options.concurrency,
         begun=found.begun,
         seen=experience.calls,
     )
-
-
-def _prices(job: Job) -> list[Price | None]:
-    """What calls cost in the way that they are put, of each model that may cost something."""
-    paid = () if job.models is None else job.models.paid
-    return [job.prices[batch_name(name) if job.options.engine == "batch" else name] for name in paid]
 
 
 def _whole(tokens: Tokens) -> Calls:

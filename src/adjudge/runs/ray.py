@@ -295,7 +295,8 @@ class Fleet:
     async def _serve(self, name: str) -> None:
         """Have one worker judge until nothing is left; one that dies has a successor."""
         while self._left:
-            worker = self._workers[name] = self._start(name)
+            actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(RayWorker)
+            worker = self._workers[name] = actor.remote(name, self.recipe, self.broker)
             try:
                 await self._employ(name, worker)
             except self.ray.exceptions.RayActorError:
@@ -313,10 +314,6 @@ class Fleet:
                 feed.cancel()
             await asyncio.gather(*feeds, return_exceptions=True)
         self.loads[name] = await worker.load.remote()
-
-    def _start(self, name: str) -> Any:  # noqa: ANN401 (Ray has no type for it)
-        actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(RayWorker)
-        return actor.remote(name, self.recipe, self.broker)
 
     async def _feed(self, worker: Any) -> None:  # noqa: ANN401 (the same)
         while self._left:

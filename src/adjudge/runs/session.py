@@ -403,7 +403,7 @@ class JudgeSession(Session):
             *_refused_tools(models),
             *_unfound(asker.tally),
             *_masked(asker.tally),
-            *_torn(store.torn),
+            *([f"{store.torn} stored calls were damaged and were asked again"] if store.torn else []),
         )
         return Outcome(
             info=info,
@@ -659,10 +659,6 @@ def _masked(tally: Tally) -> Iterator[str]:
             "'test' was taken for a key when they were stored, and parts of words with it; do not trust "
             "these judgements, run again with another --out and without this --store"
         )
-
-
-def _torn(count: int) -> list[str]:
-    return [f"{count} stored calls were damaged and were asked again"] if count else []
 
 
 # One session of a metric, which asks nobody.

@@ -378,7 +378,10 @@ class LeasedCalls:
             before = self._reports()
             renewal = asyncio.ensure_future(self._call("renew", self._worker, before))
             while not (await asyncio.wait([renewal], timeout=_LOOK))[0]:
-                if self._has_news(before):
+                now = self._reports()
+                if any(
+                    report.pause > before[where].pause for where, report in now.items() if where in before
+                ):
                     before = self._reports()
                     self._take(*await self._call("renew", self._worker, before, wait=False))
             self._take(*renewal.result())
@@ -397,10 +400,6 @@ class LeasedCalls:
     def _reports(self) -> dict[tuple[str, str, bytes], Report]:
         limiters = {where: share.limiter for where, share in self._shares.items()}
         return {where: Report(one.wanted, one.load.in_flight, one.pause) for where, one in limiters.items()}
-
-    def _has_news(self, before: Mapping[tuple[str, str, bytes], Report]) -> bool:
-        now = self._reports()
-        return any(report.pause > before[where].pause for where, report in now.items() if where in before)
 
     def _take(self, leases: Mapping[tuple[str, str, bytes], Lease], is_scarce: bool) -> None:  # noqa: FBT001 (as the broker answers)
         for where, lease in leases.items():

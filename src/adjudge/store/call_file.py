@@ -406,14 +406,11 @@ class Codec:
             TornRowError: its dictionary is missing, or damaged.
         """
         try:
-            return self._unpacker(codec).decompress(packed)
+            if codec not in self._unpackers:
+                self._unpackers[codec] = zstandard.ZstdDecompressor(dict_data=self._dictionary(codec))
+            return self._unpackers[codec].decompress(packed)
         except zstandard.ZstdError as error:
             raise TornRowError from error
-
-    def _unpacker(self, codec: int) -> zstandard.ZstdDecompressor:
-        if codec not in self._unpackers:
-            self._unpackers[codec] = zstandard.ZstdDecompressor(dict_data=self._dictionary(codec))
-        return self._unpackers[codec]
 
     def _dictionary(self, codec: int) -> zstandard.ZstdCompressionDict:
         row = self._connection.execute("SELECT content FROM dictionaries WHERE id = ?", (codec,)).fetchone()
@@ -877,7 +874,10 @@ class CallWriter:
                 item.stored = self._stored_reply(item.key) or self._replace(row, item.reply)
 
     def _row(self, item: Save) -> _Row:
-        self._insert_model(orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode())
+        identity = orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode()
+        if identity not in self._models:
+            self._connection.execute("INSERT OR IGNORE INTO models (identity) VALUES (?)", (identity,))
+            self._models.add(identity)
         request, reply = request_to_json(item.request), reply_to_json(item.reply)
         if self._packing == 0:
             self._samples += [request, reply]
@@ -897,11 +897,6 @@ class CallWriter:
             values,
         )
         return reply
-
-    def _insert_model(self, identity: str) -> None:
-        if identity not in self._models:
-            self._connection.execute("INSERT OR IGNORE INTO models (identity) VALUES (?)", (identity,))
-            self._models.add(identity)
 
     def _insert_attempts(self, attempts: Sequence[Attempt]) -> None:
         self._connection.executemany(

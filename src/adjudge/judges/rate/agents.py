@@ -339,7 +339,8 @@ def read_action(
         return _read_xml(reply, tools, scale, judged)
     if not reply.calls:
         raise unreadable(read_text(reply), "a tool call")
-    calls = _distinct(reply.calls)
+    distinct = {json.dumps([c.name, dict(c.arguments)], sort_keys=True, default=repr): c for c in reply.calls}
+    calls = [*distinct.values()]
     if len(calls) > 1 and any(call.name in {"finish", "prepare"} for call in calls):
         raise AnswerError("ambiguous", "a reply that ends the work and goes on with it")
     first = reply.calls[0]
@@ -348,13 +349,6 @@ def read_action(
         raise AnswerError("schema", f"{first.name} was called without any reasoning")
     action = _checked(first.name, arguments, tools, scale)
     return Action(tool=action.tool, arguments=action.arguments, call=first, others=reply.calls[1:])
-
-
-def _distinct(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Calls that are not the same twice."""
-    return [
-        *{json.dumps([c.name, dict(c.arguments)], sort_keys=True, default=repr): c for c in calls}.values()
-    ]
 
 
 def _read_xml(reply: Reply, tools: Sequence[Tool], scale: Scale, judged: tuple[str, ...]) -> Action:
@@ -727,7 +721,9 @@ async def _put(
             messages(team, order, notes),
             about=team.about(stage, order, "comparison", "verdict", criterion="overall"),
             read=partial(_read, subject=order),
-            schema=team.schema(_schema()),
+            schema=team.schema(
+                object_schema(analysis={"type": "string"}, result={"type": "string", "enum": list(VERDICTS)})
+            ),
         )
     except AnswerError as error:
         return error
@@ -750,10 +746,6 @@ def messages(team: Team, order: Subject, notes: str) -> list[Message]:
 
 def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str, tuple[str, ...]]:
     return read_compared(reply, (subject.source, *subject.segment.translations.values()))
-
-
-def _schema() -> Mapping[str, object]:
-    return object_schema(analysis={"type": "string"}, result={"type": "string", "enum": list(VERDICTS)})
 
 
 # The evaluation agent: one translation by the scale, with notes and an instruction.
@@ -919,11 +911,13 @@ class Searching:
 
     async def _queries(self, question: str, stage: str) -> tuple[Query, ...]:
         task = {"query": Quoted("question", question)}
+        recency = {"type": ["integer", "null"]}
+        query = object_schema(query={"type": "string"}, recency=recency)
         answer = await self.ask(
             self._messages("queries", **task),
             about=self.team.about(stage, self.subject, "search", "queries", question=question),
             read=partial(_read_queries, source=self.subject.source),
-            schema=self.team.schema(_queries_schema()),
+            schema=self.team.schema(object_schema(queries={"type": "array", "items": query})),
         )
         return answer.value
 
@@ -987,9 +981,3 @@ def _read_answer(reply: Reply, *, question: str, source: str) -> Note:
         answer=read_words(fields["answer"], "answer"),
         reasoning=read_words(fields["reasoning"], "reasoning"),
     )
-
-
-def _queries_schema() -> Mapping[str, object]:
-    recency = {"type": ["integer", "null"]}
-    query = object_schema(query={"type": "string"}, recency=recency)
-    return object_schema(queries={"type": "array", "items": query})
