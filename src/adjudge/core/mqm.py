@@ -85,14 +85,11 @@ class Weights:
     def points_of(self, span: ErrorSpan) -> float:
         """Points of a marked error, by its label where these weights have a category of that name."""
         if self.labels and span.label and (label := fold_label(span.label)) in self.labels:
-            return self._of_label(span.severity, label)
+            for key in (f"{span.severity}/{label}", f"*/{label}"):
+                if key in self.rules:
+                    return self.rules[key]
+            return self.points(span.severity, None) * self.multipliers.get(label, 1)
         return self.points(span.severity, span.category)
-
-    def _of_label(self, severity: Severity, label: str) -> float:
-        for key in (f"{severity}/{label}", f"*/{label}"):
-            if key in self.rules:
-                return self.rules[key]
-        return self.points(severity, None) * self.multipliers.get(label, 1)
 
     def points(self, severity: Severity, category: str | None) -> float:
         """Points that one error costs, 0 or more.

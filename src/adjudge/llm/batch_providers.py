@@ -284,7 +284,14 @@ class Ledger:
         self.folder = folder / _FOLDER
         self.batches: dict[int, Batch] = {}
         for row in _rows(self.path):
-            self._take(row)
+            try:
+                number = int(row["number"])
+                before = asdict(self.batches[number]) if number in self.batches else {}
+                batch = Batch(**(before | row))
+                batch.wrong = tuple(batch.wrong)
+            except (KeyError, TypeError, ValueError) as error:
+                raise StoreError(f"{self.path} is damaged at {row!r}; restore it from a copy") from error
+            self.batches[number] = batch
 
     @property
     def open(self) -> list[Batch]:
@@ -348,16 +355,6 @@ class Ledger:
         self.mark(batch, state="done")
         for path in self.folder.glob(f"{batch.number}.*"):
             path.unlink(missing_ok=True)
-
-    def _take(self, row: dict[str, Any]) -> None:
-        try:
-            number = int(row["number"])
-            before = asdict(self.batches[number]) if number in self.batches else {}
-            batch = Batch(**(before | row))
-            batch.wrong = tuple(batch.wrong)
-        except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"{self.path} is damaged at {row!r}; restore it from a copy") from error
-        self.batches[number] = batch
 
     def _write(self, row: dict[str, object]) -> None:
         try:

@@ -506,7 +506,14 @@ def _answer_errors(about: About) -> Tokens:
     """The errors, in JSON or under headings. Every error is one token with its rule's precision."""
     errors = _errors_wanted(about)
     if _form(about) == "headings":
-        return _headings(errors, _severities(about), about.subject)
+        tokens = []
+        for index, severity in enumerate(_severities(about)):
+            tokens.append(_certain(("\n" if index else "") + f"{severity.capitalize()}:"))
+            found = [e for e in errors if e.severity == severity]
+            tokens += [TokenLogprob(_line(e, about.subject), math.log(e.finding.precision)) for e in found]
+            if not found:
+                tokens.append(_verdict("\nno-error", errors))
+        return tuple(tokens)
     return (_certain('{"errors": ['), *_objects(errors, about), _verdict("]}", errors))
 
 
@@ -637,17 +644,6 @@ def _objects(errors: Sequence[_Error], about: About) -> Tokens:
             fields["note"] = f"found by rule {error.finding.rule}"
         text = (", " if index else "") + json.dumps(fields, ensure_ascii=False)
         tokens.append(TokenLogprob(text, math.log(error.finding.precision)))
-    return tuple(tokens)
-
-
-def _headings(errors: Sequence[_Error], severities: Sequence[Severity], subject: Subject) -> Tokens:
-    tokens = []
-    for index, severity in enumerate(severities):
-        tokens.append(_certain(("\n" if index else "") + f"{severity.capitalize()}:"))
-        found = [e for e in errors if e.severity == severity]
-        tokens += [TokenLogprob(_line(e, subject), math.log(e.finding.precision)) for e in found]
-        if not found:
-            tokens.append(_verdict("\nno-error", errors))
     return tuple(tokens)
 
 

@@ -335,7 +335,18 @@ class Tries:
         """
         now = time.monotonic()
         if fault.wait is not None:
-            return self._as_told(fault, fault.wait, now)
+            # Wait as the server says, up to a limit after which the run is better parked.
+            self._told = now if self._told is None else self._told
+            longest = self._patience.longest_wait
+            if fault.wait > longest or now - self._told > longest:
+                raise ServerAwayError(
+                    f"{fault.detail}; the server asks to wait {fault.wait:.0f} s more: resume later"
+                )
+            if not fault.is_free:
+                self._counts[fault.reason] += 1
+                if self._counts.total() >= self._patience.attempts:
+                    raise AnswerError(fault.reason, fault.detail)
+            return max(fault.wait, self._patience.pause(1))
         elapsed = now - self._began
         if fault.is_free:
             self._free += 1
@@ -348,15 +359,3 @@ class Tries:
         if is_over or elapsed >= self._patience.seconds:
             raise AnswerError(fault.reason, fault.detail)
         return self._patience.pause(self._counts.total() + self._free)
-
-    def _as_told(self, fault: Fault, wait: float, now: float) -> float:
-        """Wait as the server says, up to a limit after which the run is better parked."""
-        self._told = now if self._told is None else self._told
-        longest = self._patience.longest_wait
-        if wait > longest or now - self._told > longest:
-            raise ServerAwayError(f"{fault.detail}; the server asks to wait {wait:.0f} s more: resume later")
-        if not fault.is_free:
-            self._counts[fault.reason] += 1
-            if self._counts.total() >= self._patience.attempts:
-                raise AnswerError(fault.reason, fault.detail)
-        return max(wait, self._patience.pause(1))

@@ -110,7 +110,15 @@ class GeminiDialect:
         if reason := _block_reason(value.get("promptFeedback")):
             text = read_words(reason, redactor)
             return Reply(text=text, model=model, finish="refused", usage=self.usage(value))
-        candidate = _only(candidates)
+        if (
+            not isinstance(candidates, list)
+            or not candidates
+            or not all(isinstance(c, dict) for c in candidates)
+        ):
+            fail_envelope("a list of candidates", candidates)
+        if len(candidates) != 1:
+            raise AnswerError("count", f"one answer was asked for, {len(candidates)} came")
+        candidate: dict[str, Any] = candidates[0]
         finish = finish_of(candidate.get("finishReason"), _FINISHED, _BROKEN_OFF)
         is_whole = finish == "stop"
         text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
@@ -160,15 +168,6 @@ def _block_reason(feedback: object) -> str:
     if not isinstance(feedback, dict) or not isinstance(feedback.get("blockReason"), str):
         return ""
     return f"the prompt was blocked: {feedback['blockReason'][:40]}"
-
-
-def _only(candidates: object) -> dict[str, Any]:
-    if not isinstance(candidates, list) or not candidates or not all(isinstance(c, dict) for c in candidates):
-        fail_envelope("a list of candidates", candidates)
-    if len(candidates) != 1:
-        raise AnswerError("count", f"one answer was asked for, {len(candidates)} came")
-    only: dict[str, Any] = candidates[0]
-    return only
 
 
 def _parts(content: object, finish: str) -> list[dict[str, Any]]:

@@ -384,7 +384,13 @@ class Limiter:
             if granted.done() and not granted.cancelled() and granted.exception() is None:
                 self._return(turn)  # it was called meanwhile
             else:
-                self._forget()
+                # Cancelled waiters leave the queue once more than half of it is cancelled.
+                self._gone += 1
+                if 2 * self._gone > len(self._queue):
+                    self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]
+                    heapq.heapify(self._queue)
+                    self._gone = 0
+                self._pump()
             raise
 
     def leave(self, turn: Turn) -> None:
@@ -401,15 +407,6 @@ class Limiter:
         self._buckets["tokens"].give_back(now, turn.tokens)
         self._pace.give_back()
         self.leave(turn)
-
-    def _forget(self) -> None:
-        """Remove cancelled waiters from the queue once more than half of it is cancelled."""
-        self._gone += 1
-        if 2 * self._gone > len(self._queue):
-            self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]
-            heapq.heapify(self._queue)
-            self._gone = 0
-        self._pump()
 
     def dismiss(self, share: Share) -> None:
         """Send away who waits for this share."""
@@ -566,18 +563,15 @@ class Limiter:
             self._before = turn.sent
             blame.refused(turn.number, is_limit=is_limit, is_slow=has_room or is_slow)
         if blame.is_excused and not was_excused:
-            self._excuse(now)
+            # What was refused is no measure of how fast we may ask: go on as before.
+            self._pauses.lift(now)
+            self._window.excuse()
+            self._pace = Pace()
+            self._sizes.counts_most = False
         if fault.wait is None or (is_limit and blame.is_ours):
             return blame.is_ours if is_limit else blame.is_crowded
         is_for_all = not is_limit or (bool(told) and not blame.is_excused)
         return is_for_all or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
-
-    def _excuse(self, now: float) -> None:
-        """What was refused is no measure of how fast we may ask: go on as before."""
-        self._pauses.lift(now)
-        self._window.excuse()
-        self._pace = Pace()
-        self._sizes.counts_most = False
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""

@@ -88,7 +88,11 @@ def read_envelope(
     if not isinstance(message, dict):
         fail_envelope("a message", message)
     content, thought = _content(message.get("content"), text_parts=provider.text_parts)
-    _refuse_half(value, choice)
+    status = value.get("status")
+    if isinstance(status, str) and status.lower() in _UNFINISHED:
+        raise AnswerError("bad_envelope", f"the reply has the status {status.lower()}")
+    if choice.get("error"):
+        raise AnswerError("server_error", "the choice holds an error")
     refusal = message.get("refusal")
     if refusal is not None and not isinstance(refusal, str):
         fail_envelope("a refusal as text", refusal)
@@ -115,19 +119,6 @@ def _finish(value: object) -> str:
     """Our word for why the model stopped; Gemini's compatible endpoint adds which filter it was."""
     filtered = isinstance(value, str) and value.lower().startswith("content_filter:")
     return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
-
-
-def _refuse_half(value: dict[str, Any], choice: dict[str, Any]) -> None:
-    """Refuse a reply that says beside its words that it is none, or not whole.
-
-    Raises:
-        AnswerError: server_error, or bad_envelope.
-    """
-    status = value.get("status")
-    if isinstance(status, str) and status.lower() in _UNFINISHED:
-        raise AnswerError("bad_envelope", f"the reply has the status {status.lower()}")
-    if choice.get("error"):
-        raise AnswerError("server_error", "the choice holds an error")
 
 
 def _is_filtered(choice: dict[str, Any]) -> bool:

@@ -190,21 +190,18 @@ class RemoteModel:
         if fault.consequence == "fail":
             raise AnswerError(fault.reason, fault.detail)
         if fault.consequence == "setting":
-            self._refuse_setting(fault)
+            # One refusal may be about one text; the same words again and again are about how we ask.
+            self._refusals[fault.detail] += 1
+            if self._refusals[fault.detail] >= self._endpoint.patience.settings:
+                hint = " (--json-schema off asks without a schema)" if self._endpoint.constrained else ""
+                raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
+            raise AnswerError(fault.reason, fault.detail)
         return tries.next_pause(fault)
 
     def _key_advice(self, fault: Fault) -> str:
         if fault.status != 401 or self._endpoint.key:
             return ""
         return "; no key was sent: name its environment variable with --key-env, or its file with --key-file"
-
-    def _refuse_setting(self, fault: Fault) -> None:
-        """One refusal may be about one text; the same words again and again are about how we ask."""
-        self._refusals[fault.detail] += 1
-        if self._refusals[fault.detail] >= self._endpoint.patience.settings:
-            hint = " (--json-schema off asks without a schema)" if self._endpoint.constrained else ""
-            raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
-        raise AnswerError(fault.reason, fault.detail)
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
         hold = await self._account.reserve(request)

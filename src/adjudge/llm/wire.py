@@ -122,16 +122,13 @@ class Wire:
             raw = await read_body(response, self.endpoint.body_cap)
             if raw is None:
                 return retried("oversize", f"the body is longer than {self.endpoint.body_cap} bytes")
-            return self._read(raw, response, request)
-
-    def _read(self, raw: bytes, response: aiohttp.ClientResponse, request: Request) -> Reply | Fault:
-        kind = response.headers.get("Content-Type", "application/json").lower()
-        is_json = "json" in kind or (kind.startswith("text/plain") and raw.lstrip(_BLANK)[:1] == b"{")
-        if not is_json or response.headers.get("Content-Encoding", "identity") != "identity":
-            return retried(
-                "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
-            )
-        return self.read(raw, request, response.status)
+            kind = response.headers.get("Content-Type", "application/json").lower()
+            is_json = "json" in kind or (kind.startswith("text/plain") and raw.lstrip(_BLANK)[:1] == b"{")
+            if not is_json or response.headers.get("Content-Encoding", "identity") != "identity":
+                return retried(
+                    "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
+                )
+            return self.read(raw, request, response.status)
 
     def read(self, raw: bytes, request: Request, status: int = 200) -> Reply | Fault:
         """Read a body, whatever it came in."""
@@ -141,7 +138,11 @@ class Wire:
             if (error := read_error(value)) is not None:
                 return fault_of(error[0], self.redactor.error(error[1]))
             reply = self.dialect.read(value, request, self.redactor)
-            self._check(raw, request)
+            # To look for sure whether a key stands twice takes as long as to read the body again.
+            if b"\\u00" in raw or any(raw.count(word) > 1 for word in self._words):
+                refuse_duplicate_keys(raw, self.dialect.words)
+            if self.reads_objects(request):
+                refuse_duplicate_keys(raw)
         except AnswerError as error:
             usage = self.dialect.usage(value)
             body = self.redactor.raw(raw) if error.reason == "encoding" else None
@@ -153,14 +154,6 @@ class Wire:
         """Whether what is judged may be an object of the body itself, in which a key could stand twice."""
         held = request.schema is not None and self.endpoint.constrained
         return bool(request.tools) or (held and self.endpoint.provider.dialect == "anthropic")
-
-    def _check(self, raw: bytes, request: Request) -> None:
-        """Refuse what a judge would have to take for something else."""
-        # To look for sure whether a key stands twice takes as long as to read the body again.
-        if b"\\u00" in raw or any(raw.count(word) > 1 for word in self._words):
-            refuse_duplicate_keys(raw, self.dialect.words)
-        if self.reads_objects(request):
-            refuse_duplicate_keys(raw)
 
     def request(self, method: str, url: str, **said: Any) -> Any:  # noqa: ANN401 (aiohttp's own context)
         """Begin a request, to be used in `async with`; redirects are not followed."""

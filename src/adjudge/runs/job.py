@@ -564,27 +564,18 @@ def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
                     f"--{name}: {annotator.name} is a metric and reads one translation at a time"
                 )
     if options.retry_failed:
-        _refuse_retry(annotator, options)
+        why = {
+            f"{annotator.name} is a metric and asks no model": is_metric(annotator),
+            "--reparse asks nothing": options.reparse,
+            "merge the shards first, then retry in the whole run": options.shard is not None,
+            "leave --engine out: the same command finishes on this machine": options.engine != "local",
+        }
+        if found := [words for words, holds in why.items() if holds]:
+            raise UsageError(f"--retry-failed: {found[0]}")
     if options.ask_again and options.reparse:
         raise UsageError("--ask-again: --reparse asks nothing; leave one of them out")
     if options.workers is not None and options.engine != "ray":
         raise UsageError("--workers is for --engine ray; leave it out, or choose that engine")
-
-
-def _refuse_retry(annotator: Annotator, options: RunSettings) -> None:
-    """Refuse to ask failed units again where that cannot be done.
-
-    Raises:
-        UsageError: nobody is asked, or the answers are in stores of several parts.
-    """
-    why = {
-        f"{annotator.name} is a metric and asks no model": is_metric(annotator),
-        "--reparse asks nothing": options.reparse,
-        "merge the shards first, then retry in the whole run": options.shard is not None,
-        "leave --engine out: the same command finishes on this machine": options.engine != "local",
-    }
-    if found := [words for words, holds in why.items() if holds]:
-        raise UsageError(f"--retry-failed: {found[0]}")
 
 
 def _opened(annotator: Annotator, options: RunSettings) -> tuple[Annotator, Models | None]:

@@ -445,19 +445,15 @@ async def _cluster(ray: Any) -> AsyncIterator[None]:  # noqa: ANN401 (a module)
         yield
         return
     await asyncio.to_thread(_connect, ray)
-    _take_signals_back()
+    if threading.current_thread() is threading.main_thread():
+        # Restore the previous signal handlers: Ray's own would write a trace of addresses first.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if callable(listener := signal.getsignal(number)):
+                signal.signal(number, listener)
     try:
         yield
     finally:
         await asyncio.to_thread(ray.shutdown)
-
-
-def _take_signals_back() -> None:
-    """Restore the previous signal handlers: Ray's own would write a trace of addresses first."""
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGINT):
-            if callable(listener := signal.getsignal(number)):
-                signal.signal(number, listener)
 
 
 def _connect(ray: Any) -> None:  # noqa: ANN401 (a module)
