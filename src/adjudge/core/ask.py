@@ -1,6 +1,7 @@
-"""The shape of "put this to a model": messages out, one checked value back.
+"""What judges ask: the shape of "put this to a model" and of "look this up".
 
-Judges know this file and nothing else of models; `llm/` stands behind it, or a test's script.
+`Ask` takes messages and returns one checked value, `SearchEngine` takes a query and returns snippets. Judges
+know this file and nothing else of models; `llm/` stands behind it, or a test's script.
 """
 
 from __future__ import annotations
@@ -232,9 +233,6 @@ class Ask(Protocol):
         Raises:
             AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.
         """
-
-
-# The shape of "look this up": a query out, snippets back.
 
 
 NO_ENGINE = "none"

@@ -1,4 +1,8 @@
-"""What a judge and a metric are, so that `runs/` can drive any of them, and the records they give."""
+"""What a judge and a metric are, so that `runs/` can drive any of them, and the records they give.
+
+There is one protocol for each kind of judge. `find_class` and `read_settings` make a judge or a metric by its
+name, with settings that came as text.
+"""
 
 from __future__ import annotations
 
@@ -354,9 +358,6 @@ def failure_of(
         detail=detail[:_DETAIL],
         criterion=criterion,
     )
-
-
-# Make a judge or a metric by its name, with settings that came as text.
 
 
 _NUMBERS: Final[Mapping[type, str]] = {int: "a whole number", float: "a number"}

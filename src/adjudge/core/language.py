@@ -158,9 +158,6 @@ def is_right_to_left(code: str) -> bool:
     return script_of(code) in _RIGHT_TO_LEFT
 
 
-# How a spelling is read...
-
-
 _BY_CHARACTER: Final = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
 )
@@ -274,9 +271,6 @@ def _fold(name: str) -> str:
     """Small letters without marks, single blanks."""
     letters = unicodedata.normalize("NFKD", name.casefold())
     return " ".join("".join(c for c in letters if not unicodedata.combining(c)).split())
-
-
-# CLDR's tables...
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,7 @@
-"""MQM: the weights of errors, named or from a file, and the score of a translation: its errors, negated."""
+"""MQM: the weights of errors, named or from a file, and the score of a translation: its errors, negated.
+
+`total` and `mean` are the same on every machine and in every Python.
+"""
 
 from __future__ import annotations
 
@@ -230,9 +233,6 @@ def find_weights(name: str) -> Weights:
     return WEIGHTS[name]
 
 
-# Weights from a file: a scorecard.
-
-
 def read_weights(path: Path | str) -> Weights:
     """Read weights from a TOML file: its points, its multipliers, its limits, and what passes.
 
@@ -316,9 +316,6 @@ def _category(label: str) -> str:
     """The category of that name. A label with a slash that the typology does not have stays as it is."""
     folded = fold_label(label)
     return (None if "/" in folded else find_category(folded)) or folded
-
-
-# Sums and means that are the same on every machine and in every Python.
 
 
 def total(values: Iterable[float]) -> float:

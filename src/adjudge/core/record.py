@@ -269,9 +269,6 @@ def _one_of(what: str, value: object, known: Collection[str]) -> None:
         raise DataError(f"{what} must be one of {', '.join(known)}; got {value!r}")
 
 
-# Items that fill up a batch: one person judges a translation again, and the first judgement counts.
-
-
 def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:
     """Leave out fillers whose translation the same annotator judged in its own place.
 

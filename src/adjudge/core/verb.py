@@ -246,9 +246,6 @@ def _refuse_unknown(verb: str, keywords: Mapping[str, object], known: Collection
             raise TypeError(f"{verb}() has no keyword {name!r}; {hint}")
 
 
-# Settings that several verbs have.
-
-
 def split_names(value: object) -> object:
     """Split a text at its commas; every other value is left to the check of its type."""
     if isinstance(value, str):

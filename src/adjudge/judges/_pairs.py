@@ -1,4 +1,9 @@
-"""How two translations are compared: in which orders, with which answer, and what the verdicts come to."""
+"""How two translations are compared: in which orders, with which answer, and what the verdicts come to.
+
+A `Comparison` asks about one pair by one `Criterion`, in one order or in both. `synthesise` makes an overall
+verdict of those by single criteria. `read_strength` says how strong a preference is, and a `TieThreshold` up
+to which strength it is a tie.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,7 @@ from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_reasons, read_words
-from adjudge.judges._prompts import Parts, Prompts, judged_texts, language_names, render_pair
+from adjudge.judges._prompts import Prompts, judged_texts, language_names, render_pair
 from adjudge.judges._replies import Trust, check_reasons, shown
 
 __all__ = [
@@ -45,9 +50,6 @@ __all__ = [
     "read_criterion",
     "synthesise",
 ]
-
-
-# Verdicts: by single criteria to an overall one, in two orders, and how strong the preference is.
 
 
 Orders = Literal["both", "given", "random"]
@@ -433,21 +435,18 @@ class Comparison:
 
     def messages(self, subject: Subject) -> list[Message]:
         """The criterion and the form, which all pairs share, then the texts."""
+        code = self.settings.explain_in
+        language = "in words" if code is None else f"in {language_name(code)}"
+        shape = json.dumps(dict.fromkeys(self.criterion.aspects, "...") or "...", ensure_ascii=False)
         system = self.prompts.message(
             "system",
             "system",
             **language_names(subject.lp),
             **({"criterion": self.criterion.text} if self.criterion.text else {}),
             markers=self.prompts.piece("markers"),
-            form=self._form(),
+            form=self.prompts.piece("verdict_json", analysis=shape, language=language),
         )
         return [system, Message("user", render_pair(self.prompts, subject))]
-
-    def _form(self) -> Parts:
-        code = self.settings.explain_in
-        language = "in words" if code is None else f"in {language_name(code)}"
-        shape = json.dumps(dict.fromkeys(self.criterion.aspects, "...") or "...", ensure_ascii=False)
-        return self.prompts.piece("verdict_json", analysis=shape, language=language)
 
     @property
     def schema(self) -> Mapping[str, object] | None:

@@ -1,4 +1,10 @@
-"""Prompts as files: found, filled in, and fingerprinted. Knows nothing of what they ask."""
+"""Prompts as files: found, filled in, and fingerprinted.
+
+`load_prompts` finds the files of a judge, `render` fills them in, and the `render_...` functions put what is
+judged into messages. `read_examples` reads worked examples, a file of JSON lines beside the prompts. An
+`Adapter` reads replies to somebody else's wording, as the file `adapter.toml` beside the prompts says.
+`find_form` and `attempts_of` say what a profile decides for every judge.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +51,6 @@ __all__ = [
     "render_terms",
     "render_texts",
 ]
-
-
-# Worked examples, a file of JSON lines beside a judge's prompts.
 
 
 _TEXTS: Final = ("lp", "source", "reference", "translation")
@@ -375,7 +378,7 @@ def _folder(folder: Path) -> dict[str, str]:
         raise UsageError(f"prompts in {str(folder)!r} must be readable UTF-8 files: {error}") from None
 
 
-# How replies to somebody else's wording are read: the file `adapter.toml` beside the prompts.
+# Adapters
 
 
 ADAPTER: Final = "adapter.toml"
@@ -554,7 +557,7 @@ def _value(name: str, rule: Mapping[str, Any], said: str) -> object:
     raise AnswerError("range", f"{name} must be a {kind}, got {said[:60]!r}")
 
 
-# What is judged, as messages.
+# Messages
 
 
 TEXT_FILES: Final = (
@@ -666,9 +669,6 @@ def render_terms(prompts: Prompts, subject: Subject) -> Parts:
         source, translation = Quoted("term", term.source), Quoted("term-translation", term.translation)
         terms += [*prompts.piece("term", source=source, translation=translation), "\n\n"]
     return (*prompts.piece("terms", terms=tuple(terms[:-1])), "\n\n")
-
-
-# What a profile decides for every judge: the form of answers, and how often one may be asked for again.
 
 
 Form = Literal["json", "headings"]

@@ -1,7 +1,8 @@
 """Several independent judgements of one unit of work, and one judgement made of them.
 
-`Sampled` and its kin do it around any judge; gemba-v2 has the methods of its paper, and shares what counts as
-enough.
+`Sampled` and its kin do it around any judge, one class for each kind of judge. `vote` finds the errors that
+several judgements of one translation agree on. gemba-v2 has the methods of its paper, and shares what counts
+as enough.
 """
 
 from __future__ import annotations
@@ -53,9 +54,6 @@ __all__ = [
     "readable",
     "vote",
 ]
-
-
-# Errors that several judgements of one translation agree on.
 
 
 def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
@@ -365,9 +363,6 @@ def _mean(numbers: Sequence[float]) -> float:
     return math.fsum(numbers) / len(numbers)
 
 
-# Several independent comparisons of one pair, and one verdict made of them.
-
-
 Outcome = Preference | AnswerError
 
 
@@ -455,9 +450,6 @@ def _orders(read: Sequence[Preference]) -> tuple[Verdict, ...]:
 def _strength(read: Sequence[Preference]) -> float:
     signs = [SIGNS[one.verdict] if one.strength is None else one.strength for one in read]
     return math.fsum(signs) / len(signs)
-
-
-# Several independent judgements of all translations of a source, and one annotation of each made of them.
 
 
 Judged = Annotation | AnswerError

@@ -46,9 +46,6 @@ from adjudge.judges._samples import TEMPERATURE, check_temperature, readable, vo
 __all__ = ["GembaV2", "reciprocal_rank_mean"]
 
 
-# Several judgements of one translation as one number.
-
-
 _DEVIATIONS: Final = 2.0
 
 

@@ -88,7 +88,7 @@ from adjudge.judges._replies import shown
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
 
-# What the agents of M-MAD share: their kinds of errors, how they are asked, and how they answer.
+# What agents share
 
 
 T = TypeVar("T")
@@ -338,7 +338,7 @@ def read_remark(reply: Reply, subject: Subject) -> Statement:
     return Statement(read_reasons(reading.value["statement"], "statement"), Marked((), reading.flags))
 
 
-# The agents of a debate: two sides, a reviewer, an arbiter and a checker, and what each is shown.
+# Agents of a debate
 
 
 Topic = Literal["severity", "category", "entirety"]
@@ -555,7 +555,7 @@ def _held(span: ErrorSpan) -> tuple[object, ...]:
     return (span.side, place, span.severity, span.category)
 
 
-# Stage 2 of M-MAD: two sides debate the errors of one dimension, by one of four strategies.
+# Stage 2, debate
 
 
 Strategy = Literal["consensus", "deliberation", "interactive-review", "consultancy-review", "none"]
@@ -685,19 +685,15 @@ class Debate:
             return expert._replace(flags=(*expert.flags, *told, *flags))
         told += decided.marked.flags
         if self.floor.is_about_severity:
-            told += _changed(expert.spans, decided.marked.spans)
+            places, left = (
+                {(span.side, span.start, span.end, span.text) for span in spans}
+                for spans in (expert.spans, decided.marked.spans)
+            )
+            told += [*([ADDED] if left - places else []), *([DROPPED] if places - left else [])]
         return expert._replace(spans=decided.marked.spans, flags=(*expert.flags, *told, *flags))
 
 
-def _changed(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
-    """What a debate on severity did beside changing severities."""
-    places, left = (
-        {(span.side, span.start, span.end, span.text) for span in spans} for spans in (before, after)
-    )
-    return [*([ADDED] if left - places else []), *([DROPPED] if places - left else [])]
-
-
-# Stage 1 of M-MAD: each expert marks the errors of its own dimension.
+# Stage 1, evaluation
 
 
 _GARBLED: Final = "non_translation"
@@ -754,7 +750,7 @@ def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...
     )
 
 
-# Stage 3 of M-MAD: the final judge makes one list of all viewpoints.
+# Stage 3, final judge
 
 
 TIDIED: Final = "tidied"

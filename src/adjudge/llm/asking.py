@@ -1,4 +1,11 @@
-"""The engine's `Ask`: store first, then the model; unreadable answers again, a bounded number of times."""
+"""Ask a model the questions of a run, each question once, and keep every answer.
+
+`Asker` serves all units of a run, `UnitAsk` one of them: it is the `Ask` that a judge is given. The call
+store is looked up first, then the model is asked. An answer that cannot be read is asked for again, a bounded
+number of times. `check_reply` says which replies may be read at all, `Tally` and `Trail` count what was
+asked. `Quiet` decides which of several failed questions a judgement fails with: the first in order, and not
+the one that a fast server failed first.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +61,6 @@ __all__ = [
     "cut_error",
     "is_same_model",
 ]
-
-
-# Which replies may be read at all, whatever a judge would make of their words.
 
 
 FINAL: Final[frozenset[FailureReason]] = frozenset({"logprob", "model_mismatch", "refused"})
@@ -153,9 +157,6 @@ def _parts(name: str) -> tuple[str, str]:
     return last[: found.start()], re.sub(r"\D", "", found[0])
 
 
-# Which of several failed questions a judgement fails with: not the one that a fast server failed first.
-
-
 Order = tuple[str, str, bytes]
 _TURNS: Final = 10  # of the event loop; an answered question starts its next one within three
 
@@ -235,9 +236,6 @@ class Quiet:
         _, turn = min(self._held, key=lambda held: held[0])
         if not turn.done():
             turn.set_result(None)
-
-
-# What a session has asked so far.
 
 
 class Trail(NamedTuple):
@@ -579,7 +577,11 @@ class UnitAsk:
             seed=self._asker.seed,
         )
         digest = question_digest(model.identity, request)
-        if sample := self._next_sample(digest, about):
+        # How often this unit asked just this before: ten samples are ten calls, two agents share one.
+        same = (digest, about.stage, about.role)
+        sample = self._samples.get(same, 0)
+        self._samples[same] = sample + 1
+        if sample:
             request = request.but(sample=sample)
         question = _Question(self._asker, model, self._log, digest, limits)
         with self._quiet:
@@ -634,13 +636,6 @@ class UnitAsk:
     def from_store(self) -> int:
         """How many of its answers were stored before."""
         return sum(self._log.stored)
-
-    def _next_sample(self, digest: bytes, about: About) -> int:
-        """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
-        same = (digest, about.stage, about.role)
-        before = self._samples.get(same, 0)
-        self._samples[same] = before + 1
-        return before
 
     def end(self) -> None:
         """Close the unit of work and write down what it asked."""

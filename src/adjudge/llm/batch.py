@@ -1,4 +1,9 @@
-"""Questions put to providers in batches: cheaper, within a day, and fetched whenever we come back."""
+"""Ask models in batches: providers answer within a day, for less money.
+
+A run then works in waves. `BatchModel` answers what earlier batches have brought and collects every other
+question in its `Spool`, a file. Between two waves the `Desk` makes batches of the collected questions, sends
+them, waits for them and fetches their results; `Results` finds a result by the key of its question.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +60,6 @@ from adjudge.llm.remote import RemoteModel
 from adjudge.store.call_file import Attempt
 
 __all__ = ["Desk", "Found", "Results", "Spool", "check_batches", "open_desk"]
-
-
-# The questions of the next wave, on disk; in memory stands what is needed to cut them into batches.
 
 
 _NOTHING: Final = Usage()
@@ -186,9 +188,6 @@ def _first(
 
 def _no_room(error: OSError) -> StoreError:
     return StoreError(f"cannot keep the questions of a batch: {error.strerror}; make room and run it again")
-
-
-# The results of batches that are here and were not read yet: found by the key of their question.
 
 
 _LONGEST: Final = 2 << 20  # bytes of a line; a body of 1 MB and what stands around it
@@ -330,9 +329,6 @@ def _said(value: dict[str, Any]) -> list[object]:
     return [value.get("result"), value.get("error")]
 
 
-# A model that is asked in batches: it answers what a batch has brought, and collects the rest.
-
-
 _TIMES: Final = 3  # that a question is sent in all, where its fault says nothing else
 
 
@@ -455,9 +451,6 @@ class BatchModel:
             self._failed[key] = fault
 
 
-# What goes out and comes back between two waves of a run: batches are made, sent, waited for and fetched.
-
-
 _TRIES: Final = 3  # to send a batch, or to fetch whole results
 _LONGEST_PAUSE: Final = 60.0
 _SETTLED: Final = 8  # looks after which a batch that got there is in the list: half a minute
@@ -569,17 +562,14 @@ class Desk:
         chunks = list(spool.chunks(limits, frame, lambda u: self._meter.fits(model.account.model, u)))
         if sum(len(chunk.keys) for chunk in chunks) >= _least(len(spool)):
             for chunk in chunks:
-                await self._send(self._prepare(model, chunk), is_new=True)
+                batch = self._ledger.next(model.name)
+                batch.count = len(chunk.keys)
+                batch.prompt, batch.completion = chunk.most.prompt, chunk.most.completion
+                model.spool.write(chunk, model.dialect.frame, self._ledger.requests(batch))
+                self._ledger.prepare(batch)
+                self._watch(batch, set(chunk.keys))
+                await self._send(batch, is_new=True)
         model.spool.clear()
-
-    def _prepare(self, model: BatchModel, chunk: Chunk) -> Batch:
-        batch = self._ledger.next(model.name)
-        batch.count = len(chunk.keys)
-        batch.prompt, batch.completion = chunk.most.prompt, chunk.most.completion
-        model.spool.write(chunk, model.dialect.frame, self._ledger.requests(batch))
-        self._ledger.prepare(batch)
-        self._watch(batch, set(chunk.keys))
-        return batch
 
     def _watch(self, batch: Batch, keys: set[bytes]) -> None:
         """Remember that these are out, and what they may cost."""
@@ -710,9 +700,6 @@ def count_calls(batch: Batch) -> str:
 def _count_lines(path: Path) -> int:
     with path.open("rb") as file:
         return sum(bool(line.strip()) for line in file)
-
-
-# Models that are to be asked in batches.
 
 
 _OPTION: Final = "--engine batch"

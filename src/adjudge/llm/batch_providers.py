@@ -1,4 +1,10 @@
-"""Anthropic's Message Batches: all requests in one body, and one file of results."""
+"""The providers of batches, and the ledger of what was sent to them.
+
+`BatchDialect` is what differs between providers: `FileBatches` speaks the Batch API of OpenAI, where a file
+of requests is uploaded, and `MessageBatches` that of Anthropic, where one body holds all requests.
+`BatchWire` is the connection to one provider. The `Ledger` of a run is on disk before anything is sent, so
+that a run that was killed picks its batches up again.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +49,6 @@ __all__ = [
     "read_key",
     "refuse_open_batches",
 ]
-
-
-# HTTP with a provider of batches: small questions, a large file up, a large file down.
 
 
 _TRANSFER: Final = 3600.0  # seconds for a file
@@ -222,9 +225,6 @@ class BatchWire(Wire):
             ServerAwayError: always.
         """
         raise ServerAwayError(f"{self.name}: {detail}; the same command goes on later")
-
-
-# The batches of a run, on disk before anything is sent: a run that was killed picks them up again.
 
 
 LEDGER: Final = "batches.jsonl"
@@ -404,9 +404,6 @@ def refuse_open_batches(folder: Path) -> None:
         )
 
 
-# What differs between providers of batches: how one is sent, how it stands, what its results say.
-
-
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _DIALECT_KEY: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -557,9 +554,6 @@ def open_batch_dialect(name: str) -> BatchDialect:
     return FileBatches()
 
 
-# OpenAI's batches: a file of requests is uploaded, a batch made of it, and files of results come back.
-
-
 _RUNNING: Final = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
 _PATH: Final = "/v1/chat/completions"
 _PAGES: Final = 20
@@ -612,7 +606,11 @@ class FileBatches:
         if word in _RUNNING:
             return Status(state="running", done=done)
         if word == "failed":
-            return Status(state="failed", why=_why(value.get("errors")))
+            errors = value.get("errors")
+            rows = errors.get("data") if isinstance(errors, dict) else None
+            found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+            words = [f"{row.get('code')}: {row.get('message')}" for row in found[:3]]
+            return Status(state="failed", why="; ".join(words) or "no reason was given")
         if word not in {"completed", "expired", "cancelled"}:
             raise AnswerError("bad_envelope", f"{word[:40]!r} is no status of a batch that we know")
         answered = count_of(value, "completed")
@@ -641,14 +639,6 @@ class FileBatches:
         code = error.get("code") if isinstance(error, dict) else None
         is_over = str(code) in {"batch_expired", "batch_cancelled"}
         return Item(fault=expired() if is_over else refused({"error": error}, None))
-
-
-def _why(errors: object) -> str:
-    """What the provider says of a batch that it refused as a whole."""
-    rows = errors.get("data") if isinstance(errors, dict) else None
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    words = [f"{row.get('code')}: {row.get('message')}" for row in found[:3]]
-    return "; ".join(words) or "no reason was given"
 
 
 _ANTHROPIC_PATH: Final = "messages/batches"

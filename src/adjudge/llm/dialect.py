@@ -1,6 +1,8 @@
-"""What differs between families of servers: where a call goes, how it is said, how its answer is read.
+"""What differs between families of servers: the address of a call, its body, and how an answer is read.
 
-Retries, limits, attempts and deadlines know nothing of it; see `llm/remote.py` and `llm/wire.py`.
+`Dialect` is what each of them implements. The functions check what all of them check in the same way: bodies,
+words, counts, log-probabilities and the arguments of tools. Retries, limits, attempts and deadlines know
+nothing of a dialect; see `llm/remote.py` and `llm/wire.py`.
 """
 
 from __future__ import annotations
@@ -89,9 +91,6 @@ def render_turns(
         else:
             turns.append({"role": role, field: list(pieces)})
     return turns
-
-
-# What every dialect checks in the same way: bodies, words, counts, log-probabilities, arguments of tools.
 
 
 FILTERED: Final = (

@@ -1,7 +1,8 @@
 """The embedded model `builtin/rules`: no network, no weights, no language model.
 
 It answers what a call is about (`About.wants`) from the findings of `adjudge.checks`, so that judges run
-offline: for the demo, for tests, and as the floor that a real judge must beat.
+offline: for the demo, for tests, and as the floor that a real judge must beat. Each `answer_...` function
+answers one such question. `RulesModel` chooses among them.
 """
 
 from __future__ import annotations
@@ -26,9 +27,6 @@ from adjudge.llm.model import Request
 __all__ = ["ROLES", "RulesModel"]
 
 
-# What a finding of the rules is called among the categories that a judge asks about.
-
-
 _STAND_INS: Final = {
     "empty-translation": "accuracy/omission",
     "source-copied": "accuracy/untranslated text",
@@ -45,7 +43,7 @@ def category_among(finding: Finding, offered: Collection[str]) -> str | None:
     return next((name for name in names if name in offered), None)
 
 
-# What the embedded rules find in one translation, and what it comes to: points, a rating, a certainty.
+# Findings and their worth
 
 
 _WEIGHTS: Final = find_weights("mqm-google")
@@ -84,7 +82,7 @@ def writable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)
 
 
-# What the embedded rules answer to questions of curation: stand-ins, by the look of the texts.
+# Answers for curation
 
 
 _SIGNS: Final = {
@@ -144,7 +142,7 @@ def _overlap(mark: ErrorSpan, span: ErrorSpan) -> bool:
     return max(mark.start, span.start) < min(ends)
 
 
-# What the embedded rules say of two translations: the one whose findings cost fewer points is better.
+# Answers on pairs and criteria
 
 
 _CORES: Final[Mapping[str, frozenset[str]]] = {
@@ -187,7 +185,7 @@ def _findings(about: About, system: str) -> list[Finding]:
     return [f for f in found if cores is None or (f.span.category or "other").partition("/")[0] in cores]
 
 
-# The embedded rules in the later stages of HiMATE: correction, comparison, opinion, response.
+# Answers in HiMATE's later stages
 
 
 _LIKELY: Final = 0.5  # precision from which a finding is taken for an error
@@ -259,7 +257,7 @@ def _said(precision: float, **fields: object) -> Tokens:
     return (TokenLogprob(json.dumps(fields, ensure_ascii=False), math.log(precision)),)
 
 
-# What the embedded rules say in a debate: of each error, whether their own findings bear it out.
+# Answers in a debate
 
 
 Error = Mapping[str, str]
@@ -356,7 +354,7 @@ def _answer(value: Mapping[str, object], findings: Sequence[Finding]) -> tuple[T
     return (TokenLogprob(json.dumps(value, ensure_ascii=False), certainty_of(findings)),)
 
 
-# What the embedded rules say in RATE's roles: fixed decisions of the core agent, and what its tools answer.
+# Answers in RATE's roles
 
 
 _SURE: Final = 0.9  # below this confidence RATE compares
@@ -574,7 +572,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
 """What a call wants, and who answers it."""
 
 
-# What was found, as the call wants it...
+# Errors as a call wants them
 
 
 def _errors_wanted(about: About) -> list[_Error]:
@@ -626,7 +624,7 @@ def _counts(errors: Sequence[_Error], about: About) -> dict[Severity, int]:
     return {severity: sum(e.severity == severity for e in errors) for severity in _severities(about)}
 
 
-# How it is written...
+# Writing errors
 
 
 def _objects(errors: Sequence[_Error], about: About) -> Tokens:

@@ -1,7 +1,9 @@
-"""What a server's refusal means, by status number and by the words of its error object.
+"""What a server's refusal means, and how often a call is tried again.
 
-Every class of fault has one of four consequences: the call is made again, the judgement fails with a reason,
-the run stops and can be resumed, or the setting is wrong and the run stops once several calls agree.
+`fault_of` reads a refusal by its status number and by the words of its error object. A fault has one of four
+consequences: the call is made again, the judgement fails with a reason, the run stops and can be resumed, or
+the setting is wrong and the run stops once several calls agree. `Patience` limits how often and for how long
+one call is tried; `Tries` counts.
 """
 
 from __future__ import annotations
@@ -277,9 +279,6 @@ def read_retry_after(
     except ValueError:
         return None
     return max(when.timestamp() - server_time(date), 0.0) if when.tzinfo is not None else None
-
-
-# How often and how long one call is tried again.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,10 @@
 """Who may ask a server now: one limiter for all that ask one model with one key, whatever its dialect.
 
-Calls go out in the order in which they came. A call that was refused keeps its place. Held back are all of
-them, or none: while the server asked for a pause, while it cannot be reached (one call at a time then tries
-whether it can), while its buckets are empty, and while as many calls are under way as it seems to bear.
-`pacing.py` has the arithmetic. All times are the event loop's, which no change of the wall clock moves.
+Calls go out in the order in which they came. A call that was refused keeps its `Place`; each try of it is a
+`Turn`, and each model has a `Share` in the limiter. Held back are all calls, or none: while the server asked
+for a pause or cannot be reached (`Pauses`; one call at a time then tries whether it can), while its buckets
+are empty, and while as many calls are under way as it seems to bear. `pacing.py` has the arithmetic. All
+times are the event loop's, which no change of the wall clock moves.
 """
 
 from __future__ import annotations
@@ -23,9 +24,6 @@ from adjudge.llm.faults import Fault, Patience
 from adjudge.llm.pacing import Blame, Bucket, Kind, Pace, Sizes, Window, read_allowances
 
 __all__ = ["Limiter", "Load", "Pauses", "Share", "Turn", "join", "load_of"]
-
-
-# A call's turn to be sent, and one model's share in the limiter that gives it; see `llm/limits.py`.
 
 
 @dataclass
@@ -136,9 +134,6 @@ class Share:
         """Have no part any more."""
         self.close()
         self.limiter.drop(self)
-
-
-# When nothing is sent to a server: it asked for a pause, it has trouble, or it is not there.
 
 
 class Pauses:

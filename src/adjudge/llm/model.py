@@ -1,4 +1,8 @@
-"""What a model is to the engine: one request in, one reply out."""
+"""What a model is to the engine: one request in, one reply out.
+
+`call_key` says when two calls are the same call: it is the key of the call store. `render_message` writes a
+message out, with judged text as data between delimiters that the text cannot know.
+"""
 
 from __future__ import annotations
 
@@ -108,9 +112,6 @@ class Model(Protocol):
             ServerStopError: no call will bring one: quota, key, or an unknown model.
             NotYetError: it goes out with others.
         """
-
-
-# What makes two calls the same call: the key of the store.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,9 +295,6 @@ def stored_request(identity: Identity, request: Request, *, is_held: bool = True
         sample=(request.sample, request.again),
         tools=request.tools,
     )
-
-
-# How judged text is written into a message: as data, between delimiters that it cannot know.
 
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make one for each text

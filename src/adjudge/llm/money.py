@@ -1,9 +1,13 @@
-"""How many tokens a text will be, roughly, by the scripts it is written in; no tokenizer is downloaded.
+"""What calls cost: estimates of tokens, prices, and the budget of a run.
 
-Every model cuts text in its own way. What can be said beforehand is how many tokens a character of a script
-makes: seldom fewer than `low`, often about `typical`, seldom more than `high`. The numbers span what
-tokenizers with vocabularies from 32,000 to 260,000 pieces do to running text; `docs/forecast.md` says how
-wrong they can be. Once a run has seen what its server counts, `runs/forecast.py` corrects them by that.
+Prices are dated rows, those of the user before those that adjudge ships. A `Meter` counts what a run has paid
+and says whether it may pay for one call more.
+
+`estimate_text` downloads no tokenizer: every model cuts text in its own way, and what can be said beforehand
+is how many tokens a character of a script makes: seldom fewer than `low`, often about `typical`, seldom more
+than `high`. The numbers span what tokenizers with vocabularies from 32,000 to 260,000 pieces do to running
+text; `docs/forecast.md` says how wrong they can be. Once a run has seen what its server counts,
+`runs/forecast.py` corrects them by that.
 """
 
 from __future__ import annotations
@@ -55,7 +59,7 @@ __all__ = [
 ]
 
 
-# What tokens cost: dated rows that we ship, and before them those of the user.
+# Prices
 
 
 MILLION: Final = 1_000_000
@@ -227,11 +231,13 @@ def _read_rows(rows: list[object], currency: str, batch: Decimal, place: str) ->
             cached = _amount(row, "cached", where)
             if cached > prompt:
                 _fail(where, f"cached must be at most prompt, {prompt}", cached)
-        as_of = row.get("as_of")
+        names, as_of = row.get("names"), row.get("as_of")
+        if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
+            _fail(where, "names must be a list of names such as openai/gpt-5-mini", names)
         if not isinstance(as_of, dt.date) or isinstance(as_of, dt.datetime):
             _fail(where, "as_of must be a date such as 2026-11-20", as_of)
         yield Price(
-            names=_names(row, where),
+            names=tuple(names),
             as_of=as_of,
             currency=currency,
             prompt=prompt,
@@ -240,13 +246,6 @@ def _read_rows(rows: list[object], currency: str, batch: Decimal, place: str) ->
             source=str(row.get("source", "")),
             batch=_share(row, where) if "batch" in row else batch,
         )
-
-
-def _names(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    names = row.get("names")
-    if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
-        _fail(where, "names must be a list of names such as openai/gpt-5-mini", names)
-    return tuple(names)
 
 
 def _amount(row: Mapping[str, Any], key: str, where: str) -> Decimal:
@@ -273,7 +272,7 @@ def _fail(where: str, wanted: str, came: object) -> NoReturn:
     raise UsageError(f"prices ({where}): {wanted}; got {came!r}")
 
 
-# What a run has paid, and whether it may pay for one call more.
+# Budget and payments
 
 
 _FRAME: Final = 64  # tokens of a chat template around one message, and around all

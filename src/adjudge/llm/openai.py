@@ -1,4 +1,8 @@
-"""The OpenAI-compatible chat dialect: a request in its words. Answers are read in `llm/openai.py`."""
+"""The chat dialect of OpenAI, which most servers speak.
+
+`ChatDialect` writes a request in its words. `read_envelope` reads an answer strictly: every type is checked
+before a word of the answer is believed.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +30,6 @@ from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import COMPATIBLE, ROOM, Endpoint, Provider
 
 __all__ = ["ChatDialect", "read_envelope", "read_usage"]
-
-
-# Read an answer of the chat dialect, strictly: every type is checked before a word of it is believed.
 
 
 _FINISHED: Final = {

@@ -1,4 +1,9 @@
-"""A model behind the wire, in any dialect: its faults are tried again where that helps."""
+"""Models that are not in this process: behind the wire, or recorded in a store.
+
+`RemoteModel` asks a server in any dialect, and tries again where that helps. `ReplayModel` answers what was
+answered before, and asks nobody. `query_message`, `search_reply` and their readers write queries and snippets
+as text, which is how a call store keeps a search.
+"""
 
 from __future__ import annotations
 
@@ -235,9 +240,6 @@ class RemoteModel:
             raise
 
 
-# Queries and snippets as text: what a call store keeps of a search, and what another machine replays.
-
-
 ENDPOINT: Final = SEARCH_PREFIX.rstrip("/")
 """Before the slash in the name of every search engine, where a model has its provider."""
 
@@ -299,9 +301,6 @@ def read_snippets(reply: Reply) -> tuple[Snippet, ...]:
         raise AnswerError(
             "bad_envelope", f"the search engine's stored answer holds no snippets: {error}"
         ) from None
-
-
-# A recorded store as a model: it answers what was answered before, and asks nobody.
 
 
 Kind = Literal["model", "search engine"]

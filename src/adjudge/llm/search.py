@@ -8,6 +8,9 @@ wikipedia, wikipedia:LANG    Wikipedia in English or another language; wikipedia
 tavily, serper, brave        hosted engines, with a key; NAME:URL for another address
 bing:URL                     an engine that answers as Bing's API version 7 did
 recorded:RUN[#ENGINE]        what a run or a call store has kept: another machine repeats it without a network
+
+`FilesModel` searches a folder. `SearchDialect` speaks to engines behind a wire, whose connection, limits and
+faults are those of models.
 """
 
 from __future__ import annotations
@@ -35,9 +38,6 @@ from adjudge.llm.providers import Endpoint, Provider
 from adjudge.llm.remote import ENDPOINT, RemoteModel, open_recorded, read_query, search_reply
 
 __all__ = ["open_search"]
-
-
-# The search engine `files`: a local folder of notes, or a single file, searched without a network.
 
 
 _SUFFIXES: Final = (".md", ".txt")
@@ -258,9 +258,6 @@ def _recorded(place: str) -> OpenModel:
 def _opened(engine: str, model: Model, remote: RemoteModel | None = None) -> OpenModel:
     identity = Identity(endpoint=ENDPOINT, model=engine)
     return OpenModel(identity=identity, model=model, served="any", remote=remote, takes_tools=False)
-
-
-# How search engines behind a wire are spoken to; connection, limits and faults are those of models.
 
 
 _COUNT: Final = 8

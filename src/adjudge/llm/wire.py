@@ -157,7 +157,15 @@ class Wire:
 
     def request(self, method: str, url: str, **said: Any) -> Any:  # noqa: ANN401 (aiohttp's own context)
         """Begin a request, to be used in `async with`; redirects are not followed."""
-        return self._open().request(method, url, **said, allow_redirects=False, proxy=self._proxy)
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers=self._headers(),
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+            )
+        return self._session.request(method, url, **said, allow_redirects=False, proxy=self._proxy)
 
     async def refusal(self, response: aiohttp.ClientResponse) -> Fault | None:
         """What a status other than success means; None for success.
@@ -193,17 +201,6 @@ class Wire:
             "User-Agent": f"adjudge/{VERSION}",
         }
         return headers | self.dialect.headers()
-
-    def _open(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                headers=self._headers(),
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-            )
-        return self._session
 
 
 async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:

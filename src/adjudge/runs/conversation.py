@@ -1,4 +1,9 @@
-"""A conversation as a person reads it: what was asked, by whom, what came back, and what became of it."""
+"""A conversation as a person reads it: what was asked, by whom, what came back, and what became of it.
+
+`rehearse` puts a judge's questions without asking anybody, `render_exchange` writes one question and its
+answer out, and `ReadableRun` reads the conversation behind a judgement of a run as data for a page: who said
+what, how long it took, what it cost.
+"""
 
 from __future__ import annotations
 
@@ -181,9 +186,6 @@ def _reply(reply: Reply) -> dict[str, object]:
         "finish": reply.finish,
         "tokens": tokens,
     } | _calls(reply.calls)
-
-
-# The conversation behind a judgement as data for a page: who said what, how long it took, what it cost.
 
 
 class ReadableRun:

@@ -18,7 +18,7 @@ from typing import Final
 
 import orjson
 
-from adjudge.core.ask import Message, Reply, Tool, Usage
+from adjudge.core.ask import Message, Reply, Usage
 from adjudge.core.judge import Calls, Judge
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
@@ -35,9 +35,6 @@ from adjudge.store.call_file import Attempt, StoredRequest, Use
 from adjudge.store.calls import CallReader
 
 __all__ = ["Experience", "Forecast", "aforecast", "forecast", "forecast_job", "learn"]
-
-
-# What a store teaches about tokens: how its server counts, and how long its answers are.
 
 
 _MARK: Final = "0" * 16
@@ -139,17 +136,16 @@ def learn(reader: CallReader, models: Models) -> Experience:
 
 
 def _prompt(request: Request | StoredRequest) -> Tokens:
-    return estimate_messages(request.messages, _MARK) + _schema(request.schema) + _tools(request.tools)
-
-
-def _tools(tools: Iterable[Tool]) -> Tokens:
-    """Tools are words of the prompt; each server puts them in its own way, introduced or not."""
-    total = Tokens()
-    for tool in tools:
+    total = Tokens()  # of the tools: each server puts them in its own way into the prompt, introduced or not
+    for tool in request.tools:
         words = estimate_text(tool.name + tool.description)
         shape = _text_tokens(orjson.dumps(tool.parameters, option=orjson.OPT_SORT_KEYS))
         total += words + Tokens(shape.low / 2, shape.typical, shape.high)
-    return total + _INTRODUCED if total.high else total
+    return (
+        estimate_messages(request.messages, _MARK)
+        + _schema(request.schema)
+        + (total + _INTRODUCED if total.high else total)
+    )
 
 
 def _schema(schema: object) -> Tokens:
@@ -169,9 +165,6 @@ def _instruction(messages: Iterable[Message]) -> str:
     """The first message: every role and stage has its own."""
     first = next(iter(messages), None)
     return "" if first is None else render_message(first, _MARK)
-
-
-# The first questions of judgements: they say what is left to ask, and how long prompts are.
 
 
 _BEGUN: Final = 100_000  # judgements that are begun at most; others are like these

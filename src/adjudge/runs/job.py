@@ -1,4 +1,8 @@
-"""What is to be run, resolved from names, files and options, before anything is asked."""
+"""What is to be run, resolved from names, files and options, before anything is asked.
+
+`prepare` makes a `Job` of `RunSettings` and refuses what cannot go together. `advise` asks a judge what it
+has to say before a run: what will cost more than it need, and what it cannot do.
+"""
 
 from __future__ import annotations
 
@@ -246,9 +250,6 @@ class CalibrateSettings(ForecastSettings):
         Le(100),
         Option(help="Of the confidences: so many per cent of the findings are looked at again."),
     ] = 60.0
-
-
-# What a judge has to say before a run: what will cost more than it need, and what it cannot do.
 
 
 _FORM: Final = "try --json-schema off (or on), or another --model; `adjudge trace OUT` shows the replies"

@@ -1,7 +1,9 @@
 """`--engine ray`: the shards of a run are judged by the workers of a Ray cluster, or of this machine.
 
-Ray starts processes and carries messages; every worker runs the engine of a local run on blocks of units,
-never one task a call. Ray is imported here and nowhere else.
+Ray starts processes and carries messages. A `Worker` is made of a `Recipe` in a process of its own, is fed
+with numbers of shards, and runs the engine of a local run on blocks of units, never one task a call. The
+`Fleet` is the driver's side: it feeds workers until all shards are judged, whichever workers die. Ray is
+imported here and nowhere else.
 """
 
 from __future__ import annotations
@@ -58,9 +60,6 @@ __all__ = [
     "import_ray",
     "recipe_of",
 ]
-
-
-# What judges shards in a process of its own, as a local run would: made of a recipe, fed with numbers.
 
 
 _PATIENCE: Final = 30.0  # seconds in which whoever held a shard before lets it go
@@ -233,9 +232,6 @@ async def _wait_until_free(folder: Path) -> None:
             if asyncio.get_running_loop().time() > until:
                 raise
         await asyncio.sleep(_LOOK)
-
-
-# The driver's side of a run on Ray: workers are fed with shards until all are judged, whoever dies.
 
 
 _AT_ONCE: Final = 2  # shards that a worker judges at a time, so that the end of one is no idle time

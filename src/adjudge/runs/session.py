@@ -1,4 +1,10 @@
-"""One session of a run, whoever annotates: its counts, its failures, what it leaves."""
+"""One session of a run, whoever annotates: its counts, its failures, what it leaves.
+
+`JudgeSession` takes a run up to its last record, or to whatever stops it; `MetricSession` asks nobody. `work`
+judges units side by side and `work_in_waves` in waves: all units until they can get no further, then what
+they asked, and again. The `Sink` puts what comes out of them back into test-set order, and `Progress` shows
+how far the run is. `with_suspicion` flags judgements of texts that look like attacks on the judge.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +61,6 @@ __all__ = [
     "work",
     "work_in_waves",
 ]
-
-
-# Work through units side by side, and put what comes out of them back in order.
 
 
 WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
@@ -146,9 +149,6 @@ async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int)
         for task in workers:
             task.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-
-
-# How far a run is, on standard error: a bar on a terminal, a line a minute elsewhere.
 
 
 _LINE_SECONDS: Final = 60.0
@@ -292,9 +292,6 @@ class Session:
         return time.monotonic() - self.began
 
 
-# Judgements of texts that look like attacks on the judge carry flags that say so; nothing else changes.
-
-
 def with_suspicion(judgement: Annotation | Preference, subject: Subject) -> Annotation | Preference:
     """Add `injection_suspect`, and what was found where, if anything was."""
     translations = [subject.segment.translations[name] for name in subject.systems]
@@ -319,9 +316,6 @@ def _around(subject: Subject) -> Iterator[str]:
     for term in subject.terms:
         yield term.source
         yield term.translation
-
-
-# One session of a judge: from taking a run up to its last record, or to whatever stops it.
 
 
 UNIFORM: Final = 20
@@ -661,9 +655,6 @@ def _masked(tally: Tally) -> Iterator[str]:
         )
 
 
-# One session of a metric, which asks nobody.
-
-
 _BLOCK: Final = 32  # translations that a metric gets at a time; between blocks it can be stopped
 
 
@@ -680,7 +671,15 @@ class MetricSession(Session):
                 done = self.sink.judged + self.sink.failed
                 self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
                 await asyncio.sleep(0)
-        info = self.finish(self.info(price=0.0, corpus_scores=await self._corpus_scores(metric)))
+        found: dict[str, dict[str, float]] = {}
+        for lp, systems in self.job.plan.systems.items():
+            for system in systems:
+                await asyncio.sleep(0)  # a signal may stop it here
+                subjects = list(self.job.plan.of_system(lp, system))
+                score = metric.corpus_score(subjects) if subjects else None
+                if score is not None:
+                    found.setdefault(lp, {})[system] = score
+        info = self.finish(self.info(price=0.0, corpus_scores=found))
         return Outcome(info=info, seconds=self.seconds, examples=self.examples)
 
     async def _annotate(self, metric: Metric, block: list[Unit]) -> None:
@@ -703,20 +702,6 @@ class MetricSession(Session):
             return await asyncio.to_thread(metric.annotate, subjects)
         finally:  # a thread cannot be cancelled, what it waits for can be ended
             metric.stop()
-
-    async def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for lp, systems in self.job.plan.systems.items():
-            for system in systems:
-                await asyncio.sleep(0)  # a signal may stop it here
-                subjects = list(self.job.plan.of_system(lp, system))
-                score = metric.corpus_score(subjects) if subjects else None
-                if score is not None:
-                    found.setdefault(lp, {})[system] = score
-        return found
-
-
-# How often Python looks for garbage while a run goes on.
 
 
 _OBJECTS: Final = 50_000  # a few MB; more of them saves no more time
@@ -745,9 +730,6 @@ def rare_collections() -> Iterator[None]:
             _found.pop()
             if not _found:
                 gc.set_threshold(*before)
-
-
-# Work through units in waves: all of them until they can get no further, then what they asked, and again.
 
 
 _WAVES_BLOCK: Final = WINDOW
@@ -793,9 +775,6 @@ async def _wave(units: Iterator[Unit], judge: Judging, sink: Sink, width: int) -
 
     await work(units, judged, sink, width=width)
     return sorted(waiting, key=lambda unit: unit.index)
-
-
-# Run a coroutine from synchronous code.
 
 
 T = TypeVar("T")

@@ -1,4 +1,7 @@
-"""The shards in the directory of a run, each a run of its own, and the one run they are merged into."""
+"""The shards in the directory of a run, each a run of its own, and the one run they are merged into.
+
+A merged run has its records in test-set order, its calls in one store, and counts that are sums.
+"""
 
 from __future__ import annotations
 
@@ -173,9 +176,6 @@ def _without_part(signature: Signature) -> Signature:
     return Signature(signature.name, {k: v for k, v in signature.fields.items() if k not in _OF_A_PART})
 
 
-# The records of all shards as one file, in the order of the test set.
-
-
 def merged_lines(test_set: TestSet, files: Sequence[Path]) -> Iterator[bytes]:
     """Every line of every shard, in the order of the test set.
 
@@ -231,9 +231,6 @@ class _Lines:
         if self._place < self._path.stat().st_size:
             message = "a record of a segment that is not this shard's, or that is not in order"
             raise DataError(message, path=self._path, line=self._number)
-
-
-# Make one run of its shards: records in test-set order, calls in one store, counts that are sums.
 
 
 _OLD: Final = ".merged"

@@ -1,4 +1,8 @@
-"""A worker's side of what it shares with the other workers of its run: its limiters and its budget."""
+"""What the workers of a run share: the calls at a time that a server takes, and the budget.
+
+`divide` and `Purse` are the plain arithmetic. The `Broker` of a run lends both to its workers. On a worker's
+side `LeasedCalls` keeps the limiters, and `LeasedMeter` the budget, within what was lent.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,6 @@ from adjudge.llm.providers import Endpoint
 from adjudge.store.calls import Spent
 
 __all__ = ["Broker", "Call", "Calls", "LeasedCalls", "Loans", "Money", "Purse", "Report", "divide"]
-
-
-# How processes share what one of them alone would have: calls at a time, and a budget. Plain arithmetic.
 
 
 _BLOCK: Final = 4  # a lease takes at most so small a part of what is left, divided by the number of workers
@@ -172,9 +173,6 @@ class Purse:
 
 def _covers(left: Money, need: Money) -> bool:
     return left.amount >= need.amount and left.tokens >= need.tokens
-
-
-# What all workers of a run share: who may ask how much of a server now, and what is left of the budget.
 
 
 PERIOD: Final = 0.2  # seconds after which a worker says anew how it stands
@@ -531,20 +529,14 @@ class LeasedMeter(Meter):
             return
         self._told = (self._amount, self._tokens)
         self._have(*needed)
-        self._loans.settle(self._limited(paid), back)
+        limit = self._loans.limit
+        amount = Decimal() if limit.amount is None else paid[0]
+        self._loans.settle((amount, 0 if limit.tokens is None else paid[1]), back)
 
     def _have(self, amount: Decimal, tokens: int) -> None:
         limit = self._loans.limit
         self._budget = Budget(
             amount=None if limit.amount is None else amount, tokens=None if limit.tokens is None else tokens
-        )
-
-    def _limited(self, money: tuple[Decimal, int]) -> tuple[Decimal, int]:
-        """Return no limits for a model that has none."""
-        limit = self._loans.limit
-        return (
-            Decimal() if limit.amount is None else money[0],
-            0 if limit.tokens is None else money[1],
         )
 
     async def _borrow(self, model: str, most: Usage) -> None:

@@ -1,6 +1,8 @@
 """What a run judges: its annotator, the plan of its units in test-set order, and the shards of a plan.
 
-Units are made one after the other, never all at once.
+Units are made one after the other, never all at once. `load_annotator` finds a judge or a metric by its name
+and `signature_of` says what a signature tells of it. `judge_subject` puts a judge to one unit of work,
+whatever kind of judge it is. A shard is the part of the segments that one machine judges.
 """
 
 from __future__ import annotations
@@ -422,9 +424,6 @@ def _terms(path: Path, lines: Iterable[str]) -> Iterator[Term]:
         yield Term(source=source.strip(), translation=translation.strip())
 
 
-# What is run: a judge or a metric, by name or as an object, and what a signature says of it.
-
-
 Annotator = Judge | Metric
 _IDENTITY = frozenset({"name", "profile", "prompts"})  # said elsewhere in the signature
 _SAID = frozenset({"samples", "temperature"})
@@ -597,9 +596,6 @@ def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
-# A judge at one unit of work, whatever its kind.
-
-
 Outcome = Annotation | Preference | AnswerError
 """A judgement, or why there is none."""
 
@@ -668,9 +664,6 @@ async def judge_subject(
     if is_source_judge(judge):
         return await judge.annotate_all(subject, ask)
     raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
-
-
-# The shards of a plan: which segments each part judges, so that several machines can judge one test set.
 
 
 Shown = tuple[Segment, tuple[Segment, ...]]

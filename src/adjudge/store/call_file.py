@@ -1,4 +1,4 @@
-"""The file of the call store: its tables, opening it, and what SQLite may complain of.
+"""The file of the call store: its tables, what stands in their rows, and the thread that writes them.
 
 models     who was asked, so that a recorded store can be replayed
 calls      one row per answered call: request and reply, compressed, under the SHA-256 of the request
@@ -6,6 +6,9 @@ attempts   append-only: every time a model was asked, with what came of it; the 
 runs       the runs that share the store
 uses       which calls a unit of work used, in which role and stage; a trace needs nothing else
 flights    requests that are at a server now; what a process that was killed leaves here may have been paid
+
+`Codec` packs the bytes of requests and replies. `Claims` has each question asked by one of several processes
+that share a store. `CallWriter` is the thread: a slow disk never stops the calls in flight.
 """
 
 from __future__ import annotations
@@ -190,7 +193,7 @@ def has_tables(connection: sqlite3.Connection, path: Path) -> bool:
     return True
 
 
-# What stands in the rows of the call store: requests, replies, attempts and uses, and their bytes.
+# Rows and their bytes
 
 
 Row = tuple[Any, Any, Any, Any]
@@ -407,16 +410,17 @@ class Codec:
         """
         try:
             if codec not in self._unpackers:
-                self._unpackers[codec] = zstandard.ZstdDecompressor(dict_data=self._dictionary(codec))
+                row = self._connection.execute(
+                    "SELECT content FROM dictionaries WHERE id = ?", (codec,)
+                ).fetchone()
+                if row is None:
+                    raise TornRowError
+                self._unpackers[codec] = zstandard.ZstdDecompressor(
+                    dict_data=zstandard.ZstdCompressionDict(row[0])
+                )
             return self._unpackers[codec].decompress(packed)
         except zstandard.ZstdError as error:
             raise TornRowError from error
-
-    def _dictionary(self, codec: int) -> zstandard.ZstdCompressionDict:
-        row = self._connection.execute("SELECT content FROM dictionaries WHERE id = ?", (codec,)).fetchone()
-        if row is None:
-            raise TornRowError
-        return zstandard.ZstdCompressionDict(row[0])
 
 
 def find_row(connection: sqlite3.Connection, key: bytes) -> tuple[int, bytes, bytes] | None:
@@ -445,7 +449,7 @@ def check_row(key: bytes, row: Row) -> tuple[int, bytes, bytes]:
     return codec, request, reply
 
 
-# Claims on questions in a store that several processes share: each question is asked by one of them.
+# Claims
 
 
 BEAT_SECONDS: Final = 1.0
@@ -556,7 +560,7 @@ def _runs(process: int) -> bool:
     return True
 
 
-# The thread that writes the call store, so that a slow disk never stops the calls in flight.
+# The writing thread
 
 
 _LEVEL: Final = 3

@@ -1,7 +1,8 @@
-r"""Bytes of a file to text and back, strictly: what every format of this room stands on.
+r"""Bytes of a file to text and JSON and back, strictly: what every format stands on.
 
 Reading: UTF-8 or an error with line and byte; a byte-order mark is taken off with a warning; lines end at
 "\n" and nowhere else, so that U+2028, \x85 or a carriage return inside a line stay text.
+`Fields` checks the keys and types of a JSON object.
 Writing: whole or not at all.
 """
 
@@ -407,9 +408,6 @@ def _replace(path: Path, parts: Iterable[bytes]) -> None:
         raise
 
 
-# Whether a JSON object has the keys and types that it must have: plain checks with plain errors.
-
-
 @dataclass(frozen=True)
 class Fields:
     """One JSON object that is being read, and where it stands."""
@@ -502,9 +500,6 @@ def read_fields(
     if unknown := sorted(value.keys() - known):
         fields.fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     return fields
-
-
-# Libraries of the extra `l10n`, which a plain installation does not have.
 
 
 def import_extra(module: str) -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)

@@ -1,4 +1,8 @@
-"""Records as JSON lines: the one shape in which every judgement is kept, whoever made it."""
+"""Records and test sets as JSON lines.
+
+A line is one record or one segment. It is the one shape in which every judgement is kept, whoever made it. A
+test set may be of one or several language pairs.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +33,6 @@ __all__ = [
     "write_records",
     "write_test_set",
 ]
-
-
-# A test set as JSON lines, one segment a line, of one or several language pairs.
 
 
 _KEYS: Final = frozenset(

@@ -1,4 +1,9 @@
-"""Files of `adjudge calibrate`: the confidence below which a judge looks again, for every lp."""
+"""The files of a run directory, and the file of `adjudge calibrate`.
+
+A run directory holds `run.json`, `test_set.jsonl`, `records.jsonl`, and the call store that `runs/` keeps.
+`AnswerKeys` is the file with the keys of all answers that records rest on. A `Calibration` holds, for every
+language pair, the confidence below which a judge looks again.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +53,6 @@ __all__ = [
     "write_calibration",
     "write_run_info",
 ]
-
-
-# A run directory: `run.json`, `test_set.jsonl`, `records.jsonl`, and the call store that `runs/` keeps.
 
 
 ANSWERS: Final = "answers.keys"
@@ -201,10 +203,6 @@ def write_run_info(path: Path | str, info: RunInfo) -> None:
     values = {"schema_version": info.schema_version, **vars(info), "signature": str(info.signature)}
     text = json.dumps(values, ensure_ascii=False, indent=2, allow_nan=False)
     write_text(Path(path) / INFO, [text, "\n"])
-
-
-# The keys of all answers that records of a run rest on, 32 bytes each: without the call store it is still
-# known what was answered, and would be paid again. What several units used may stand there several times.
 
 
 _KEY_BYTES: Final = 32

@@ -1,4 +1,8 @@
-"""What a run directory and its store tell of each unit of work: its state, and the conversation behind it."""
+"""What a run directory and its store tell of each unit of work: its state, and the conversation behind it.
+
+`Conversations` reads one conversation at a time, by what was judged, and nothing else of the run. `Trace`
+lists the judgements of a run.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,6 @@ from adjudge.store.json_lines import read_records, read_test_set
 from adjudge.store.run_directory import RECORDS, TEST_SET, read_run_info
 
 __all__ = ["Conversations", "Trace", "TracedUnit"]
-
-
-# Conversations of a run, one at a time and by what was judged: nothing else of the run is read.
 
 
 _LAST: Final = "\U0010ffff"  # stands behind every other character in SQLite's order

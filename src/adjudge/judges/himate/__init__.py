@@ -79,9 +79,6 @@ from adjudge.store.run_directory import Calibration, read_calibration
 __all__ = ["Himate", "Threshold"]
 
 
-# The stage-transition threshold: a confidence, or a file of `adjudge calibrate` with one for every lp.
-
-
 class Threshold:
     """Confidence up to which an error is discussed. Two are equal if they come to the same.
 

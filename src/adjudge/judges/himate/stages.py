@@ -1,4 +1,10 @@
-"""Stage 3, collaborative discussion: the agent of the core type and the agent that is not sure."""
+"""The three stages of HiMATE, and its two tiers of agents.
+
+There is an agent for every subtype of error, and above these one for every core type. `Evaluation` (stage 1)
+looks for errors, `Reflection` (stage 2) corrects each error, compares, and says whether there was one, and
+`Discussion` (stage 3) has the agent of the core type discuss with an agent that is not sure. A `Found` error
+goes through all of them.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +56,7 @@ __all__ = [
 ]
 
 
-# HiMATE's two tiers: an agent for every subtype of error, and above them one for every core type.
+# Agents and errors
 
 
 T = TypeVar("T")
@@ -232,7 +238,7 @@ def _by_name(text: str) -> dict[str, str]:
     return {line.removeprefix("- ").partition(":")[0]: line for line in lines}
 
 
-# Stage 1, subtype evaluation: each agent looks for the errors it is responsible for.
+# Stage 1, subtype evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,7 +323,7 @@ class Evaluation:
         return Marked(own, tuple(flags))
 
 
-# Stage 2, self-reflection: each agent corrects its error, compares, and says whether there was one.
+# Stage 2, self-reflection
 
 
 Result = Literal["corrected", "no difference"]

@@ -92,9 +92,6 @@ __all__ = [
 ]
 
 
-# The core agent: a loop of turns in which it calls one tool after the other until it ends the work.
-
-
 FORCED: Final = "forced_finish"
 """Flag of a judgement whose turns were used up."""
 FAILED: Final = "tool_failed"
@@ -178,7 +175,10 @@ class Core:
     async def work(self, memory: Memory) -> Ended:
         """Take turns until the work is ended, or the turns are used up and one reply must end it."""
         state = State(memory=memory)
-        tools = self._tools()
+        names = ["search"] if self.search is not None else []
+        if not self.is_preparing:
+            names += ["evaluate", *(["compare"] if self.team.has_compare else [])]
+        tools = make_tools(self.team, [*names, self._end], with_anchors=self.team.has_compare)
         system = system_message(
             self.team, self.subject.lp, tools, is_preparing=self.is_preparing, is_frozen=memory.is_frozen
         )
@@ -248,12 +248,6 @@ class Core:
     def _may_end(self, state: State) -> bool:
         """A score needs an evaluation that succeeded."""
         return self.is_preparing or state.assessment is not None
-
-    def _tools(self) -> tuple[Tool, ...]:
-        names = ["search"] if self.search is not None else []
-        if not self.is_preparing:
-            names += ["evaluate", *(["compare"] if self.team.has_compare else [])]
-        return make_tools(self.team, [*names, self._end], with_anchors=self.team.has_compare)
 
     # One turn...
 

@@ -1,4 +1,11 @@
-"""The search agent: a question becomes queries, the engine is asked, and its results become an answer."""
+"""RATE's agents for comparison, evaluation and search, and what the core agent is told and can do.
+
+`make_tools` and `read_action` are the tools of the core agent and the calls of them, native or in the paper's
+XML form. `Memory` is what is known of one source: a value that each step is given, and that each step may
+return changed. `compare` puts a translation and an anchor in both orders and moves a score by the outcome,
+`evaluate` rates one translation by the scale. `Searching` makes queries of a question, asks the search
+engine, and makes an answer of its results.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +79,7 @@ __all__ = [
 ]
 
 
-# What all agents share: the scale, the prompts, and how a call is described.
+# What agents share
 
 
 ScaleName = Literal["0-4", "0-100"]
@@ -210,7 +217,7 @@ def _rows(prompts: Prompts, file: str, key: str) -> list[Any]:
     raise UsageError(f"every line of {file} must be a JSON object with {key} and text")
 
 
-# What the core agent can do, and how its calls are read: native tool calls, or the paper's XML form.
+# Tools of the core agent
 
 
 Kind = Literal["text", "whole", "number"]
@@ -434,7 +441,7 @@ def _has_words(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-# What is known of one source: a value that each step is given and that each step may return changed.
+# Memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -532,7 +539,7 @@ def _plain(query: str) -> str:
     return " ".join(query.split()).casefold()
 
 
-# What the core agent is told: its task, its rules, its tools, and the result of each turn.
+# Messages to the core agent
 
 
 def system_message(
@@ -611,7 +618,7 @@ def end_message(team: Team, tool: str) -> Message:
     return team.prompts.message("user", "end_now", tool=tool)
 
 
-# The comparison agent: a translation and an anchor in both orders, and what that does to a score.
+# Comparison agent
 
 
 Outcome = Literal["win", "tie", "lose"]
@@ -748,7 +755,7 @@ def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str, tuple[str, .
     return read_compared(reply, (subject.source, *subject.segment.translations.values()))
 
 
-# The evaluation agent: one translation by the scale, with notes and an instruction.
+# Evaluation agent
 
 
 _KEYS = ("rationale", "error_spans", "suspected_gaps", "score", "confidence")
@@ -795,11 +802,21 @@ async def evaluate(
     Raises:
         AnswerError: no readable answer.
     """
+    text = {"type": "string"}
+    spans = {"type": "array", "items": object_schema(**dict.fromkeys(_SPAN_KEYS, text))}
     answer = await ask(
         evaluation_messages(team, subject, notes, instruction),
         about=team.about(stage, subject, "evaluation", "assessment"),
         read=partial(read_assessment, team=team, subject=subject),
-        schema=team.schema(_evaluation_schema(team)),
+        schema=team.schema(
+            object_schema(
+                rationale=text,
+                error_spans=spans,
+                suspected_gaps={"type": "array", "items": text},
+                score={"type": "integer", "minimum": team.scale.low, "maximum": team.scale.high},
+                confidence={"type": "number", "minimum": 0, "maximum": 1},
+            )
+        ),
     )
     return answer.value
 
@@ -865,18 +882,6 @@ def _list(value: object, what: str) -> list[object]:
     if not isinstance(value, list):
         raise AnswerError("schema", f"{what} must be a list, got {shown(value)}")
     return value
-
-
-def _evaluation_schema(team: Team) -> Mapping[str, object]:
-    text = {"type": "string"}
-    spans = {"type": "array", "items": object_schema(**dict.fromkeys(_SPAN_KEYS, text))}
-    return object_schema(
-        rationale=text,
-        error_spans=spans,
-        suspected_gaps={"type": "array", "items": text},
-        score={"type": "integer", "minimum": team.scale.low, "maximum": team.scale.high},
-        confidence={"type": "number", "minimum": 0, "maximum": 1},
-    )
 
 
 _MOST: Final = 3
