@@ -135,7 +135,6 @@ class Usage:
     reasoning: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        """The tokens of both."""
         return Usage(
             prompt=self.prompt + other.prompt,
             completion=self.completion + other.completion,

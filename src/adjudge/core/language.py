@@ -181,7 +181,6 @@ def count_words(text: str, code: str) -> int:
 
 
 def _readings(text: str) -> Iterator[tuple[_Language, _Language]]:
-    """Every way to read a text as two languages."""
     parts = _SEPARATOR.split(text)
     if len(parts) == 2:
         yield from _both(*parts)

@@ -139,7 +139,6 @@ class TestSet:
             seen.add(key)
 
     def __len__(self) -> int:
-        """Count the segments of all language pairs."""
         return len(self.segments)
 
     def __repr__(self) -> str:
@@ -153,7 +152,6 @@ class TestSet:
         return f"<test set {self.name!r}: {count(len(self), 'segment')}, {counts}>"
 
     def __iter__(self) -> Iterator[Segment]:
-        """Go through the segments in file order."""
         return iter(self.segments)
 
     @cached_property

@@ -181,7 +181,6 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
     """
 
     def __init__(self, model: Callable[P, S]) -> None:
-        """Keep the settings' class."""
         self.model = cast("type[Any]", model)
 
     @overload
@@ -189,7 +188,6 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
     @overload
     def __call__(self, function: Callable[[A, B, S], R]) -> OfTwo[A, B, P, R]: ...
     def __call__(self, function: Callable[..., Any]) -> Any:
-        """Make the verb."""
         first, *others, _ = inspect.signature(function).parameters.values()
         sources = [first, *(each.replace(default=None) for each in others)]
         chosen = {field.name: field for field in fields(self.model)}
@@ -340,7 +338,6 @@ class OneAnnotator(Scoring):
         return self.gold is not None or self.metric is not None
 
     def __post_init__(self) -> None:
-        """Check that gold and metric stand alone."""
         if self.gold is not None and self.metric is not None:
             raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
         self.refuse_beside_gold(criterion=self.criterion, test_set=self.test_set, documents=self.documents)

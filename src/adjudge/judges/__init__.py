@@ -177,5 +177,4 @@ if not TYPE_CHECKING:  # a type checker knows every class from above, and report
 
 
 def __dir__() -> list[str]:
-    """Names to complete."""
     return sorted(__all__)

@@ -183,7 +183,6 @@ class PairSettings:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse orders that there are not, and settings that do nothing."""
         if self.orders is not None and self.orders not in get_args(Orders):
             raise UsageError(f"orders must be one of {', '.join(get_args(Orders))}; got {self.orders!r}")
         if self.inconsistent == "keep" and self.shown_in != "both":
@@ -289,7 +288,6 @@ class TieThreshold:
         return self._said
 
     def __repr__(self) -> str:
-        """For error messages."""
         return f"TieThreshold({self._said!r})"
 
     def __eq__(self, other: object) -> bool:
@@ -297,7 +295,6 @@ class TieThreshold:
         return isinstance(other, TieThreshold) and self._of == other._of
 
     def __hash__(self) -> int:
-        """By what it comes to."""
         return hash(tuple(sorted(self._of.items())))
 
 
@@ -469,7 +466,6 @@ class Comparison:
         return _Answer(verdict, flags, analysis, strength)
 
     def _shown(self, subject: Subject) -> list[Subject]:
-        """The pair in each order in which it is shown."""
         turned = subject.of(*reversed(subject.systems))
         orders, seed = self.settings.shown_in, self.settings.order_seed
         if orders == "both":

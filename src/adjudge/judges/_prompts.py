@@ -101,7 +101,6 @@ def read_examples(text: str, notes: str | None, file: str) -> tuple[Example, ...
 
 
 def _explained(example: Example, line: str, file: str) -> Example:
-    """An example whose errors have notes."""
     try:
         notes = json.loads(line)
     except ValueError:
@@ -291,11 +290,7 @@ _LANGUAGES: Final = frozenset({"source_language", "target_language"})
 
 
 def _refuse_values(names: Sequence[str], values: Mapping[str, Part | Parts], where: str) -> NoReturn:
-    """Say which variable has no value, or which value no variable.
-
-    Raises:
-        UsageError: always.
-    """
+    """Say which variable has no value, or which value no variable."""
     if missing := [name for name in names if name not in values]:
         raise UsageError(f"{where} asks for ${missing[0]}; it can have ${', $'.join(values) or 'nothing'}")
     lacking = values.keys() - set(names) - _LANGUAGES

@@ -319,7 +319,6 @@ class _Warm:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
-        """Ask; see `core.ask.Ask`."""
         if sampling.temperature == 0:
             sampling = replace(sampling, temperature=self.temperature)
         return await self.ask(
@@ -378,7 +377,6 @@ class SampledPairs(Repeated):
     tie_threshold: TieThreshold | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what would be one comparison, and a threshold that is none."""
         super().__post_init__()
         check_threshold(self.tie_threshold, is_measured=True)
 
@@ -405,7 +403,6 @@ class SampledPairs(Repeated):
         return await taken_of_each(self.judge.compare(subject, ask), len(self.criteria))
 
     def _together(self, taken: Sequence[Outcome]) -> Outcome:
-        """One preference on one criterion."""
         try:
             read = readable(taken)
         except AnswerError as error:

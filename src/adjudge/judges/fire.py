@@ -82,7 +82,6 @@ class Fire(PairSettings):
     locale: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a threshold of a criterion that there is not."""
         super().__post_init__()
         if self.tie_threshold is not None:
             self.tie_threshold.check(self.criteria)

@@ -876,7 +876,6 @@ class MMad:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what there is not."""
         for name, value, known in (
             ("strategy", self.strategy, get_args(Strategy)),
             ("topic", self.topic, get_args(Topic)),

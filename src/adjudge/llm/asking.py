@@ -174,12 +174,10 @@ class Quiet:
         """Whether the unit can get no further before answers come."""
 
     def __enter__(self) -> None:
-        """Count a question as open."""
         self._open += 1
         self._changed()
 
     def __exit__(self, *_: object) -> None:
-        """Count it as answered or failed."""
         self._open -= 1
         self._changed()
 
@@ -560,7 +558,6 @@ class UnitAsk:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
-        """Ask; see `core.ask.Ask`."""
         model = self._asker.models.for_role(about.role)
         self._log.roles.add(about.role)
         if tools and not model.takes_tools:

@@ -96,11 +96,9 @@ class Spool:
         self._end = 0
 
     def __contains__(self, key: bytes) -> bool:
-        """Whether a question is waiting."""
         return key in self._rows
 
     def __len__(self) -> int:
-        """Count the questions."""
         return len(self._rows)
 
     def add(self, key: bytes, line: bytes, most: Usage) -> None:
@@ -166,7 +164,6 @@ class Spool:
 
     @property
     def _file(self) -> IO[bytes]:
-        """The file, which is made when it is first needed."""
         if self._opened is None:
             self._opened = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (as long as the run)
         return self._opened
@@ -647,7 +644,6 @@ class Desk:
         )
 
     async def _fetch(self, batch: Batch, status: Status) -> None:
-        """Fetch the results of a batch that has ended."""
         model = self._models[batch.model]
         if status.state == "failed":
             self._ledger.finish(batch)

@@ -168,7 +168,6 @@ def refuse_duplicate_keys(text: str | bytes, keys: Collection[str] | None = None
 
 
 def _is_same(one: object, other: object) -> bool:
-    """Equal, and 1 is not true."""
     return json.dumps(one) == json.dumps(other)
 
 

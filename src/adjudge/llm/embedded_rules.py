@@ -525,7 +525,6 @@ def _answer_rating(about: About) -> Tokens:
 
 
 def _answer_counts(about: About) -> Tokens:
-    """How many errors there are of each severity."""
     errors = _errors_wanted(about)
     counts = _counts(errors, about)
     text = json.dumps(counts) if _form(about) == "json" else ", ".join(map(str, counts.values()))
@@ -576,7 +575,6 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
 
 
 def _errors_wanted(about: About) -> list[_Error]:
-    """Findings in the severities and categories asked about."""
     errors = []
     for finding in findings_of(about.subject):
         wanted = _severities(about)
@@ -600,7 +598,6 @@ def _category_wanted(finding: Finding, wanted: object) -> str | None:
 
 
 def _severities(about: About) -> tuple[Severity, ...]:
-    """Severities that may be given, in the order of the headings."""
     words = _words(about.facts.get("severities"), _COUNTED)
     return tuple(severity for word in words for severity in SEVERITIES if severity == word)
 

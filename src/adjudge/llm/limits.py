@@ -72,7 +72,6 @@ class Turn:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Make room."""
         self.share.limiter.leave(self)
 
     def heard(self, headers: Mapping[str, str]) -> None:

@@ -531,7 +531,6 @@ def _may_be_paid(outcome: Reply | Fault) -> bool:
 
 
 def _size(usage: Usage) -> int:
-    """Tokens that are paid."""
     apart = usage.reasoning if usage.reasoning > usage.completion else 0
     return usage.prompt + usage.completion + apart
 

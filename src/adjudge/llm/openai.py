@@ -138,7 +138,6 @@ def _is_filtered(choice: dict[str, Any]) -> bool:
 
 
 def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
-    """Text and, where it comes as parts, thinking."""
     if value is None:
         return "", ""
     if isinstance(value, str):

@@ -333,7 +333,6 @@ def _within(recency: int | None, names: Mapping[str, str]) -> str | None:
 
 
 def _asked(query: Query, names: Mapping[str, str], field: str, /, **asked: object) -> dict[str, Any]:
-    """Parameters with, where it is limited, the time."""
     within = _within(query.recency, names)
     return asked if within is None else {**asked, field: within}
 

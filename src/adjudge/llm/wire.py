@@ -228,7 +228,6 @@ def _proxy_for(url: str) -> str | None:
 
 
 def _host(url: str) -> str:
-    """Scheme, host and port, without anything that could be a secret."""
     parts = urlsplit(url)
     try:
         port = f":{parts.port}" if parts.port else ""

@@ -51,7 +51,6 @@ class _Recorder:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
-        """Ask once; see `core.ask.Ask`."""
         del attempts
         said = tuple(messages)
         reply = await self._model.reply(

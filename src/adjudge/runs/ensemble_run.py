@@ -91,7 +91,6 @@ def ensemble(
 
 
 def _of_lp(judged: Judged, lp: str | None) -> Run | tuple[Record, ...]:
-    """Keep one language pair."""
     records = judged.records if isinstance(judged, Run) else tuple(judged)
     kept = tuple(r for r in records if lp in {None, r.lp})
     return replace(judged, records=kept) if isinstance(judged, Run) else kept

@@ -222,11 +222,7 @@ class _Unasked:
         self._questions = questions
 
     async def reply(self, request: Request) -> Reply:
-        """Give none.
-
-        Raises:
-            AnswerError: always.
-        """
+        """Give none."""
         sent = request if self._sends_schema else replace(request, schema=None)
         self._questions.meet(self.name, sent)
         raise AnswerError("missing", "only the first question is looked at")

@@ -553,11 +553,7 @@ def _listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
 
 
 def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
-    """Refuse what nobody would make use of; a metric from outside may read more than ours.
-
-    Raises:
-        UsageError: as said.
-    """
+    """Refuse what nobody would make use of; a metric from outside may read more than ours."""
     if is_metric(annotator) and type(annotator).__module__.startswith(_METRICS):
         for name in ("context", "terms"):
             if getattr(options, name):

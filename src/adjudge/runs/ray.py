@@ -260,7 +260,6 @@ class Fleet:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begin with every shard to be judged."""
         self._left = deque(range(1, self.recipe.shards + 1))
         self._deaths: Counter[int] = Counter()
         self._workers: dict[str, Any] = {}

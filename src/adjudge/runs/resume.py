@@ -567,7 +567,6 @@ def _changed_part(old: Segment, new: Segment) -> str:
 
 
 def _digest(info: RunInfo) -> str:
-    """Enough of the test set's digest to tell two apart."""
     return str(info.test_set.get("digest", ""))[:12]
 
 

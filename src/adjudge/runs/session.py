@@ -171,7 +171,6 @@ class Progress:
         self.seconds = 0.25 if sys.stderr.isatty() else 5.0
 
     def __enter__(self) -> Self:
-        """Start the bar, on a terminal."""
         self._began = self._said = time.monotonic()
         if self._shown and sys.stderr.isatty():
             from rich.console import Console
@@ -188,7 +187,6 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
 

@@ -270,7 +270,6 @@ class Broker:
         return self._purse.is_scarce
 
     def _tell(self) -> None:
-        """Wake everybody who waits for news."""
         self._news.set()
         self._news = asyncio.Event()
 
@@ -430,7 +429,6 @@ class Loans:
     limit: Budget
 
     def __post_init__(self) -> None:
-        """Begin with no meter."""
         self.meters: list[LeasedMeter] = []
         self.is_scarce = False
         self._sending: set[asyncio.Future[Any]] = set()

@@ -151,7 +151,6 @@ class Plan:
     needs_translation: bool = True
 
     def __len__(self) -> int:
-        """Count the judgements."""
         if self.kind == "pair":
             return len(self.criteria) * self.schedule.count(self._places)
         if self.kind == "criteria":
@@ -338,11 +337,7 @@ def _without_criteria(test_set: TestSet) -> Iterator[str]:
 
 
 def _check_anchors(schedule: Schedule, systems: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse anchors that nobody translated with.
-
-    Raises:
-        UsageError: as said.
-    """
+    """Refuse anchors that nobody translated with."""
     for lp, names in systems.items():
         if unknown := [name for name in schedule.anchors if name not in names]:
             raise UsageError(f"--anchors: {lp} has no system {unknown[0]!r}; it has {', '.join(names)}")
@@ -376,7 +371,6 @@ def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
 
 
 def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
-    """The reference of an lp."""
     names = list(dict.fromkeys(name for s in test_set if s.lp == lp for name in s.references))
     known = ", ".join(names) or "none"
     if wanted is not None:
@@ -689,7 +683,6 @@ class Shard:
     of: int
 
     def __post_init__(self) -> None:
-        """Refuse a part that there is not."""
         if self.of > _MOST:
             raise UsageError(f"--shard: a run can have {_MOST:,} parts, got {self}")
         if not 1 <= self.number <= self.of:

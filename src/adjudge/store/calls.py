@@ -441,11 +441,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def _refuse_log(path: Path) -> None:
-    """Refuse to read a store without what a run that was killed has left in its log.
-
-    Raises:
-        StoreError: as said.
-    """
+    """Refuse to read a store without what a run that was killed has left in its log."""
     log = path.with_name(f"{path.name}-wal")
     if log.is_file() and log.stat().st_size:
         raise StoreError(

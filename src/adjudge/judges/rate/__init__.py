@@ -368,7 +368,6 @@ class Rate:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse fewer than two turns, and settings that do nothing beside others."""
         if self.turns < 2:
             raise UsageError(f"turns must be 2 or more, got {self.turns}: to evaluate and to finish")
         if self.search != NO_ENGINE and self.without in {"search", "both"}:
