@@ -188,6 +188,7 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
     @overload
     def __call__(self, function: Callable[[A, B, S], R]) -> OfTwo[A, B, P, R]: ...
     def __call__(self, function: Callable[..., Any]) -> Any:
+        """Make the verb."""
         first, *others, _ = inspect.signature(function).parameters.values()
         sources = [first, *(each.replace(default=None) for each in others)]
         chosen = {field.name: field for field in fields(self.model)}

@@ -558,6 +558,7 @@ class UnitAsk:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
+        """Ask; see `core.ask.Ask`."""
         model = self._asker.models.for_role(about.role)
         self._log.roles.add(about.role)
         if tools and not model.takes_tools:

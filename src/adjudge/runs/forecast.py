@@ -222,7 +222,11 @@ class _Unasked:
         self._questions = questions
 
     async def reply(self, request: Request) -> Reply:
-        """Give none."""
+        """Give none.
+
+        Raises:
+            AnswerError: always.
+        """
         sent = request if self._sends_schema else replace(request, schema=None)
         self._questions.meet(self.name, sent)
         raise AnswerError("missing", "only the first question is looked at")
