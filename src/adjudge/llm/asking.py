@@ -107,8 +107,6 @@ def check_calls(reply: Reply, tools: Iterable[Tool]) -> None:
     Raises:
         AnswerError: schema.
     """
-    if not reply.calls:
-        return
     names = {tool.name for tool in tools}
     for call in reply.calls:
         if call.name not in names:
@@ -430,8 +428,7 @@ class Asker:
 
     def note_room(self, model: OpenModel, place: int) -> None:
         """Remember that a model has answered in the room that it has after so many cuts."""
-        if place > self.room_of(model):
-            self._rooms[model.identity] = place
+        self._rooms[model.identity] = max(place, self.room_of(model))
 
     def forget(self, keys: Iterable[bytes]) -> None:
         """Ask these questions anew although they are stored; each of them once in a session."""
@@ -773,8 +770,18 @@ class _Question:
         return request.but(sampling=_limited(request.sampling, self._limits[place])) if place else request
 
     def _known(self, request: Request) -> tuple[bytes, Reply | None]:
-        """The key of a request, and the stored reply; each key is looked for once, since a store counts."""
-        keys = self._keys(request)
+        """The key of a request, and the stored reply; each key is looked for once, since a store counts.
+
+        Other keys are those under which earlier versions stored the same question: they asked again in the
+        same words, and sent no schema to a server of one's own.
+        """
+        identity = self._model.identity
+        keys = [call_key(identity, request, self._digest)]
+        if not self._asker.store.began_empty:
+            if self._digest != self._first:
+                keys.append(call_key(identity, request, self._first))
+            if (earlier := identity.earlier) is not None:
+                keys.append(call_key(earlier, request))
         for key in keys:
             if (stored := self._asker.find(key)) is not None:
                 return key, stored
@@ -800,21 +807,6 @@ class _Question:
         self._log.all_stored = False
         self._log.answered += not is_search(self._model.name)
         return reply, use
-
-    def _keys(self, request: Request) -> list[bytes]:
-        """Return the key of a call, then those under which earlier versions stored the same question.
-
-        Earlier versions asked again in the same words, and sent no schema to a server of one's own.
-        """
-        identity = self._model.identity
-        keys = [call_key(identity, request, self._digest)]
-        if self._asker.store.began_empty:
-            return keys
-        if self._digest != self._first:
-            keys.append(call_key(identity, request, self._first))
-        if (earlier := identity.earlier) is not None:
-            keys.append(call_key(earlier, request))
-        return keys
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         if reply.model not in {"", self._model.identity.model, self._model.name}:

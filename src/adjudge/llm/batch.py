@@ -476,7 +476,7 @@ class Desk:
         self._ledger = Ledger(folder)
         self._token = token
         self._meter = Meter({})
-        self._say: Callable[[str], None] = _say_nothing
+        self._say: Callable[[str], None] = lambda _: None
         self._sync: Callable[[], None] = lambda: None
         self.is_open = False
         self._keys: dict[int, set[bytes]] = {}
@@ -516,8 +516,7 @@ class Desk:
             ModelError: a batch was refused.
             ServerStopError: the provider stopped us; the same run goes on later.
         """
-        self._finish()
-        self._stop_where_stopped()
+        self.end()
         for batch in self._ledger.open:
             if batch.state == "prepared":
                 await self._send(batch, is_new=False)
@@ -533,23 +532,20 @@ class Desk:
         await self._wait()
 
     def end(self) -> None:
-        """The run is over: every result was read."""
-        self._finish()
-        self._stop_where_stopped()
+        """Let go of batches whose results were read: their answers are in the call store.
 
-    def _stop_where_stopped(self) -> None:
-        for model in self._models.values():
-            if model.stopped is not None:
-                raise model.stopped
-
-    def _finish(self) -> None:
-        """Let go of batches whose results were read: their answers are in the call store."""
+        Raises:
+            AdjudgeError: why a model shall be asked no more.
+        """
         if read := [batch for batch in self._ledger.open if batch.state == "fetched"]:
             self._sync()
         for batch in read:
             self._models[batch.model].results.drop(self._keys.pop(batch.number))
             self._meter.free(self._holds.pop(batch.number))
             self._ledger.finish(batch)
+        for model in self._models.values():
+            if model.stopped is not None:
+                raise model.stopped
 
     # Out...
 
@@ -562,11 +558,11 @@ class Desk:
                 batch = self._ledger.next(model.name)
                 batch.count = len(chunk.keys)
                 batch.prompt, batch.completion = chunk.most.prompt, chunk.most.completion
-                model.spool.write(chunk, model.dialect.frame, self._ledger.requests(batch))
+                spool.write(chunk, frame, self._ledger.requests(batch))
                 self._ledger.prepare(batch)
                 self._watch(batch, set(chunk.keys))
                 await self._send(batch, is_new=True)
-        model.spool.clear()
+        spool.clear()
 
     def _watch(self, batch: Batch, keys: set[bytes]) -> None:
         """Remember that these are out, and what they may cost."""
@@ -631,17 +627,13 @@ class Desk:
             except AnswerError as error:
                 why = str(error)
             except ServerStopError as error:
-                raise self._gone(batch, error) from error
+                if "status 404" not in str(error):
+                    raise
+                raise ServerStopError(
+                    f"{error}: batch {batch.id} is not there; is this the key that it was sent with? "
+                    f"Without {self._ledger.path} its calls are sent and paid again"
+                ) from error
         raise ServerAwayError(f"{model.name}: batch {batch.id}: {why}; the same command goes on later")
-
-    def _gone(self, batch: Batch, error: ServerStopError) -> ServerStopError:
-        """A batch that is not there, with what to do; any other reason as it is."""
-        if "status 404" not in str(error):
-            return error
-        return ServerStopError(
-            f"{error}: batch {batch.id} is not there; is this the key that it was sent with? "
-            f"Without {self._ledger.path} its calls are sent and paid again"
-        )
 
     async def _fetch(self, batch: Batch, status: Status) -> None:
         model = self._models[batch.model]
@@ -653,8 +645,9 @@ class Desk:
             path = self._ledger.results(batch, number)
             for _ in range(_TRIES):
                 await model.wire.download(url, path, batch.count * _LINE)
-                if _count_lines(path) >= least:
-                    break
+                with path.open("rb") as file:
+                    if sum(bool(line.strip()) for line in file) >= least:
+                        break
         ending: Ending = "cancelled" if status.state == "cancelled" else "ended"
         self._ledger.mark(batch, state="fetched", ending="expired" if status.expired else ending)
         self._index(batch)
@@ -679,10 +672,6 @@ class Desk:
             self._say(f"batch {batch.id}: {found}")
 
 
-def _say_nothing(_: str) -> None:
-    """Before anybody listens."""
-
-
 def _least(waiting: int) -> int:
     """How many of the calls that wait must be affordable, so that a wave is begun."""
     return -(-waiting // _FEWEST)
@@ -691,11 +680,6 @@ def _least(waiting: int) -> int:
 def count_calls(batch: Batch) -> str:
     """How many calls a batch has, in words."""
     return f"{batch.count:,} call{'' if batch.count == 1 else 's'}"
-
-
-def _count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(bool(line.strip()) for line in file)
 
 
 _OPTION: Final = "--engine batch"

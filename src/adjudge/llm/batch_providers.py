@@ -12,7 +12,7 @@ import asyncio
 import datetime as dt
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -79,6 +79,19 @@ class BatchWire(Wire):
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 (any JSON)
         """Read something; tried again where that can help."""
         return await self._ask("GET", path, lambda _: {"params": dict(query or {})})
+
+    async def pages(self, path: str, after: str) -> AsyncIterator[list[Any]]:
+        """The pages of a list of batches; `after` names the parameter that asks for the next one."""
+        query = {"limit": "100"}
+        for _ in range(_PAGES):
+            page = await self.get(path, query)
+            rows = page.get("data") if isinstance(page, dict) else None
+            if not isinstance(rows, list):
+                fail_envelope("a list of batches", rows)
+            yield rows
+            if not rows or page.get("has_more") is not True:
+                return
+            query[after] = read_id(rows[-1], "a batch")
 
     async def upload(self, path: str, file: Path, **fields: str) -> Any:  # noqa: ANN401 (any JSON)
         """Send a file as a form; tried again where that can help."""
@@ -582,18 +595,10 @@ class FileBatches:
 
     async def find(self, wire: BatchWire, sent: Sent) -> str:
         """Look for the token; every batch of ours carries one."""
-        query = {"limit": "100"}
-        for _ in range(_PAGES):
-            page = await wire.get("batches", query)
-            rows = page.get("data") if isinstance(page, dict) else None
-            if not isinstance(rows, list):
-                fail_envelope("a list of batches", rows)
+        async for rows in wire.pages("batches", "after"):
             for row in rows:
                 if isinstance(row, dict) and (row.get("metadata") or {}).get("adjudge") == sent.token:
                     return read_id(row, "a batch")
-            if not rows or page.get("has_more") is not True:
-                break
-            query["after"] = read_id(rows[-1], "a batch")
         return ""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
@@ -675,19 +680,13 @@ class MessageBatches:
     async def find(self, wire: BatchWire, sent: Sent) -> str:
         """Look for one of the same size that was made since; its results will tell whether it is ours."""
         since = dt.datetime.fromisoformat(sent.batch.time) - _DRIFT
-        query = {"limit": "100"}
-        for _ in range(_PAGES):
-            page = await wire.get(_ANTHROPIC_PATH, query)
-            rows = page.get("data") if isinstance(page, dict) else None
-            if not isinstance(rows, list):
-                fail_envelope("a list of batches", rows)
+        async for rows in wire.pages(_ANTHROPIC_PATH, "after_id"):
             recent = [row for row in rows if isinstance(row, dict) and _made(row) >= since]
             for row in recent:
                 if count_of(row, "processing", *_ALL) == sent.batch.count and row.get("id") not in sent.known:
                     return read_id(row, "a batch")
-            if len(recent) < len(rows) or not rows or page.get("has_more") is not True:
+            if len(recent) < len(rows):
                 break
-            query["after_id"] = read_id(rows[-1], "a batch")
         return ""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:

@@ -115,8 +115,7 @@ def answer_difficulty(about: About) -> tuple[TokenLogprob, ...]:
 
 def answer_translation(about: About) -> tuple[TokenLogprob, ...]:
     """The source itself behind the code of the language: rules cannot translate."""
-    text = f"[{about.facts.get('language', '')}] {about.subject.source}"
-    return (TokenLogprob(json.dumps({"translation": text}, ensure_ascii=False), 0.0),)
+    return _said(1.0, translation=f"[{about.facts.get('language', '')}] {about.subject.source}")
 
 
 def answer_categories(about: About) -> tuple[TokenLogprob, ...]:
@@ -364,40 +363,31 @@ _LONGEST: Final = 200
 def answer_action(about: About) -> Tokens | ToolCall:
     """The next tool: search once, evaluate, compare once where unsure, finish."""
     facts = about.facts
-    tool, arguments, thought = _preparing(about) if "prepare" in _tools(facts) else _judging(about)
+    tool, arguments, thought = _step(about)
     if facts.get("form") == "native":
         return ToolCall(id="call", name=tool, arguments={"thought": thought, **arguments})
     spelled = {key: str(value).replace("<", "‹") for key, value in arguments.items()}  # no tag in a value
     pairs = "\n".join(f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>" for k, v in spelled.items())
-    return _rate_said(f"{thought}\n<tool_call>{tool}\n{pairs}\n</tool_call>")
-
-
-def _tools(facts: Mapping[str, Any]) -> list[str]:
-    return [str(tool) for tool in facts.get("tools", ())]
+    return (_certain(f"{thought}\n<tool_call>{tool}\n{pairs}\n</tool_call>"),)
 
 
 Step = tuple[str, dict[str, Any], str]
 
 
-def _preparing(about: About) -> Step:
-    facts, source = about.facts, _safe(about.subject.source)
-    if "search" in _tools(facts) and not facts.get("searched"):
-        return "search", {"query": source[:_LONGEST]}, "Nothing is known of the source yet."
-    anchors = {"low_anchor": source, "high_anchor": source} if facts.get("anchors") else {}
-    return "prepare", {"context_notes": _known(facts), **anchors}, "The rules can find out no more."
-
-
-def _judging(about: About) -> Step:
-    facts, subject = about.facts, about.subject
-    tools, notes, score = _tools(facts), _known(facts), facts.get("score")
+def _step(about: About) -> Step:
+    facts: Mapping[str, Any] = about.facts
+    tools, source = facts.get("tools", ()), _safe(about.subject.source)
+    notes, score = str(facts.get("known") or "nothing is known"), facts.get("score")
     if "search" in tools and not facts.get("searched"):
-        query = _safe(subject.source)[:_LONGEST]
-        return "search", {"query": query}, "Nothing is known of the source yet."
+        return "search", {"query": source[:_LONGEST]}, "Nothing is known of the source yet."
+    if "prepare" in tools:
+        anchors = {"low_anchor": source, "high_anchor": source} if facts.get("anchors") else {}
+        return "prepare", {"context_notes": notes, **anchors}, "The rules can find out no more."
     if score is None and "evaluate" in tools:
         return "evaluate", {"context_notes": notes}, "There is no score yet."
     unsure = float(str(facts.get("confidence") or 0)) < _SURE
     if "compare" in tools and unsure and not facts.get("compared") and not facts.get("frozen"):
-        written = {"low_anchor": _safe(subject.source), "high_anchor": _safe(subject.translation)}
+        written = {"low_anchor": source, "high_anchor": _safe(about.subject.translation)}
         anchors = written if facts.get("cold") else {}
         given = {"tentative_score": score, "context_notes": notes, **anchors}
         return "compare", given, "The confidence is below 0.9."
@@ -424,14 +414,13 @@ def answer_assessment(about: About) -> Tokens:
 def answer_queries(about: About) -> Tokens:
     """The question itself."""
     query = {"query": str(about.facts.get("question", "")), "recency": None}
-    return _rate_said(json.dumps({"queries": [query]}, ensure_ascii=False))
+    return _said(1.0, queries=[query])
 
 
 def answer_question(about: About) -> Tokens:
     """The first result as it stands."""
     found = _safe(str(about.facts.get("found", "")))
-    answer = {"reasoning": "The first result, unread.", "answer": found}
-    return _rate_said(json.dumps(answer, ensure_ascii=False))
+    return _said(1.0, reasoning="The first result, unread.", answer=found)
 
 
 def _span(finding: Finding) -> dict[str, str]:
@@ -443,17 +432,9 @@ def _span(finding: Finding) -> dict[str, str]:
     }
 
 
-def _known(facts: Mapping[str, Any]) -> str:
-    return str(facts.get("known") or "nothing is known")
-
-
 def _safe(text: str) -> str:
     """A text that every form of answer can hold; one of nothing says so."""
     return writable(text).strip() or "(empty)"
-
-
-def _rate_said(text: str) -> Tokens:
-    return (TokenLogprob(text, 0.0),)
 
 
 _NAME: Final = "builtin/rules"
@@ -577,12 +558,8 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
 def _errors_wanted(about: About) -> list[_Error]:
     errors = []
     for finding in findings_of(about.subject):
-        wanted = _severities(about)
-        milder = [
-            s
-            for s in wanted
-            if SEVERITIES.index(s) <= SEVERITIES.index(finding.span.severity) and s != "neutral"
-        ]
+        worst = SEVERITIES.index(finding.span.severity)
+        milder = [s for s in _severities(about) if SEVERITIES.index(s) <= worst and s != "neutral"]
         severity = max(milder, key=SEVERITIES.index, default=None)
         category = _category_wanted(finding, about.facts.get("categories", True))
         if severity is not None and category is not None:

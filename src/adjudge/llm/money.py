@@ -382,7 +382,12 @@ class Meter:
 
     def fits(self, model: str, most: Usage) -> bool:
         """Whether so much more cannot cross the budget."""
-        return not self.is_limited or self._fits(model, most)
+        if self._over is not None:
+            return False
+        amount, tokens = self._budget.amount, self._budget.tokens
+        if amount is not None and self._amount + self._held_amount + self._cost(model, most) > amount:
+            return False
+        return tokens is None or self._tokens + self._held_tokens + _size(most) <= tokens
 
     def hold(self, model: str, most: Usage) -> int:
         """Set aside what calls can cost that are out already; `free` takes the number."""
@@ -401,7 +406,18 @@ class Meter:
 
     def refusal(self, model: str, most: Usage, what: str = "the next call") -> BudgetError:
         """Why what can cost so much is not asked."""
-        return BudgetError(self._say(model, most, what))
+        budget = self._budget
+        if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
+            option = "--budget"
+            numbers = (budget.amount, self._amount, self._cost(model, most))
+            limit, paid, next_ = (render_price(number, self.currency) for number in numbers)
+        else:
+            option = "--budget-tokens"
+            limit, paid, next_ = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
+        return BudgetError(
+            f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
+            f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
+        )
 
     async def reserve(self, model: str, most: Usage) -> int:
         """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
@@ -412,7 +428,7 @@ class Meter:
         Raises:
             BudgetError: nothing is in flight, and it could cross the budget.
         """
-        while not self._fits(model, most):
+        while not self.fits(model, most):
             if not self._held and self._over is None:
                 self._over = self.refusal(model, most)
                 self._wake()
@@ -455,32 +471,9 @@ class Meter:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _fits(self, model: str, most: Usage) -> bool:
-        if self._over is not None:
-            return False
-        amount, tokens = self._budget.amount, self._budget.tokens
-        if amount is not None and self._amount + self._held_amount + self._cost(model, most) > amount:
-            return False
-        return tokens is None or self._tokens + self._held_tokens + _size(most) <= tokens
-
     def _cost(self, model: str, usage: Usage) -> Decimal:
         price = self._prices.get(model)
         return Decimal() if price is None else price.cost(usage)
-
-    def _say(self, model: str, most: Usage, what: str) -> str:
-        """What is left, and what comes next may cost."""
-        budget = self._budget
-        if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
-            option = "--budget"
-            numbers = (budget.amount, self._amount, self._cost(model, most))
-            limit, paid, next_ = (render_price(number, self.currency) for number in numbers)
-        else:
-            option = "--budget-tokens"
-            limit, paid, next_ = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
-        return (
-            f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
-            f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
-        )
 
 
 @dataclass(frozen=True)

@@ -496,7 +496,7 @@ class LeasedMeter(Meter):
             BudgetError: nobody has anything left to lend.
         """
         async with self._borrowing:
-            while not (self._is_refused or self._fits(model, most)):
+            while not (self._is_refused or self.fits(model, most)):
                 await self._borrow(model, most)
             return await super().reserve(model, most)
 
