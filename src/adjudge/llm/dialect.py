@@ -187,6 +187,20 @@ def _kind(value: object) -> str:
     )
 
 
+def only_of(value: object, what: str) -> dict[str, Any]:
+    """The one answer of a body, which brings it in a list.
+
+    Raises:
+        AnswerError: bad_envelope, or count for several.
+    """
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        fail_envelope(f"a list of {what}", value)
+    if len(value) != 1:
+        raise AnswerError("count", f"one answer was asked for, {len(value)} came")
+    only: dict[str, Any] = value[0]
+    return only
+
+
 def read_words(text: str, redactor: Redactor) -> str:
     """Words of a server: without NUL, without the key."""
     if "\0" in text:
@@ -335,9 +349,9 @@ def read_calls(calls: Iterable[tuple[Any, Any, object, str]], redactor: Redactor
             arguments=_object(_clean(arguments, redactor)),
             state=read_words(state, redactor),
         )
-        if call.id in found and not _is_same(_facts(found[call.id]), _facts(call)):
+        before = found.setdefault(call.id, call)
+        if not _is_same([before.name, before.arguments], [call.name, call.arguments]):
             raise AnswerError("ambiguous", f"two tool calls have the id {call.id[:40]!r}")
-        found.setdefault(call.id, call)
     return tuple(found.values())
 
 
@@ -349,10 +363,6 @@ def refuse_calls(calls: object) -> None:
     """
     if calls:
         raise AnswerError("schema", "the reply calls a tool, and none was offered")
-
-
-def _facts(call: ToolCall) -> list[object]:
-    return [call.name, call.arguments]
 
 
 def _clean(value: object, redactor: Redactor, depth: int = 0) -> object:

@@ -219,9 +219,8 @@ class Pauses:
 
 _MOST: Final = 2**20
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
-_OFTEN: Final = (
-    4  # refusals of one text, no more than answers to others meanwhile: it is refused for itself...
-)
+# Refusals of one text, no more than answers to others meanwhile: it is refused for itself...
+_OFTEN: Final = 4
 _HOPELESS: Final = 10  # ... and given up after so many
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
 _OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered

@@ -16,8 +16,8 @@ from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.limits import Limiter, Load, load_of
 from adjudge.llm.model import Identity, Model, Request, SchemaUse
 from adjudge.llm.money import Account, Meter
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection, Provider
-from adjudge.llm.remote import ReplayModel, open_recorded
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection, Endpoint, Provider
+from adjudge.llm.remote import RemoteModel, ReplayModel, open_recorded
 from adjudge.store.call_file import Attempt
 
 __all__ = [
@@ -224,8 +224,7 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
     if default is None and not roles and (given := connection.given):
         raise UsageError(f"{given[0]} says how to reach a model, not which: add --model NAME")
     default = default or EMBEDDED  # nobody reaches it over a wire
-    wanted = {default, *roles.values()}
-    connection.refuse_strangers(wanted)
+    connection.refuse_strangers({default, *roles.values()})
     return Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},
@@ -302,9 +301,6 @@ def _recorded(place: str, connection: Connection) -> OpenModel:
 
 
 def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:
-    from adjudge.llm.providers import Endpoint
-    from adjudge.llm.remote import RemoteModel
-
     row, url = provider, provider.base_url
     if connection.base_url is not None:
         version = "/v1" if provider.dialect == "chat" else urlsplit(provider.base_url).path

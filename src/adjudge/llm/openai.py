@@ -19,6 +19,7 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
+    only_of,
     read_arguments,
     read_calls,
     read_count,
@@ -79,12 +80,7 @@ def read_envelope(
     """
     if not isinstance(value, dict):
         fail_envelope("an object", value)
-    choices = value.get("choices")
-    if not isinstance(choices, list) or not choices or not all(isinstance(c, dict) for c in choices):
-        fail_envelope("a list of choices", choices)
-    if len(choices) != 1:
-        raise AnswerError("count", f"one answer was asked for, {len(choices)} came")
-    choice = choices[0]
+    choice = only_of(value.get("choices"), "choices")
     message = choice.get("message")
     if not isinstance(message, dict):
         fail_envelope("a message", message)

@@ -254,8 +254,7 @@ class Bucket:
         """When so many units may be spent: now, or later."""
         if not self._capacity:
             return now
-        wanted = self._wanted(units)
-        missing = wanted - self.level(now)
+        missing = self._wanted(units) - self.level(now)
         if missing <= 0:
             return now
         opens = self._heard + _TRUST

@@ -690,25 +690,23 @@ def _digest(plan: Plan) -> str:
 
 def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings) -> Signature:
     names = dict.fromkeys(plan.references.values())
-    extra: dict[str, str] = {}
-    if plan.schedule.kind != "all":
-        extra["pairs"] = str(plan.schedule)
-    if plan.context:
-        extra["context"] = str(plan.context)
-    if plan.terms:
-        extra["terms"] = _digest(plan)
-    if models is not None and (forced := options.json_schema) != "auto":
-        extra["schema"] = forced
-    if models is not None and (effort := options.effort) is not None:
-        extra["effort"] = effort
-    if models is not None and options.max_tokens:
-        extra["max_tokens"] = "+".join(options.max_tokens)
+    extra = {
+        "pairs": "" if plan.schedule.kind == "all" else str(plan.schedule),
+        "context": str(plan.context or ""),
+        "terms": _digest(plan) if plan.terms else "",
+    }
+    if models is not None:
+        extra |= {
+            "schema": options.json_schema.replace("auto", ""),
+            "effort": options.effort or "",
+            "max_tokens": "+".join(options.max_tokens),
+        }
     return signature_of(
         annotator,
         model="" if models is None else models.name,
         reference=",".join(names) or "src",
         lps=plan.test_set.lps,
-        extra=extra,
+        extra={name: value for name, value in extra.items() if value},
         seed=None if models is None else options.seed,
     )
 

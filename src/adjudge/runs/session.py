@@ -135,9 +135,8 @@ async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int)
             entry = await judge(unit)
             if entry is not None:
                 sink.add(unit, entry)
-            if (
-                unit.index % _BREATH == 0
-            ):  # what is answered from the store must not starve progress and signals
+            # What is answered from the store must not starve progress and signals.
+            if unit.index % _BREATH == 0:
                 await asyncio.sleep(0)
 
     workers = [asyncio.create_task(worker()) for _ in range(width)]
@@ -196,7 +195,8 @@ class Progress:
             self._bar.update(self._task, completed=done, description=self._words(failed, tally, more))
         elif self._shown and time.monotonic() - self._said >= _LINE_SECONDS:
             self._said = time.monotonic()
-            left = self._left(done)
+            minutes = (time.monotonic() - self._began) / max(done, 1) * (self._total - done) / 60
+            left = f", {minutes:.0f} min left" if done else ""
             sys.stderr.write(f"{done}/{self._total} {self._words(failed, tally, more)}{left}\n")
 
     def say(self, line: str) -> None:
@@ -212,12 +212,6 @@ class Progress:
         calls = f"{answered / max(time.monotonic() - self._began, 1e-3):.1f} calls/s"
         tokens = f"{tally.usage.prompt + tally.usage.completion:,} tokens"
         return ", ".join(part for part in (f"{failed} failed", calls, tokens, more) if part)
-
-    def _left(self, done: int) -> str:
-        if not done:
-            return ""
-        minutes = (time.monotonic() - self._began) / done * (self._total - done) / 60
-        return f", {minutes:.0f} min left"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -479,7 +473,8 @@ class JudgeSession(Session):
         """Every unit, with what it used in an earlier session at hand, and records that still hold."""
         while block := list(islice(units, _AHEAD)):
             store.read_ahead([unit.name for unit in block])
-            if self._may_keep:
+            # Records are not kept where others rest on them, or where they are to be read anew.
+            if self.job.plan.schedule.kind != "adaptive" and not self.job.options.reparse:
                 for unit in block:
                     entry = self._kept.find(unit.index, unit.name)
                     if entry is not None and store.answered(unit.name) == entry.trail.calls:
@@ -487,11 +482,6 @@ class JudgeSession(Session):
                         is_masked = KEY_MARK.encode() in entry.lines and KEY_MARK not in str(unit.subject)
                         self.tally.masked += is_masked
             yield from block
-
-    @property
-    def _may_keep(self) -> bool:
-        """Whether records may be kept: not where others rest on them, or where they are to be read anew."""
-        return self.job.plan.schedule.kind != "adaptive" and not self.job.options.reparse
 
     async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
         """One record for every slot: a judgement, or the failure that stands in its place."""
