@@ -394,13 +394,10 @@ class Comparison:
             *disagreement(verdicts, self.settings.inconsistent),
         )
         verdict = verdicts[0] if len(set(verdicts)) == 1 else "E"
-        if verdict != "E" and self._is_weak(strength):
+        threshold = self.settings.tie_threshold
+        if verdict != "E" and threshold is not None and threshold.takes(strength, self.criterion.name):
             verdict, flags = "E", (*flags, TIE_BY_STRENGTH)
         return Compared(verdict, verdicts, flags, read[0].analysis, strength)
-
-    def _is_weak(self, strength: float | None) -> bool:
-        threshold = self.settings.tie_threshold
-        return threshold is not None and threshold.takes(strength, self.criterion.name)
 
     async def _put(self, subject: Subject, ask: Ask) -> _Answer | AnswerError:
         """One question: the first system of the subject is A."""
@@ -412,6 +409,7 @@ class Comparison:
             role=self.criterion.name,
             facts={"criterion": self.criterion.name, "aspects": self.criterion.aspects},
         )
+        drawn = _CODE if self.settings.profile == "code" and self.judge == "fire" else Sampling()
         try:
             answer = await ask(
                 self.messages(subject),
@@ -419,16 +417,11 @@ class Comparison:
                 read=partial(self.read, subject=subject),
                 attempts=_ATTEMPTS,
                 schema=self.schema,
-                sampling=self._sampling,
+                sampling=replace(drawn, logprobs=self.settings.strength == "logprob"),
             )
         except AnswerError as error:
             return error
         return answer.value
-
-    @property
-    def _sampling(self) -> Sampling:
-        drawn = _CODE if self.settings.profile == "code" and self.judge == "fire" else Sampling()
-        return replace(drawn, logprobs=self.settings.strength == "logprob")
 
     def messages(self, subject: Subject) -> list[Message]:
         """The criterion and the form, which all pairs share, then the texts."""

@@ -45,6 +45,7 @@ __all__ = [
     "language_names",
     "load_prompts",
     "nearest",
+    "paragraphs",
     "render",
     "render_example",
     "render_pair",
@@ -162,10 +163,8 @@ class Prompts:
     @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits over names and contents."""
-        digest = hashlib.sha256()
-        for name in sorted(self.texts):
-            digest.update(f"{name}\0{self.texts[name]}\0".encode())
-        return digest.hexdigest()[:6]
+        content = "".join(f"{name}\0{text}\0" for name, text in sorted(self.texts.items()))
+        return hashlib.sha256(content.encode()).hexdigest()[:6]
 
     def message(self, role: Role, name: str, **values: Part | Parts) -> Message:
         """Fill in one file as a message."""
@@ -355,6 +354,11 @@ def joined(parts: Iterable[Part]) -> Parts:
             words = ""
         merged.append(part)
     return (*merged, words) if words else tuple(merged)
+
+
+def paragraphs(pieces: Iterable[Parts]) -> Parts:
+    """Pieces one after the other, with an empty line between them."""
+    return joined([part for piece in pieces for part in (*piece, "\n\n")][:-1])
 
 
 @cache  # a run makes its judge twice: a signature says how it differs from the default

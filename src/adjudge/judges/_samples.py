@@ -68,8 +68,7 @@ def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
       others best. Severity: the worst that more than half of the supporters call at least so severe; that
       is the majority's, where there is one.
     """
-    marked = [(sample, span) for sample, spans in enumerate(samples) for span in spans]
-    ballot = _Ballot(marked)
+    ballot = _Ballot([(sample, span) for sample, spans in enumerate(samples) for span in spans])
     agreed = []
     while group := ballot.strongest(more_than=len(samples) / 2):
         agreed.append(ballot.settle(group))
@@ -407,8 +406,12 @@ class SampledPairs(Repeated):
             read = readable(taken)
         except AnswerError as error:
             return error
-        verdict, strength = _most_frequent([one.verdict for one in read]), _strength(read)
-        orders, inconsistent = _orders(read), self._inconsistent
+        verdict = _most_frequent([one.verdict for one in read])
+        strength = _mean([SIGNS[one.verdict] if one.strength is None else one.strength for one in read])
+        longest = max(len(one.orders) for one in read)  # a sample in which a part is missing has no orders
+        known = [one.orders for one in read if len(one.orders) == longest]
+        orders = tuple(map(_most_frequent, zip(*known, strict=True)))
+        inconsistent: Inconsistent = getattr(self.judge, "inconsistent", "E")
         flags = [flag for one in read for flag in one.flags if flag not in {INCONSISTENT, UNDECIDED}]
         flags += [*([MISSING] if len(read) < len(taken) else []), *disagreement(orders, inconsistent)]
         criterion = read[0].criterion
@@ -425,28 +428,11 @@ class SampledPairs(Repeated):
             strength=strength,
         )
 
-    @property
-    def _inconsistent(self) -> Inconsistent:
-        """The judge's own setting, if it has one."""
-        return getattr(self.judge, "inconsistent", "E")
-
 
 def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict given most often; E where two are given as often."""
     (first, most), *others = Counter(verdicts).most_common()
     return "E" if others and others[0][1] == most else first
-
-
-def _orders(read: Sequence[Preference]) -> tuple[Verdict, ...]:
-    """The verdict of each order; a sample in which a part is missing has none."""
-    longest = max(len(one.orders) for one in read)
-    known = [one.orders for one in read if len(one.orders) == longest]
-    return tuple(map(_most_frequent, zip(*known, strict=True)))
-
-
-def _strength(read: Sequence[Preference]) -> float:
-    signs = [SIGNS[one.verdict] if one.strength is None else one.strength for one in read]
-    return math.fsum(signs) / len(signs)
 
 
 Judged = Annotation | AnswerError

@@ -76,10 +76,10 @@ from adjudge.judges._prompts import (
     Parts,
     Prompts,
     attempts_of,
-    joined,
     judged_texts,
     load_prompts,
     nearest,
+    paragraphs,
     render_example,
     render_texts,
 )
@@ -452,7 +452,7 @@ class Floor:
             texts=render_texts(files, self.subject),
             supported=self._quoted(self.viewpoint.spans),
             opposed=self._opposed(),
-            transcript=self._transcript(said),
+            transcript=files.piece("transcript", said=self._spoken(said)) if said else files.piece("silence"),
             turn=turn,
         )
         return [system, question]
@@ -484,10 +484,6 @@ class Floor:
     def _quoted(self, spans: Sequence[ErrorSpan]) -> Quoted:
         return self.panel.quote_errors(spans, by_number=self._is_by_number)
 
-    def _transcript(self, said: Sequence[Said]) -> Parts:
-        files = self.panel.prompts
-        return files.piece("transcript", said=self._spoken(said)) if said else files.piece("silence")
-
     def _spoken(self, said: Sequence[Said]) -> Parts:
         pieces = [
             self.panel.prompts.piece(
@@ -498,8 +494,7 @@ class Floor:
             )
             for one in said
         ]
-        parts = [part for piece in pieces for part in (*piece, "\n\n")]
-        return joined(parts[:-1])
+        return paragraphs(pieces)
 
     def _turn(self, name: str, number: int) -> Parts:
         told = (
@@ -619,13 +614,8 @@ class Debate:
         """
         if not self.is_needed:
             return self.floor.viewpoint
-        if self.strategy == "consensus":
-            return await self.reach_consensus()
-        if self.strategy == "deliberation":
-            return await self.deliberate()
-        if self.strategy == "interactive-review":
-            return await self.review()
-        return await self.consult()
+        lead = {"consensus": self.reach_consensus, "consultancy-review": self.consult}
+        return await lead.get(self.strategy, self.deliberate)()
 
     async def reach_consensus(self) -> Viewpoint:
         """Rounds until both agree; if they never do, the expert's list stands."""
@@ -643,18 +633,14 @@ class Debate:
         return self.outcome(said, None, [*flags, NO_CONSENSUS])
 
     async def deliberate(self) -> Viewpoint:
-        """All rounds, then an arbiter reads the transcript and decides."""
-        said: tuple[Said, ...] = ()
-        for number in range(1, self.rounds + 1):
-            said = (*said, *await self.exchange(said, number))
-        return self.outcome(said, await self.floor.decide(said))
+        """All rounds, then an arbiter reads the transcript and decides.
 
-    async def review(self) -> Viewpoint:
-        """As in deliberation, and between the rounds a reviewer asks what both must answer."""
+        In an interactive review a reviewer asks between the rounds what both must answer.
+        """
         said: tuple[Said, ...] = ()
         for number in range(1, self.rounds + 1):
             said = (*said, *await self.exchange(said, number))
-            if number < self.rounds:
+            if self.strategy == "interactive-review" and number < self.rounds:
                 said = (*said, await self.floor.examine(said, number, "turn_reviewer"))
         return self.outcome(said, await self.floor.decide(said))
 
@@ -804,8 +790,8 @@ def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subje
         files.piece("viewpoint", kind=v.dimension.shown, errors=panel.quote_errors(v.spans))
         for v in viewpoints
     ]
-    lists = joined([part for piece in pieces for part in (*piece, "\n\n")][:-1])
-    return [system, files.message("user", "viewpoints", texts=render_texts(files, subject), lists=lists)]
+    texts, lists = render_texts(files, subject), paragraphs(pieces)
+    return [system, files.message("user", "viewpoints", texts=texts, lists=lists)]
 
 
 def union(viewpoints: Sequence[Viewpoint]) -> tuple[ErrorSpan, ...]:

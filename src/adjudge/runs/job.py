@@ -697,7 +697,7 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
     }
     if models is not None:
         extra |= {
-            "schema": options.json_schema.replace("auto", ""),
+            "schema": "" if options.json_schema == "auto" else options.json_schema,
             "effort": options.effort or "",
             "max_tokens": "+".join(options.max_tokens),
         }

@@ -690,7 +690,8 @@ def take_calls(store: Path, run: str, part: Path, part_run: str) -> None:
 def _take(source: sqlite3.Connection, part_run: str, target: sqlite3.Connection, run: str) -> None:
     identities = source.execute("SELECT identity FROM models ORDER BY id")
     target.executemany("INSERT OR IGNORE INTO models (identity) VALUES (?)", identities)
-    numbers = {0: 0}  # the number that each dictionary of the part has in the store; equal ones are kept once
+    # The number that each dictionary of the part has in the store; equal ones are kept once.
+    numbers = {0: 0}
     for number, content in source.execute("SELECT id, content FROM dictionaries ORDER BY id"):
         row = target.execute("SELECT id FROM dictionaries WHERE content = ?", (content,)).fetchone()
         if row is None:

@@ -161,7 +161,23 @@ def record_to_json(record: Record) -> dict[str, Any]:
     record that has none.
     """
     if isinstance(record, Annotation):
-        return _annotation_to_json(record)
+        return {
+            "kind": "annotation",
+            "lp": record.lp,
+            "document": record.document,
+            "segment": record.segment,
+            "system": record.system,
+            "annotator": record.annotator,
+            "protocol": record.protocol,
+            **({} if record.criterion is None else {"criterion": record.criterion}),
+            "rating": record.rating,
+            "spans": [span_to_json(span) for span in record.spans],
+            **({"counts": dict(record.counts)} if record.counts else {}),
+            "flags": list(record.flags),
+            "rationale": record.rationale,
+            **({"samples": list(record.samples)} if record.samples else {}),
+            **({"steps": list(record.steps)} if record.steps else {}),
+        }
     shared = {"lp": record.lp, "document": record.document, "segment": record.segment}
     by = {"annotator": record.annotator, "protocol": record.protocol}
     if isinstance(record, Preference):
@@ -183,26 +199,6 @@ def record_to_json(record: Record) -> dict[str, Any]:
     criterion = {} if record.criterion is None else {"criterion": record.criterion}
     why = {"reason": record.reason, "detail": record.detail}
     return {"kind": "failure", **shared, **of, **by, **criterion, **why}
-
-
-def _annotation_to_json(record: Annotation) -> dict[str, Any]:
-    return {
-        "kind": "annotation",
-        "lp": record.lp,
-        "document": record.document,
-        "segment": record.segment,
-        "system": record.system,
-        "annotator": record.annotator,
-        "protocol": record.protocol,
-        **({} if record.criterion is None else {"criterion": record.criterion}),
-        "rating": record.rating,
-        "spans": [span_to_json(span) for span in record.spans],
-        **({"counts": dict(record.counts)} if record.counts else {}),
-        "flags": list(record.flags),
-        "rationale": record.rationale,
-        **({"samples": list(record.samples)} if record.samples else {}),
-        **({"steps": list(record.steps)} if record.steps else {}),
-    }
 
 
 def span_to_json(span: ErrorSpan) -> dict[str, Any]:

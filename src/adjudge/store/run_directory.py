@@ -117,7 +117,30 @@ def read_run_info(path: Path | str) -> RunInfo:
     version = value.get("schema_version") if isinstance(value, dict) else None
     if version != SCHEMA_VERSION:
         raise DataError(f"schema_version must be {SCHEMA_VERSION}, got {version!r}", path=file)
-    return _read_info(read_fields(value, _KEYS, "run", file))
+    fields = read_fields(value, _KEYS, "run", file)
+    kind = fields.text("kind")
+    if kind not in get_args(Kind):
+        fields.fail(f"'kind' must be {', '.join(get_args(Kind))}; got {kind!r}")
+    return RunInfo(
+        signature=Signature.read(fields.text("signature")),
+        kind=cast("Kind", kind),
+        annotator=fields.text("annotator"),
+        protocol=fields.text("protocol"),
+        weights=fields.optional_text("weights"),
+        low=fields.number("low"),
+        high=fields.number("high"),
+        settings=fields.mapping("settings"),
+        test_set=fields.mapping("test_set"),
+        counts=_counts(fields, "counts"),
+        failures=_counts(fields, "failures"),
+        calls=_counts(fields, "calls"),
+        tokens=_counts(fields, "tokens"),
+        price=fields.number("price"),
+        currency=fields.text("currency", ""),
+        times=fields.text_mapping("times"),
+        corpus_scores={lp: _numbers(fields, lp) for lp in fields.mapping("corpus_scores")},
+        secret=fields.text("secret", ""),
+    )
 
 
 def is_finished(path: Path, info: RunInfo) -> bool:
@@ -152,32 +175,6 @@ def _refuse_split(path: Path) -> None:
     first = "" if str(finished) == of else "finish the others with --shard, then "
     then = f"{first}`adjudge merge {shlex.quote(str(path))}` makes one run of them"
     raise DataError(f"this run is split, and {finished} of {of} shards are finished: {then}", path=path)
-
-
-def _read_info(fields: Fields) -> RunInfo:
-    kind = fields.text("kind")
-    if kind not in get_args(Kind):
-        fields.fail(f"'kind' must be {', '.join(get_args(Kind))}; got {kind!r}")
-    return RunInfo(
-        signature=Signature.read(fields.text("signature")),
-        kind=cast("Kind", kind),
-        annotator=fields.text("annotator"),
-        protocol=fields.text("protocol"),
-        weights=fields.optional_text("weights"),
-        low=fields.number("low"),
-        high=fields.number("high"),
-        settings=fields.mapping("settings"),
-        test_set=fields.mapping("test_set"),
-        counts=_counts(fields, "counts"),
-        failures=_counts(fields, "failures"),
-        calls=_counts(fields, "calls"),
-        tokens=_counts(fields, "tokens"),
-        price=fields.number("price"),
-        currency=fields.text("currency", ""),
-        times=fields.text_mapping("times"),
-        corpus_scores={lp: _numbers(fields, lp) for lp in fields.mapping("corpus_scores")},
-        secret=fields.text("secret", ""),
-    )
 
 
 def _counts(fields: Fields, key: str) -> dict[str, int]:

@@ -910,14 +910,12 @@ class Searching:
         Raises:
             AnswerError: no readable queries or answer, or an engine that did not answer.
         """
-        queries = await self._queries(question, stage)
-        snippets = await self._look_up(queries)
+        snippets = await self._look_up(await self._queries(question, stage))
         return await self._answer(question, snippets, stage) if snippets else None
 
     async def _queries(self, question: str, stage: str) -> tuple[Query, ...]:
         task = {"query": Quoted("question", question)}
-        recency = {"type": ["integer", "null"]}
-        query = object_schema(query={"type": "string"}, recency=recency)
+        query = object_schema(query={"type": "string"}, recency={"type": ["integer", "null"]})
         answer = await self.ask(
             self._messages("queries", **task),
             about=self.team.about(stage, self.subject, "search", "queries", question=question),
