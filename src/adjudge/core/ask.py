@@ -134,6 +134,16 @@ class Usage:
     cached: int = 0
     reasoning: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """All four by name, as `run.json` has them."""
+        return {
+            "prompt": self.prompt,
+            "cached": self.cached,
+            "completion": self.completion,
+            "reasoning": self.reasoning,
+        }
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             prompt=self.prompt + other.prompt,

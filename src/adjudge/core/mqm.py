@@ -135,8 +135,7 @@ class Weights:
     def _keys(severity: Severity, category: str | None) -> list[str]:
         if category is None:
             return [severity]
-        core = category.split("/", 1)[0]
-        names = [category, core]
+        names = (category, category.split("/", 1)[0])
         return [f"{s}/{name}" for name in names for s in (severity, "*")] + [severity]
 
 

@@ -561,10 +561,7 @@ def refused(value: object, status: int | None) -> Fault:
 
 def open_batch_dialect(name: str) -> BatchDialect:
     """The dialect of a provider by its `Provider.batch`."""
-    if name == "anthropic":
-        return MessageBatches()
-
-    return FileBatches()
+    return MessageBatches() if name == "anthropic" else FileBatches()
 
 
 _RUNNING: Final = frozenset({"validating", "in_progress", "finalizing", "cancelling"})

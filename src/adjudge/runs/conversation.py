@@ -125,14 +125,7 @@ def _asked(request: StoredRequest | None) -> str:
 
 
 def _facts(reply: Reply) -> str:
-    u = reply.usage
-    counts = [
-        ("prompt", u.prompt),
-        ("cached", u.cached),
-        ("completion", u.completion),
-        ("reasoning", u.reasoning),
-    ]
-    tokens = ", ".join(f"{count} {name}" for name, count in counts if count)
+    tokens = ", ".join(f"{count} {name}" for name, count in reply.usage.counts.items() if count)
     return ", ".join(part for part in (reply.model, reply.finish, tokens and f"tokens: {tokens}") if part)
 
 
@@ -176,14 +169,12 @@ def _calls(calls: Iterable[ToolCall]) -> dict[str, object]:
 
 
 def _reply(reply: Reply) -> dict[str, object]:
-    u = reply.usage
-    tokens = {"prompt": u.prompt, "cached": u.cached, "completion": u.completion, "reasoning": u.reasoning}
     return {
         "text": reply.text,
         "reasoning": reply.reasoning,
         "model": reply.model,
         "finish": reply.finish,
-        "tokens": tokens,
+        "tokens": reply.usage.counts,
     } | _calls(reply.calls)
 
 

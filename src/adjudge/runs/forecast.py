@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -126,11 +127,10 @@ def learn(reader: CallReader, models: Models) -> Experience:
         name = Identity(**request.model).name
         if name not in wanted or not reply.usage.prompt:
             continue
-        estimate = _prompt(request)
         seen = found.setdefault(name, Seen())
         usage = reply.usage
         apart = usage.reasoning if usage.reasoning > usage.completion else 0
-        seen.add(estimate, usage.prompt, usage.completion + apart, _instruction(request.messages))
+        seen.add(_prompt(request), usage.prompt, usage.completion + apart, _instruction(request.messages))
     enough = {name: seen for name, seen in found.items() if seen.calls >= _ENOUGH}
     return Experience(models=enough, seconds=reader.seconds() or _SECONDS)
 
@@ -323,8 +323,7 @@ def _of_calls(tokens: Tokens, least: int, typical: int, most: int) -> Tokens:
 
 def _spread(plan: Plan, count: int, wanted: int) -> Iterator[Unit]:
     """So many of the units that have something to judge, evenly."""
-    present = (unit for unit in plan if unit.is_there)
-    for place, unit in enumerate(present):
+    for place, unit in enumerate(unit for unit in plan if unit.is_there):
         if (place + 1) * wanted // count > place * wanted // count:
             yield unit
 
@@ -409,14 +408,11 @@ async def forecast_job(job: Job, most: int = _BEGUN) -> Forecast:
     """
     if job.models is None or not is_judge(job.annotator):
         return Forecast(units=len(job.plan))
-    reader = CallReader(job.store) if job.store.is_file() else None
-    try:
+    with ExitStack() as opened:
+        reader = opened.enter_context(closing(CallReader(job.store))) if job.store.is_file() else None
         experience = Experience() if reader is None else learn(reader, job.models)
         found = Beginnings(job, job.models, reader, experience)
         count = await found.run(job.annotator, most)
-    finally:
-        if reader is not None:
-            reader.close()
     scale = count / max(found.begun, 1)
     prompt, completion = found.prompt.times(scale), found.completion.times(scale)
     calls = Calls(*(round(bound * scale) for bound in found.bounds))

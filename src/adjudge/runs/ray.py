@@ -198,9 +198,7 @@ class Worker:
     async def _judge(self, part: Part) -> Outcome:
         job = job_of(self._job, part)
         await _wait_until_free(job.out)
-        models = open_again(job)
-        job = replace(job, models=models, open_meter=self._loans.open_meter)
-        return await run_execute(job)
+        return await run_execute(replace(job, models=open_again(job), open_meter=self._loans.open_meter))
 
     async def load(self) -> dict[str, int]:
         """How it stands with the servers, as `run.json` has it; empty where none was asked."""
@@ -395,8 +393,7 @@ def import_ray() -> Any:  # noqa: ANN401 (a module is of no type that a caller c
 
 def shards_for(units: int, workers: int) -> int:
     """Into how many shards a run is split: blocks of some 512 units, smaller ones where there are few."""
-    blocks = -(-units // BLOCK)
-    return max(blocks, min(2 * workers, units // _SMALL), 1)
+    return max(-(-units // BLOCK), min(2 * workers, units // _SMALL), 1)
 
 
 async def execute(job: Job) -> Outcome:
@@ -496,9 +493,8 @@ def _workers(job: Job, cpus: int) -> int:
     wanted = job.options.workers
     if wanted is not None and wanted > cpus:
         raise UsageError(f"--workers {wanted}: the cluster has {cpus} CPUs, one for each worker")
-    return min(
-        wanted or cpus, job.options.concurrency
-    )  # a worker that may not have one call at a time has nothing to do
+    # A worker that may not have one call at a time has nothing to do.
+    return min(wanted or cpus, job.options.concurrency)
 
 
 def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:

@@ -569,7 +569,7 @@ class JudgeSession(Session):
         return Load() if self.job.models is None else self.job.models.load
 
     def _info(self, totals: CallTotals) -> RunInfo:
-        used, usage, load = self.tally.asked + self.tally.from_store, totals.usage, self._load
+        used, load = self.tally.asked + self.tally.from_store, self._load
         schemas = {} if self._models is None else {"json_schema_used": self._models.schemas}
         info = self.info(
             calls={
@@ -581,12 +581,7 @@ class JudgeSession(Session):
                 "repaired": self.sink.repaired,
                 **(load.counts if load.concurrency else {}),
             },
-            tokens={
-                "prompt": usage.prompt,
-                "cached": usage.cached,
-                "completion": usage.completion,
-                "reasoning": usage.reasoning,
-            },
+            tokens=totals.usage.counts,
             price=None if self.meter.price is None else float(self.meter.price),
             currency=self.meter.currency,
             settings={**self.start.settings, **schemas},

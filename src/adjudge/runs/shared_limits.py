@@ -254,12 +254,9 @@ class Broker:
         if self._tell_pauses(reports):
             self._tell()
         if wait:
-            news = self._news
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(PERIOD):
-                    await news.wait()
-            except TimeoutError:
-                pass
+                    await self._news.wait()
         return {
             where: self._lease(worker, where, report) for where, report in reports.items()
         }, self.is_scarce
@@ -306,8 +303,7 @@ class Broker:
             if not any(self._purse.lent):
                 return None
             self._tell()
-            returned = self._returned
-            await returned.wait()
+            await self._returned.wait()
         return lent
 
     async def settle(self, worker: str, paid: tuple[Decimal, int], back: tuple[Decimal, int]) -> None:
@@ -360,7 +356,7 @@ class LeasedCalls:
         self._worker = worker
         self._call = call
         self._endpoints = {endpoint.limited_as: endpoint for endpoint in endpoints_of(models)}
-        self._shares: dict[tuple[str, str, bytes], Share] = {}
+        self._shares: dict[Where, Share] = {}
         self.is_scarce = False
         self.on_scarce: Callable[[], None] = lambda: None
 
@@ -394,11 +390,11 @@ class LeasedCalls:
             share.leave()
         self._shares.clear()
 
-    def _reports(self) -> dict[tuple[str, str, bytes], Report]:
+    def _reports(self) -> dict[Where, Report]:
         limiters = {where: share.limiter for where, share in self._shares.items()}
         return {where: Report(one.wanted, one.load.in_flight, one.pause) for where, one in limiters.items()}
 
-    def _take(self, leases: Mapping[tuple[str, str, bytes], Lease], is_scarce: bool) -> None:  # noqa: FBT001 (as the broker answers)
+    def _take(self, leases: Mapping[Where, Lease], is_scarce: bool) -> None:  # noqa: FBT001 (as the broker answers)
         for where, lease in leases.items():
             old = self._shares.get(where)
             if old is None or old.cap != lease.calls:

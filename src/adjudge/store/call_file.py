@@ -72,6 +72,7 @@ __all__ = [
     "store_errors",
     "tools_to_json",
     "unit_name",
+    "usage_of",
 ]
 
 STORE: Final = "calls.sqlite"
@@ -378,16 +379,20 @@ def reply_to_json(reply: Reply) -> bytes:
 def reply_from_json(raw: bytes) -> Reply:
     """The reply that `reply_to_json` wrote."""
     value = orjson.loads(raw)
-    prompt, completion, cached, reasoning = value["usage"]
     return Reply(
         text=value["text"],
         model=value["model"],
         finish=value["finish"],
-        usage=Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning),
+        usage=usage_of(*value["usage"]),
         reasoning=value.get("reasoning", ""),
         logprobs=tuple([TokenLogprob(*pair) for pair in value["logprobs"]]) if "logprobs" in value else (),
         calls=_calls_from_json(value["calls"]) if "calls" in value else (),
     )
+
+
+def usage_of(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
+    """Tokens in the order in which rows hold them."""
+    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
 
 
 class TornRowError(Exception):

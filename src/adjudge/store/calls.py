@@ -49,6 +49,7 @@ from adjudge.store.call_file import (
     request_from_json,
     store_error,
     store_errors,
+    usage_of,
 )
 from adjudge.store.run_directory import read_run_info
 
@@ -139,8 +140,7 @@ def find_store(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    store = read_run_info(path).settings.get("store", STORE)
-    return path / str(store)
+    return path / str(read_run_info(path).settings.get("store", STORE))
 
 
 @dataclass(frozen=True)
@@ -353,9 +353,9 @@ class CallStore:
             searched=searched,
             attempts=sums[1],
             lost=sums[9],
-            usage=_usage(*sums[2:6]),
+            usage=usage_of(*sums[2:6]),
             spent={
-                row[0]: Spent(_usage(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
+                row[0]: Spent(usage_of(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
                 for row in rows
             },
         )
@@ -401,10 +401,6 @@ def _count_lost(connection: sqlite3.Connection, run: int) -> None:
         raise
 
 
-def _usage(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
-    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
-
-
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a store that may be of a folder where nothing can be written, or just being written.
 
@@ -430,24 +426,19 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=BUSY_SECONDS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
         connection.close()
-        _refuse_log(path.resolve())
+        log = path.resolve().with_name(f"{path.resolve().name}-wal")
+        if log.is_file() and log.stat().st_size:  # answers that a run which was killed has left there
+            raise StoreError(
+                f"call store {path.resolve()}: {log.name} beside it has answers, too; "
+                "copy both to a folder where SQLite may write"
+            ) from error
         connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
     except sqlite3.DatabaseError:
         connection.close()
         raise
     return connection
-
-
-def _refuse_log(path: Path) -> None:
-    """Refuse to read a store without what a run that was killed has left in its log."""
-    log = path.with_name(f"{path.name}-wal")
-    if log.is_file() and log.stat().st_size:
-        raise StoreError(
-            f"call store {path}: {log.name} beside it has answers, too; "
-            "copy both to a folder where SQLite may write"
-        )
 
 
 class CallReader:

@@ -194,8 +194,7 @@ def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
     lines = read_text(path, keep_mark=keep_mark).split("\n")
     ended, last = lines[:-1], lines[-1]
     if ended and all(line.endswith("\r") for line in ended):
-        message = f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text"
-        warn(message)
+        warn(f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text")
         ended, last = [line[:-1] for line in ended], last.removesuffix("\r")
     return [*ended, last] if last else ended
 
@@ -277,8 +276,7 @@ def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -
         bad = f"byte {column} of the line is 0x{raw[error.start]:02x}"
         raise DataError(f"not UTF-8: {bad}; convert the file with iconv", path=path, line=line) from error
     if first == 1 and text.startswith(_BOM) and not keep_mark:
-        message = f"{path} starts with U+FEFF, a byte-order mark, which is not read as text"
-        warn(message)
+        warn(f"{path} starts with U+FEFF, a byte-order mark, which is not read as text")
         return text[1:]
     return text
 

@@ -253,14 +253,10 @@ class Core:
 
     async def _carry_out(self, action: Action, state: State) -> tuple[Quoted | str, State]:
         """The result of a tool, or why there is none; a failure stays within its turn."""
-        stage = f"{self.name}: turn {len(state.steps)}"
-        if action.tool == "search":
-            return await self._search(action, state, stage)
-        if action.tool == "compare":
-            return await self._compare(action, state, stage)
-        if action.tool == "evaluate":
-            return await self._evaluate(action, state, stage)
-        return self.team.errors["evaluate_first"], state
+        tools = {"search": self._search, "compare": self._compare, "evaluate": self._evaluate}
+        if action.tool not in tools:
+            return self.team.errors["evaluate_first"], state
+        return await tools[action.tool](action, state, f"{self.name}: turn {len(state.steps)}")
 
     async def _search(self, action: Action, state: State, stage: str) -> tuple[Quoted | str, State]:
         """What is known already is told again; what is not is looked up."""
@@ -398,20 +394,20 @@ class Rate:
         searching = None
         if engine is not None and self._team.has_search:
             searching = Searching(team=self._team, subject=subject, ask=ask, engine=engine)
+        found: dict[str, Annotation | AnswerError] = {}
         if self.anchors == "frozen":
             memory = await self.prepare(subject, ask, searching)
             firsts = {subject.segment.translations[system]: system for system in reversed(subject.systems)}
             outcomes = await asyncio.gather(
                 *(self._judge_apart(subject.of(system), ask, memory) for system in firsts.values())
             )
-            apart = dict(zip(firsts, outcomes, strict=True))
-            return [_of(apart[subject.segment.translations[system]], system) for system in subject.systems]
-        memory = Memory()
-        found: dict[str, Annotation | AnswerError] = {}
-        for system in self.ordered(subject):
-            text = subject.segment.translations[system]
-            if text not in found:
-                found[text], memory = await self.judge(subject.of(system), memory, ask, searching)
+            found.update(zip(firsts, outcomes, strict=True))
+        else:
+            memory = Memory()
+            for system in self.ordered(subject):
+                text = subject.segment.translations[system]
+                if text not in found:
+                    found[text], memory = await self.judge(subject.of(system), memory, ask, searching)
         return [_of(found[subject.segment.translations[system]], system) for system in subject.systems]
 
     async def prepare(self, subject: Subject, ask: Ask, searching: Searching | None) -> Memory:
