@@ -26,7 +26,7 @@ from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_reasons, read_words
-from adjudge.judges._prompts import Prompts, judged_texts, language_names, render_pair
+from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
 from adjudge.judges._replies import Trust, check_reasons, shown
 
 __all__ = [
@@ -152,7 +152,7 @@ def synthesise(verdicts: Sequence[Verdict | None]) -> Verdict | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairSettings:
+class PairSettings(Prompted):
     """What every judge of pairs may be told.
 
     Args:

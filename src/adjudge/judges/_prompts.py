@@ -35,6 +35,7 @@ __all__ = [
     "Form",
     "Part",
     "Parts",
+    "Prompted",
     "Prompts",
     "attempts_of",
     "find_adapter",
@@ -163,8 +164,10 @@ class Prompts:
     @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits over names and contents."""
-        content = "".join(f"{name}\0{text}\0" for name, text in sorted(self.texts.items()))
-        return hashlib.sha256(content.encode()).hexdigest()[:6]
+        digest = hashlib.sha256()
+        for name, text in sorted(self.texts.items()):
+            digest.update(f"{name}\0{text}\0".encode())
+        return digest.hexdigest()[:6]
 
     def message(self, role: Role, name: str, **values: Part | Parts) -> Message:
         """Fill in one file as a message."""
@@ -199,6 +202,19 @@ class Prompts:
         if not found:
             raise UsageError("examples.jsonl has no example, and this judge shows its model one")
         return found[nearest(lp, [example.lp for example in found])]
+
+
+class Prompted:
+    """A judge whose prompts are files."""
+
+    @property
+    def _files(self) -> Prompts:
+        raise NotImplementedError
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
 
 
 def nearest(lp: str, lps: Sequence[str]) -> int:

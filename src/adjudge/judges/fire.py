@@ -123,11 +123,6 @@ class Fire(PairSettings):
         """One for each criterion and order."""
         return Calls(*[len(self._comparisons) * self.times] * 3)
 
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
-
     @cached_property
     def _comparisons(self) -> tuple[Comparison, ...]:
         return tuple(

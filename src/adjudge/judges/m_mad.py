@@ -74,6 +74,7 @@ from adjudge.judges._json import object_schema, pick_keys, read_object, read_rea
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Parts,
+    Prompted,
     Prompts,
     attempts_of,
     judged_texts,
@@ -829,7 +830,7 @@ MOST_ROUNDS: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class MMad:
+class MMad(Prompted):
     """Experts by dimension, debates between two sides, and a final judge.
 
     Args:
@@ -933,11 +934,6 @@ class MMad:
         agents = ("expert", *debating)
         spoken = (f"{agent}.{dimension.name}" for agent in agents for dimension in self._dimensions)
         return (*spoken, *(["final"] if self.final_judge else []))
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @property
     def _dimensions(self) -> tuple[Dimension, ...]:

@@ -198,18 +198,10 @@ def question_digest(identity: Identity, request: Request) -> bytes:
         begun = before, _begun(identity, before)
     digest = begun[1].copy()
     digest.update(b",".join([_json(message_to_json(message)) for message in rest]))
-    more: list[object] = [
-        _schema(identity, request),
-        [
-            request.about.judge,
-            request.about.stage,
-            request.about.role,
-            request.about.wants,
-            _plain(request.about.facts),
-        ]
-        if identity.reads_about
-        else None,
-    ]
+    more: list[object] = [_schema(identity, request), None]
+    if identity.reads_about:
+        about = request.about
+        more[1] = [about.judge, about.stage, about.role, about.wants, _plain(about.facts)]
     if identity.effort or request.tools:
         more += [identity.effort, tools_to_json(request.tools)]
     digest.update(b"]," + _json(more)[1:])

@@ -154,8 +154,9 @@ class Models:
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
-        for remote in self._wires():
-            remote.observe(note, depart)
+        for opened in self._with_search:
+            if opened.remote is not None:
+                opened.remote.observe(note, depart)
 
     def charge(self, meter: Meter) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
@@ -187,8 +188,9 @@ class Models:
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-        for remote in self._wires():
-            await remote.drain()
+        for opened in self._with_search:
+            if opened.remote is not None:
+                await opened.remote.drain()
 
     async def close(self) -> None:
         """Let connections go."""
@@ -201,10 +203,6 @@ class Models:
     @property
     def _with_search(self) -> tuple[OpenModel, ...]:
         return self.all if self.search is None else (*self.all, self.search)
-
-    def _wires(self) -> Iterator[Remote]:
-        """Everything behind a wire, what costs nothing among it."""
-        return (opened.remote for opened in self._with_search if opened.remote is not None)
 
 
 def open_models(names: Sequence[str], connection: Connection) -> Models:

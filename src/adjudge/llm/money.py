@@ -140,16 +140,17 @@ class PriceTable:
         if self.before is not None and (found := self.before.find(name, today)) is not None:
             return found
         today = today or dt.datetime.now(dt.UTC).date()
-        fitting = [(len(p), row) for row in self.rows for p in row.names if _fits(name, p)]
+        fitting = [
+            (len(p), row)
+            for row in self.rows
+            for p in row.names
+            if fnmatchcase(name.casefold(), p.casefold())
+        ]
         if not fitting:
             return None
         longest = max(length for length, _ in fitting)
         rows = sorted((row for length, row in fitting if length == longest), key=lambda row: row.as_of)
         return next((row for row in reversed(rows) if row.as_of <= today), rows[0])
-
-
-def _fits(name: str, pattern: str) -> bool:
-    return fnmatchcase(name.casefold(), pattern.casefold())
 
 
 def shipped_prices() -> PriceTable:

@@ -159,7 +159,12 @@ class Wire:
         """Begin a request, to be used in `async with`; redirects are not followed."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                headers=self._headers(),
+                headers={
+                    "Accept": "application/json",
+                    "Accept-Encoding": "identity",  # the cap is on what we read, not on what it unpacks to
+                    "User-Agent": f"adjudge/{VERSION}",
+                    **self.dialect.headers(),
+                },
                 connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -193,14 +198,6 @@ class Wire:
             headers.get("Retry-After"), headers.get("retry-after-ms"), headers.get("Date")
         )
         return fault_of(response.status, self.redactor.error(message), delay if wait is None else wait)
-
-    def _headers(self) -> dict[str, str]:
-        headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",  # so that the cap is on what we read, not on what unpacks from it
-            "User-Agent": f"adjudge/{VERSION}",
-        }
-        return headers | self.dialect.headers()
 
 
 async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:

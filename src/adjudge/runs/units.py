@@ -298,7 +298,8 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     if kind == "pair" and max(map(len, systems.values())) < 2:
         (name,) = dict.fromkeys(name for names in systems.values() for name in names)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
-    _check_anchors(schedule, systems)
+    if schedule.anchors:
+        _check_anchors(schedule, systems)
     notes += _without_criteria(test_set) if kind == "criteria" else []
     notes += _absent_pairs(schedule, test_set, systems) if schedule.listed else []
     notes += _untranslated(holes, asked) if holes else []

@@ -64,7 +64,7 @@ from adjudge.core.language import language_name
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, NoToolsError, UsageError
-from adjudge.judges._prompts import Prompts, judged_texts, load_prompts
+from adjudge.judges._prompts import Prompted, Prompts, judged_texts, load_prompts
 from adjudge.judges.rate.agents import (
     FILES,
     Action,
@@ -343,7 +343,7 @@ Tools = Literal["auto", "native", "xml"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rate:
+class Rate(Prompted):
     """A core agent over search, evaluation and comparison, for all systems of a source."""
 
     name: ClassVar[str] = "rate"
@@ -527,11 +527,6 @@ class Rate:
         scores = self._team.scale.high + 1 if compares else 0
         dear = self.turns - 1 if searches else min(self.turns - 1, scores)
         return Calls(3, 3 + 3 * searches + 3 * compares, 2 * self.turns + 1 + dear)
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @cached_property
     def _team(self) -> Team:
