@@ -1,6 +1,6 @@
 """A conversation as a person reads it: what was asked, by whom, what came back, and what became of it.
 
-`rehearse` puts a judge's questions without asking anybody, `render_exchange` writes one question and its
+`rehearse` has the embedded model answer a judge's questions, `render_exchange` writes one question and its
 answer out, and `ReadableRun` reads the conversation behind a judgement of a run as data for a page: who said
 what, how long it took, what it cost.
 """
