@@ -31,7 +31,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def endpoint_of(name: str, **connection: Any) -> Any:
     model = open_model(name, Connection(**connection)).model
     assert isinstance(model, RemoteModel)
-    return model._endpoint
+    return model.endpoint
 
 
 # Choosing...

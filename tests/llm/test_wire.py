@@ -407,5 +407,5 @@ async def test_a_key_among_broken_bytes_is_taken_out_of_what_is_kept(server: Ser
 
 async def test_no_representation_of_an_endpoint_shows_its_key(server: Server) -> None:
     async with opened(server.url) as remote:
-        assert "canary" not in repr(remote._endpoint)
+        assert "canary" not in repr(remote.endpoint)
         assert orjson.dumps(remote._wire.dialect.payload(make_request())).find(b"canary") == -1

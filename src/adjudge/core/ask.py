@@ -1,6 +1,7 @@
-"""The shape of "put this to a model": messages out, one checked value back.
+"""What judges ask: the shape of "put this to a model" and of "look this up".
 
-Judges know this file and nothing else of models; `llm/` stands behind it, or a test's script.
+`Ask` takes messages and returns one checked value, `SearchEngine` takes a query and returns snippets. Judges
+know this file and nothing else of models; `llm/` stands behind it, or a test's script.
 """
 
 from __future__ import annotations
@@ -133,8 +134,17 @@ class Usage:
     cached: int = 0
     reasoning: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """All four by name, as `run.json` has them."""
+        return {
+            "prompt": self.prompt,
+            "cached": self.cached,
+            "completion": self.completion,
+            "reasoning": self.reasoning,
+        }
+
     def __add__(self, other: Usage) -> Usage:
-        """The tokens of both."""
         return Usage(
             prompt=self.prompt + other.prompt,
             completion=self.completion + other.completion,
@@ -232,10 +242,6 @@ class Ask(Protocol):
         Raises:
             AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.
         """
-        ...
-
-
-# The shape of "look this up": a query out, snippets back.
 
 
 NO_ENGINE = "none"
@@ -281,4 +287,3 @@ class SearchEngine(Protocol):
         Raises:
             AnswerError: the engine gave no answer, after the retries that its fault allows.
         """
-        ...

@@ -1,4 +1,8 @@
-"""What a judge and a metric are, so that `runs/` can drive any of them, and the records they give."""
+"""What a judge and a metric are, so that `runs/` can drive any of them, and the records they give.
+
+There is one protocol for each kind of judge. `find_class` and `read_settings` make a judge or a metric by its
+name, with settings that came as text.
+"""
 
 from __future__ import annotations
 
@@ -78,37 +82,30 @@ class Judge(Protocol):
     @property
     def name(self) -> str:
         """Word on the command line, and the annotator in records."""
-        ...
 
     @property
     def protocol(self) -> str:
         """Protocol of its annotations."""
-        ...
 
     @property
     def weights(self) -> str | None:
         """Weights that its paper scores with; None where it rates."""
-        ...
 
     @property
     def profile(self) -> Profile:
         """Recommended, paper or code."""
-        ...
 
     @property
     def with_reference(self) -> bool:
         """Whether it is shown a reference."""
-        ...
 
     @property
     def prompts_digest(self) -> str:
         """Six hexadecimal digits over the prompt files it uses, for the signature."""
-        ...
 
     @property
     def calls(self) -> Calls:
         """Calls per unit of work under its settings."""
-        ...
 
 
 class TranslationJudge(Judge, Protocol):
@@ -120,7 +117,6 @@ class TranslationJudge(Judge, Protocol):
         Raises:
             AnswerError: an answer could not be had; the engine records a `Failure`.
         """
-        ...
 
 
 class CriteriaJudge(Judge, Protocol):
@@ -128,7 +124,6 @@ class CriteriaJudge(Judge, Protocol):
 
     def calls_for(self, subject: Subject) -> Calls:
         """Calls for all criteria of the segment."""
-        ...
 
     async def check(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
         """Check one translation.
@@ -139,7 +134,6 @@ class CriteriaJudge(Judge, Protocol):
         Raises:
             AnswerError: there is none on any criterion.
         """
-        ...
 
 
 class PairJudge(Judge, Protocol):
@@ -148,7 +142,6 @@ class PairJudge(Judge, Protocol):
     @property
     def criteria(self) -> tuple[str, ...]:
         """What it gives a verdict on, such as fluency or overall."""
-        ...
 
     async def compare(self, subject: Subject, ask: Ask) -> Sequence[Preference | AnswerError]:
         """Compare the two translations of `subject.systems`, which are A and B.
@@ -159,7 +152,6 @@ class PairJudge(Judge, Protocol):
         Raises:
             AnswerError: there is none on any criterion.
         """
-        ...
 
 
 class SourceJudge(Judge, Protocol):
@@ -167,7 +159,6 @@ class SourceJudge(Judge, Protocol):
 
     def calls_for(self, subject: Subject) -> Calls:
         """Calls for a source with its translations."""
-        ...
 
     async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
         """Judge the translations of `subject.systems`.
@@ -178,7 +169,6 @@ class SourceJudge(Judge, Protocol):
         Raises:
             AnswerError: there is none for any system.
         """
-        ...
 
 
 class SearchingJudge(Judge, Protocol):
@@ -187,11 +177,9 @@ class SearchingJudge(Judge, Protocol):
     @property
     def search(self) -> str:
         """Its search engine; `none` where it has none."""
-        ...
 
     def calls_for(self, subject: Subject) -> Calls:
         """As `SourceJudge`."""
-        ...
 
     def fitted(self, *, search: str, takes_tools: bool) -> SearchingJudge:
         """The same judge with what it is given to work with.
@@ -203,13 +191,11 @@ class SearchingJudge(Judge, Protocol):
         Raises:
             UsageError: it was told to work in another way.
         """
-        ...
 
     async def annotate_all(
         self, subject: Subject, ask: Ask, engine: SearchEngine | None = None
     ) -> Sequence[Annotation | AnswerError]:
         """As `SourceJudge`; the engine is there where `search` names one."""
-        ...
 
 
 def is_translation_judge(judge: Judge) -> TypeGuard[TranslationJudge]:
@@ -243,47 +229,38 @@ class Metric(Protocol):
     @property
     def name(self) -> str:
         """Word on the command line, and the annotator in records."""
-        ...
 
     @property
     def with_reference(self) -> bool:
         """Whether it needs a reference."""
-        ...
 
     @property
     def protocol(self) -> str:
         """`metric` for one that only rates, `mqm` for one that marks errors, `pairwise` for one of pairs."""
-        ...
 
     @property
     def weights(self) -> str | None:
         """Weights of its spans; None where it rates."""
-        ...
 
     @property
     def low(self) -> float | None:
         """Lowest score it can give; None without a bound, or where it marks errors."""
-        ...
 
     @property
     def high(self) -> float | None:
         """Highest score it can give; None without a bound, or where it marks errors."""
-        ...
 
     def settings(self, lp: str) -> Mapping[str, str]:
         """What its signature says for this language pair, such as the tokenizer."""
-        ...
 
     def annotate(self, subjects: Sequence[Subject]) -> Sequence[Record]:
         """Judge each translation on its own, in order. Higher is better; what was not to be had fails.
 
         Under protocol `pairwise` a subject is a pair, and what it comes to a preference on `criterion`.
         """
-        ...
 
     def corpus_score(self, subjects: Sequence[Subject]) -> float | None:
         """Score of one system over a whole lp where that is not the mean of its segments, else None."""
-        ...
 
 
 @runtime_checkable
@@ -293,11 +270,9 @@ class Stoppable(Protocol):
     @property
     def block(self) -> int:
         """Translations that it wants at a time."""
-        ...
 
     def stop(self) -> None:
         """End what it waits for."""
-        ...
 
 
 def annotation_of(  # noqa: PLR0913 (what an annotation has)
@@ -383,9 +358,6 @@ def failure_of(
         detail=detail[:_DETAIL],
         criterion=criterion,
     )
-
-
-# Make a judge or a metric by its name, with settings that came as text.
 
 
 _NUMBERS: Final[Mapping[type, str]] = {int: "a whole number", float: "a number"}

@@ -158,9 +158,6 @@ def is_right_to_left(code: str) -> bool:
     return script_of(code) in _RIGHT_TO_LEFT
 
 
-# How a spelling is read...
-
-
 _BY_CHARACTER: Final = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
 )
@@ -184,9 +181,9 @@ def count_words(text: str, code: str) -> int:
 
 
 def _readings(text: str) -> Iterator[tuple[_Language, _Language]]:
-    """Every way to read a text as two languages."""
-    if sides := _split_once(text, _SEPARATOR):
-        yield from _both(*sides)
+    parts = _SEPARATOR.split(text)
+    if len(parts) == 2:
+        yield from _both(*parts)
         return
     if text.count("-") == 1 and (found := list(_both(*text.split("-")))):
         if not _LOCALE.fullmatch(text):
@@ -204,11 +201,6 @@ def _is_cased(text: str) -> bool:
         return True
     language, *more = _SPLIT.split(text)
     return language.islower() and all(part.isupper() for part in more if len(part) == 2)
-
-
-def _split_once(text: str, separator: re.Pattern[str]) -> tuple[str, str] | None:
-    parts = separator.split(text)
-    return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
 def _both(source: str, target: str, *, strict: bool = False) -> Iterator[tuple[_Language, _Language]]:
@@ -241,7 +233,11 @@ def _read_code(text: str, *, strict: bool) -> _Language | None:
     code, script, region = code.lower(), script.title(), region.upper()
     if (strict and not _is_known(code, script, region)) or (len(code) == 2 and not _is_known(code, "", "")):
         return None
-    return _Language(_canonical_code(code), script, region)
+    alias = _aliases().get(code, "")
+    withdrawn = len(code) == 2 and code not in _english().languages
+    if alias and "_" not in alias and (len(code) == 3 or withdrawn):
+        code = alias  # ISO 639-1 for 639-2 and 639-3 codes, today's code for a withdrawn one
+    return _Language(code, script, region)
 
 
 def _is_known(code: str, script: str, region: str) -> bool:
@@ -251,13 +247,6 @@ def _is_known(code: str, script: str, region: str) -> bool:
         and (not script or script in english.scripts)
         and (not region or region in english.territories)
     )
-
-
-def _canonical_code(code: str) -> str:
-    """ISO 639-1 for 639-2 and 639-3 codes, today's code for a withdrawn one."""
-    alias = _aliases().get(code, "")
-    withdrawn = len(code) == 2 and code not in _english().languages
-    return alias if alias and "_" not in alias and (len(code) == 3 or withdrawn) else code
 
 
 _QUALIFIED: Final = re.compile(r"(.+?)\s*\((.+)\)")
@@ -281,9 +270,6 @@ def _fold(name: str) -> str:
     """Small letters without marks, single blanks."""
     letters = unicodedata.normalize("NFKD", name.casefold())
     return " ".join("".join(c for c in letters if not unicodedata.combining(c)).split())
-
-
-# CLDR's tables...
 
 
 @lru_cache(maxsize=1)

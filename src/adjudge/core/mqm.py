@@ -1,4 +1,7 @@
-"""MQM: the weights of errors, named or from a file, and the score of a translation: its errors, negated."""
+"""MQM: the weights of errors, named or from a file, and the score of a translation: its errors, negated.
+
+`total` and `mean` are the same on every machine and in every Python.
+"""
 
 from __future__ import annotations
 
@@ -85,14 +88,11 @@ class Weights:
     def points_of(self, span: ErrorSpan) -> float:
         """Points of a marked error, by its label where these weights have a category of that name."""
         if self.labels and span.label and (label := fold_label(span.label)) in self.labels:
-            return self._of_label(span.severity, label)
+            for key in (f"{span.severity}/{label}", f"*/{label}"):
+                if key in self.rules:
+                    return self.rules[key]
+            return self.points(span.severity, None) * self.multipliers.get(label, 1)
         return self.points(span.severity, span.category)
-
-    def _of_label(self, severity: Severity, label: str) -> float:
-        for key in (f"{severity}/{label}", f"*/{label}"):
-            if key in self.rules:
-                return self.rules[key]
-        return self.points(severity, None) * self.multipliers.get(label, 1)
 
     def points(self, severity: Severity, category: str | None) -> float:
         """Points that one error costs, 0 or more.
@@ -135,8 +135,7 @@ class Weights:
     def _keys(severity: Severity, category: str | None) -> list[str]:
         if category is None:
             return [severity]
-        core = category.split("/", 1)[0]
-        names = [category, core]
+        names = (category, category.split("/", 1)[0])
         return [f"{s}/{name}" for name in names for s in (severity, "*")] + [severity]
 
 
@@ -233,9 +232,6 @@ def find_weights(name: str) -> Weights:
     return WEIGHTS[name]
 
 
-# Weights from a file: a scorecard.
-
-
 def read_weights(path: Path | str) -> Weights:
     """Read weights from a TOML file: its points, its multipliers, its limits, and what passes.
 
@@ -319,9 +315,6 @@ def _category(label: str) -> str:
     """The category of that name. A label with a slash that the typology does not have stays as it is."""
     folded = fold_label(label)
     return (None if "/" in folded else find_category(folded)) or folded
-
-
-# Sums and means that are the same on every machine and in every Python.
 
 
 def total(values: Iterable[float]) -> float:

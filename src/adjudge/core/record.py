@@ -145,7 +145,6 @@ class Annotation:
     criterion: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a rating that the protocol does not know."""
         protocol = find_protocol(self.protocol)
         if protocol.has_criteria != (self.criterion is not None):
             what = "needs the criterion of" if protocol.has_criteria else "has no criterion for"
@@ -209,7 +208,6 @@ class Preference:
     strength: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a verdict that is none."""
         for verdict in (self.verdict, *self.orders, *self.samples):
             _one_of("verdict", verdict, get_args(Verdict))
         if self.systems[0] == self.systems[1]:
@@ -252,7 +250,6 @@ class Failure:
     criterion: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a reason without a name."""
         _one_of("reason", self.reason, FAILURE_REASONS)
 
 
@@ -267,9 +264,6 @@ def are_by_criteria(records: Iterable[Record]) -> bool:
 def _one_of(what: str, value: object, known: Collection[str]) -> None:
     if value not in known:
         raise DataError(f"{what} must be one of {', '.join(known)}; got {value!r}")
-
-
-# Items that fill up a batch: one person judges a translation again, and the first judgement counts.
 
 
 def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:

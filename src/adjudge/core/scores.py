@@ -1,4 +1,9 @@
-"""A run: one judge or metric over one test set, as `store/run_directory.py` writes and reads it."""
+"""Numbers with the signature that makes each of them repeatable, and what a run came to.
+
+`Scores` holds all numbers of one annotator under one `Signature`. `Build` is the version of the package and
+what it was built from. A `Run` is one judge or metric over one test set, as `store/run_directory.py` writes
+and reads it.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +41,6 @@ __all__ = [
 ]
 
 
-# The version of the package, and what it was built from: what stands in its installed files.
-
-
 VERSION: Final = version("adjudge")
 
 
@@ -58,9 +60,6 @@ def read_build() -> Build:
     """Read what `hatch_build.py` wrote; an editable install has nothing, since its files change."""
     file = files("adjudge").joinpath("build.json")
     return Build(**json.loads(file.read_text())) if file.is_file() else Build()
-
-
-# Numbers and the signature that makes each of them repeatable.
 
 
 _COUNTS: Final = frozenset({"failed", "untranslated", "extracted", "normalised", "comparison_failed"})

@@ -139,7 +139,6 @@ class TestSet:
             seen.add(key)
 
     def __len__(self) -> int:
-        """Count the segments of all language pairs."""
         return len(self.segments)
 
     def __repr__(self) -> str:
@@ -153,7 +152,6 @@ class TestSet:
         return f"<test set {self.name!r}: {count(len(self), 'segment')}, {counts}>"
 
     def __iter__(self) -> Iterator[Segment]:
-        """Go through the segments in file order."""
         return iter(self.segments)
 
     @cached_property
@@ -192,24 +190,23 @@ class TestSet:
             UsageError: an lp or a system that the test set does not have.
         """
         if lp is not None and lp not in self.lps:
-            known = ", ".join(self.lps) or "no segment"
-            raise UsageError(f"{self.name!r} has no lp {lp!r}; it has {known}")
+            lps = ", ".join(self.lps) or "no segment"
+            raise UsageError(f"{self.name!r} has no lp {lp!r}; it has {lps}")
         kept = [s for s in self.segments if lp is None or s.lp == lp]
         if systems is not None:
-            kept = self._keep_systems(kept, tuple(systems))
+            wanted, known = tuple(systems), {name for s in kept for name in s.translations}
+            for name in wanted:
+                if name not in known:
+                    raise UsageError(
+                        f"{self.name!r} has no system {name!r}; it has {', '.join(sorted(known))}"
+                    )
+            kept = [
+                replace(s, translations={n: s.translations[n] for n in wanted if n in s.translations})
+                for s in kept
+            ]
         if limit is not None:
             kept = kept[:limit]
         return TestSet(name=self.name, segments=tuple(kept))
-
-    def _keep_systems(self, segments: list[Segment], wanted: tuple[str, ...]) -> list[Segment]:
-        known = {name for s in segments for name in s.translations}
-        for name in wanted:
-            if name not in known:
-                raise UsageError(f"{self.name!r} has no system {name!r}; it has {', '.join(sorted(known))}")
-        return [
-            replace(s, translations={n: s.translations[n] for n in wanted if n in s.translations})
-            for s in segments
-        ]
 
 
 @dataclass(frozen=True, kw_only=True)

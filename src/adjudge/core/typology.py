@@ -147,9 +147,7 @@ def find_category(label: str) -> str | None:
     """
     folded = fold_label(label)
     folded = _ALIASES.get(folded, folded)
-    if folded in CATEGORIES:
-        return folded
-    return _BARE_SUBTYPES.get(folded)
+    return folded if folded in CATEGORIES else _BARE_SUBTYPES.get(folded)
 
 
 def _bare_subtypes() -> dict[str, str]:

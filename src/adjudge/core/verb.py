@@ -154,12 +154,10 @@ class OfOne(Protocol[A_contra, P, R_co]):
 
     def __call__(self, source: A_contra, /, *args: P.args, **keywords: P.kwargs) -> R_co:
         """Do it."""
-        ...
 
     @property
     def by(self) -> Callable[[A_contra, Any], R_co]:
         """The same with settings that were made already."""
-        ...
 
 
 class OfTwo(Protocol[A_contra, B_contra, P, R_co]):
@@ -169,12 +167,10 @@ class OfTwo(Protocol[A_contra, B_contra, P, R_co]):
         self, first: A_contra, second: B_contra = ..., /, *args: P.args, **keywords: P.kwargs
     ) -> R_co:
         """Do it."""
-        ...
 
     @property
     def by(self) -> Callable[[A_contra, B_contra, Any], R_co]:
         """The same with settings that were made already."""
-        ...
 
 
 class takes(Generic[P, S]):  # noqa: N801 (a decorator)
@@ -185,7 +181,6 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
     """
 
     def __init__(self, model: Callable[P, S]) -> None:
-        """Keep the settings' class."""
         self.model = cast("type[Any]", model)
 
     @overload
@@ -248,9 +243,6 @@ def _refuse_unknown(verb: str, keywords: Mapping[str, object], known: Collection
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(sorted(known))}"
             raise TypeError(f"{verb}() has no keyword {name!r}; {hint}")
-
-
-# Settings that several verbs have.
 
 
 def split_names(value: object) -> object:
@@ -347,7 +339,6 @@ class OneAnnotator(Scoring):
         return self.gold is not None or self.metric is not None
 
     def __post_init__(self) -> None:
-        """Check that gold and metric stand alone."""
         if self.gold is not None and self.metric is not None:
             raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
         self.refuse_beside_gold(criterion=self.criterion, test_set=self.test_set, documents=self.documents)

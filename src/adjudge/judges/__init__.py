@@ -138,24 +138,6 @@ def load_judge(
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     if not drawn:
         return judge
-    return _repeated(judge, drawn)
-
-
-def has_setting(name: str, setting: str) -> bool:
-    """Whether a judge has a setting of this name; what is no judge has none."""
-    try:
-        make = find_class("judge", name, JUDGES)
-    except UsageError:
-        return False
-    return setting in {field.name for field in fields(make) if field.init}
-
-
-def _repeated(judge: Judge, drawn: Mapping[str, str]) -> Judge:
-    """The same judge, asked several times.
-
-    Raises:
-        UsageError: a value that its setting cannot have, or no kind of judge.
-    """
     kinds: dict[type[Repeated], bool] = {
         Sampled: is_translation_judge(judge),
         SampledCriteria: is_criteria_judge(judge),
@@ -169,6 +151,15 @@ def _repeated(judge: Judge, drawn: Mapping[str, str]) -> Judge:
     return cast(Judge, kind(judge=judge, **read_settings("sampling", kind, drawn, reserved={"judge"})))  # type: ignore[arg-type]
 
 
+def has_setting(name: str, setting: str) -> bool:
+    """Whether a judge has a setting of this name; what is no judge has none."""
+    try:
+        make = find_class("judge", name, JUDGES)
+    except UsageError:
+        return False
+    return setting in {field.name for field in fields(make) if field.init}
+
+
 if not TYPE_CHECKING:  # a type checker knows every class from above, and reports any other
 
     def __getattr__(name: str) -> object:
@@ -177,5 +168,4 @@ if not TYPE_CHECKING:  # a type checker knows every class from above, and report
 
 
 def __dir__() -> list[str]:
-    """Names to complete."""
     return sorted(__all__)

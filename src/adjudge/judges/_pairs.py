@@ -1,4 +1,9 @@
-"""How two translations are compared: in which orders, with which answer, and what the verdicts come to."""
+"""How two translations are compared: in which orders, with which answer, and what the verdicts come to.
+
+A `Comparison` asks about one pair by one `Criterion`, in one order or in both. `synthesise` makes an overall
+verdict of those by single criteria. `read_strength` says how strong a preference is, and a `TieThreshold` up
+to which strength it is a tie.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,7 @@ from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_reasons, read_words
-from adjudge.judges._prompts import Parts, Prompts, judged_texts, language_names, render_pair
+from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
 from adjudge.judges._replies import Trust, check_reasons, shown
 
 __all__ = [
@@ -45,9 +50,6 @@ __all__ = [
     "read_criterion",
     "synthesise",
 ]
-
-
-# Verdicts: by single criteria to an overall one, in two orders, and how strong the preference is.
 
 
 Orders = Literal["both", "given", "random"]
@@ -150,7 +152,7 @@ def synthesise(verdicts: Sequence[Verdict | None]) -> Verdict | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairSettings:
+class PairSettings(Prompted):
     """What every judge of pairs may be told.
 
     Args:
@@ -181,7 +183,6 @@ class PairSettings:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse orders that there are not, and settings that do nothing."""
         if self.orders is not None and self.orders not in get_args(Orders):
             raise UsageError(f"orders must be one of {', '.join(get_args(Orders))}; got {self.orders!r}")
         if self.inconsistent == "keep" and self.shown_in != "both":
@@ -287,7 +288,6 @@ class TieThreshold:
         return self._said
 
     def __repr__(self) -> str:
-        """For error messages."""
         return f"TieThreshold({self._said!r})"
 
     def __eq__(self, other: object) -> bool:
@@ -295,7 +295,6 @@ class TieThreshold:
         return isinstance(other, TieThreshold) and self._of == other._of
 
     def __hash__(self) -> int:
-        """By what it comes to."""
         return hash(tuple(sorted(self._of.items())))
 
 
@@ -395,13 +394,10 @@ class Comparison:
             *disagreement(verdicts, self.settings.inconsistent),
         )
         verdict = verdicts[0] if len(set(verdicts)) == 1 else "E"
-        if verdict != "E" and self._is_weak(strength):
+        threshold = self.settings.tie_threshold
+        if verdict != "E" and threshold is not None and threshold.takes(strength, self.criterion.name):
             verdict, flags = "E", (*flags, TIE_BY_STRENGTH)
         return Compared(verdict, verdicts, flags, read[0].analysis, strength)
-
-    def _is_weak(self, strength: float | None) -> bool:
-        threshold = self.settings.tie_threshold
-        return threshold is not None and threshold.takes(strength, self.criterion.name)
 
     async def _put(self, subject: Subject, ask: Ask) -> _Answer | AnswerError:
         """One question: the first system of the subject is A."""
@@ -413,6 +409,7 @@ class Comparison:
             role=self.criterion.name,
             facts={"criterion": self.criterion.name, "aspects": self.criterion.aspects},
         )
+        drawn = _CODE if self.settings.profile == "code" and self.judge == "fire" else Sampling()
         try:
             answer = await ask(
                 self.messages(subject),
@@ -420,34 +417,26 @@ class Comparison:
                 read=partial(self.read, subject=subject),
                 attempts=_ATTEMPTS,
                 schema=self.schema,
-                sampling=self._sampling,
+                sampling=replace(drawn, logprobs=self.settings.strength == "logprob"),
             )
         except AnswerError as error:
             return error
         return answer.value
 
-    @property
-    def _sampling(self) -> Sampling:
-        drawn = _CODE if self.settings.profile == "code" and self.judge == "fire" else Sampling()
-        return replace(drawn, logprobs=self.settings.strength == "logprob")
-
     def messages(self, subject: Subject) -> list[Message]:
         """The criterion and the form, which all pairs share, then the texts."""
+        code = self.settings.explain_in
+        language = "in words" if code is None else f"in {language_name(code)}"
+        shape = json.dumps(dict.fromkeys(self.criterion.aspects, "...") or "...", ensure_ascii=False)
         system = self.prompts.message(
             "system",
             "system",
             **language_names(subject.lp),
             **({"criterion": self.criterion.text} if self.criterion.text else {}),
             markers=self.prompts.piece("markers"),
-            form=self._form(),
+            form=self.prompts.piece("verdict_json", analysis=shape, language=language),
         )
         return [system, Message("user", render_pair(self.prompts, subject))]
-
-    def _form(self) -> Parts:
-        code = self.settings.explain_in
-        language = "in words" if code is None else f"in {language_name(code)}"
-        shape = json.dumps(dict.fromkeys(self.criterion.aspects, "...") or "...", ensure_ascii=False)
-        return self.prompts.piece("verdict_json", analysis=shape, language=language)
 
     @property
     def schema(self) -> Mapping[str, object] | None:
@@ -470,7 +459,6 @@ class Comparison:
         return _Answer(verdict, flags, analysis, strength)
 
     def _shown(self, subject: Subject) -> list[Subject]:
-        """The pair in each order in which it is shown."""
         turned = subject.of(*reversed(subject.systems))
         orders, seed = self.settings.shown_in, self.settings.order_seed
         if orders == "both":

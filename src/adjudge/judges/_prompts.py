@@ -1,4 +1,10 @@
-"""Prompts as files: found, filled in, and fingerprinted. Knows nothing of what they ask."""
+"""Prompts as files: found, filled in, and fingerprinted.
+
+`load_prompts` finds the files of a judge, `render` fills them in, and the `render_...` functions put what is
+judged into messages. `read_examples` reads worked examples, a file of JSON lines beside the prompts. An
+`Adapter` reads replies to somebody else's wording, as the file `adapter.toml` beside the prompts says.
+`find_form` and `attempts_of` say what a profile decides for every judge.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +35,7 @@ __all__ = [
     "Form",
     "Part",
     "Parts",
+    "Prompted",
     "Prompts",
     "attempts_of",
     "find_adapter",
@@ -39,15 +46,13 @@ __all__ = [
     "language_names",
     "load_prompts",
     "nearest",
+    "paragraphs",
     "render",
     "render_example",
     "render_pair",
     "render_terms",
     "render_texts",
 ]
-
-
-# Worked examples, a file of JSON lines beside a judge's prompts.
 
 
 _TEXTS: Final = ("lp", "source", "reference", "translation")
@@ -98,7 +103,6 @@ def read_examples(text: str, notes: str | None, file: str) -> tuple[Example, ...
 
 
 def _explained(example: Example, line: str, file: str) -> Example:
-    """An example whose errors have notes."""
     try:
         notes = json.loads(line)
     except ValueError:
@@ -161,8 +165,8 @@ class Prompts:
     def digest(self) -> str:
         """Six hexadecimal digits over names and contents."""
         digest = hashlib.sha256()
-        for name in sorted(self.texts):
-            digest.update(f"{name}\0{self.texts[name]}\0".encode())
+        for name, text in sorted(self.texts.items()):
+            digest.update(f"{name}\0{text}\0".encode())
         return digest.hexdigest()[:6]
 
     def message(self, role: Role, name: str, **values: Part | Parts) -> Message:
@@ -198,6 +202,19 @@ class Prompts:
         if not found:
             raise UsageError("examples.jsonl has no example, and this judge shows its model one")
         return found[nearest(lp, [example.lp for example in found])]
+
+
+class Prompted:
+    """A judge whose prompts are files."""
+
+    @property
+    def _files(self) -> Prompts:
+        raise NotImplementedError
+
+    @property
+    def prompts_digest(self) -> str:
+        """Six hexadecimal digits over its prompts."""
+        return self._files.digest
 
 
 def nearest(lp: str, lps: Sequence[str]) -> int:
@@ -288,11 +305,7 @@ _LANGUAGES: Final = frozenset({"source_language", "target_language"})
 
 
 def _refuse_values(names: Sequence[str], values: Mapping[str, Part | Parts], where: str) -> NoReturn:
-    """Say which variable has no value, or which value no variable.
-
-    Raises:
-        UsageError: always.
-    """
+    """Say which variable has no value, or which value no variable."""
     if missing := [name for name in names if name not in values]:
         raise UsageError(f"{where} asks for ${missing[0]}; it can have ${', $'.join(values) or 'nothing'}")
     lacking = values.keys() - set(names) - _LANGUAGES
@@ -359,6 +372,11 @@ def joined(parts: Iterable[Part]) -> Parts:
     return (*merged, words) if words else tuple(merged)
 
 
+def paragraphs(pieces: Iterable[Parts]) -> Parts:
+    """Pieces one after the other, with an empty line between them."""
+    return joined([part for piece in pieces for part in (*piece, "\n\n")][:-1])
+
+
 @cache  # a run makes its judge twice: a signature says how it differs from the default
 def _packaged(folder: str, package: str = __package__) -> Mapping[str, str]:
     found = files(package).joinpath("prompts", folder)
@@ -375,7 +393,7 @@ def _folder(folder: Path) -> dict[str, str]:
         raise UsageError(f"prompts in {str(folder)!r} must be readable UTF-8 files: {error}") from None
 
 
-# How replies to somebody else's wording are read: the file `adapter.toml` beside the prompts.
+# Adapters
 
 
 ADAPTER: Final = "adapter.toml"
@@ -399,9 +417,6 @@ class Adapter:
     def __init__(self, rules: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
         self._rules = rules
 
-    def _beside(self, wants: str) -> str:
-        return cast(str, self._rules[wants].get(_BESIDE, ""))
-
     def knows(self, wants: str) -> bool:
         """Whether it says how such an answer is read."""
         return wants in self._rules
@@ -423,7 +438,7 @@ class Adapter:
             name: _keyed(name, rule, said) if "key" in rule else _field(name, rule, reply.text)
             for name, rule in rules.items()
         }
-        _check_beside(rules.values(), self._beside(wants), reply.text)
+        _check_beside(rules.values(), cast(str, self._rules[wants].get(_BESIDE, "")), reply.text)
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
 
 
@@ -557,7 +572,7 @@ def _value(name: str, rule: Mapping[str, Any], said: str) -> object:
     raise AnswerError("range", f"{name} must be a {kind}, got {said[:60]!r}")
 
 
-# What is judged, as messages.
+# Messages
 
 
 TEXT_FILES: Final = (
@@ -623,7 +638,11 @@ def render_example(
     texts = {"source": example.source, "translation": example.translation}
     if with_reference:
         texts["reference"] = example.reference
-    marked = {name: _marked(name, text) for name, text in texts.items()}
+    # In the look of a quoted text, but the same in every call: a prefix cache then holds the examples.
+    marked = {
+        name: f"<<{name} example>>\n{json.dumps(text, ensure_ascii=False)}\n<</{name} example>>"
+        for name, text in texts.items()
+    }
     return Message("user", _fill(prompts, example.lp, marked)), Message("assistant", (answer,))
 
 
@@ -665,14 +684,6 @@ def render_terms(prompts: Prompts, subject: Subject) -> Parts:
         source, translation = Quoted("term", term.source), Quoted("term-translation", term.translation)
         terms += [*prompts.piece("term", source=source, translation=translation), "\n\n"]
     return (*prompts.piece("terms", terms=tuple(terms[:-1])), "\n\n")
-
-
-def _marked(name: str, text: str) -> str:
-    """In the look of a quoted text, but the same in every call: a prefix cache then holds the examples."""
-    return f"<<{name} example>>\n{json.dumps(text, ensure_ascii=False)}\n<</{name} example>>"
-
-
-# What a profile decides for every judge: the form of answers, and how often one may be asked for again.
 
 
 Form = Literal["json", "headings"]

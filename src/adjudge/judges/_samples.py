@@ -1,7 +1,8 @@
 """Several independent judgements of one unit of work, and one judgement made of them.
 
-`Sampled` and its kin do it around any judge; gemba-v2 has the methods of its paper, and shares what counts as
-enough.
+`Sampled` and its kin do it around any judge, one class for each kind of judge. `vote` finds the errors that
+several judgements of one translation agree on. gemba-v2 has the methods of its paper, and shares what counts
+as enough.
 """
 
 from __future__ import annotations
@@ -55,9 +56,6 @@ __all__ = [
 ]
 
 
-# Errors that several judgements of one translation agree on.
-
-
 def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
     """The errors that more than half of the samples mark, in the order of the text.
 
@@ -70,8 +68,7 @@ def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
       others best. Severity: the worst that more than half of the supporters call at least so severe; that
       is the majority's, where there is one.
     """
-    marked = [(sample, span) for sample, spans in enumerate(samples) for span in spans]
-    ballot = _Ballot(marked)
+    ballot = _Ballot([(sample, span) for sample, spans in enumerate(samples) for span in spans])
     agreed = []
     while group := ballot.strongest(more_than=len(samples) / 2):
         agreed.append(ballot.settle(group))
@@ -286,9 +283,10 @@ def together(samples: Sequence[Annotation | AnswerError], weights: str | None) -
     if len(read) < len(samples):
         flags.append(MISSING)
     numbers = [_number(one, weights) for one in read]
+    mean = _mean(numbers)
     return replace(
-        read[_nearest(numbers)],
-        rating=None if read[0].rating is None else _mean(numbers),
+        read[min(range(len(numbers)), key=lambda index: abs(numbers[index] - mean))],
+        rating=None if read[0].rating is None else mean,
         spans=vote([one.spans for one in read]),
         counts={s: middle([one.counts.get(s, 0) for one in read]) for s in read[0].counts},
         flags=tuple(dict.fromkeys(flags)),
@@ -320,7 +318,6 @@ class _Warm:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
-        """Ask; see `core.ask.Ask`."""
         if sampling.temperature == 0:
             sampling = replace(sampling, temperature=self.temperature)
         return await self.ask(
@@ -364,14 +361,6 @@ def _mean(numbers: Sequence[float]) -> float:
     return math.fsum(numbers) / len(numbers)
 
 
-def _nearest(numbers: Sequence[float]) -> int:
-    mean = _mean(numbers)
-    return min(range(len(numbers)), key=lambda index: (abs(numbers[index] - mean), index))
-
-
-# Several independent comparisons of one pair, and one verdict made of them.
-
-
 Outcome = Preference | AnswerError
 
 
@@ -387,7 +376,6 @@ class SampledPairs(Repeated):
     tie_threshold: TieThreshold | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what would be one comparison, and a threshold that is none."""
         super().__post_init__()
         check_threshold(self.tie_threshold, is_measured=True)
 
@@ -414,13 +402,16 @@ class SampledPairs(Repeated):
         return await taken_of_each(self.judge.compare(subject, ask), len(self.criteria))
 
     def _together(self, taken: Sequence[Outcome]) -> Outcome:
-        """One preference on one criterion."""
         try:
             read = readable(taken)
         except AnswerError as error:
             return error
-        verdict, strength = _most(read), _strength(read)
-        orders, inconsistent = _orders(read), self._inconsistent
+        verdict = _most_frequent([one.verdict for one in read])
+        strength = _mean([SIGNS[one.verdict] if one.strength is None else one.strength for one in read])
+        longest = max(len(one.orders) for one in read)  # a sample in which a part is missing has no orders
+        known = [one.orders for one in read if len(one.orders) == longest]
+        orders = tuple(map(_most_frequent, zip(*known, strict=True)))
+        inconsistent: Inconsistent = getattr(self.judge, "inconsistent", "E")
         flags = [flag for one in read for flag in one.flags if flag not in {INCONSISTENT, UNDECIDED}]
         flags += [*([MISSING] if len(read) < len(taken) else []), *disagreement(orders, inconsistent)]
         criterion = read[0].criterion
@@ -437,35 +428,11 @@ class SampledPairs(Repeated):
             strength=strength,
         )
 
-    @property
-    def _inconsistent(self) -> Inconsistent:
-        """The judge's own setting, if it has one."""
-        return getattr(self.judge, "inconsistent", "E")
-
-
-def _most(read: Sequence[Preference]) -> Verdict:
-    return _most_frequent([one.verdict for one in read])
-
 
 def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict given most often; E where two are given as often."""
     (first, most), *others = Counter(verdicts).most_common()
     return "E" if others and others[0][1] == most else first
-
-
-def _orders(read: Sequence[Preference]) -> tuple[Verdict, ...]:
-    """The verdict of each order; a sample in which a part is missing has none."""
-    longest = max(len(one.orders) for one in read)
-    known = [one.orders for one in read if len(one.orders) == longest]
-    return tuple(map(_most_frequent, zip(*known, strict=True)))
-
-
-def _strength(read: Sequence[Preference]) -> float:
-    signs = [SIGNS[one.verdict] if one.strength is None else one.strength for one in read]
-    return math.fsum(signs) / len(signs)
-
-
-# Several independent judgements of all translations of a source, and one annotation of each made of them.
 
 
 Judged = Annotation | AnswerError

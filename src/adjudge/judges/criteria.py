@@ -39,6 +39,7 @@ from adjudge.errors import AnswerError
 from adjudge.judges._json import object_schema, read_object, read_reasons
 from adjudge.judges._prompts import (
     TEXT_FILES,
+    Prompted,
     Prompts,
     joined,
     judged_texts,
@@ -72,7 +73,7 @@ class Checked(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Criteria:
+class Criteria(Prompted):
     """Pass or fail on each criterion that a segment brings, one question each."""
 
     name: ClassVar[str] = "criteria"
@@ -134,11 +135,6 @@ class Criteria:
     def calls_for(self, subject: Subject) -> Calls:
         """One call for each criterion."""
         return Calls(*[len(read_criteria(subject.segment))] * 3)
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @property
     def _kind(self) -> str:

@@ -54,11 +54,6 @@ class DirectRank(PairSettings):
         """One for each order."""
         return Calls(self.times, self.times, self.times)
 
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
-
     @cached_property
     def _comparison(self) -> Comparison:
         return Comparison(

@@ -45,6 +45,7 @@ from adjudge.judges._json import check_keys, object_schema, read_digits, read_ob
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Form,
+    Prompted,
     Prompts,
     attempts_of,
     judged_texts,
@@ -77,7 +78,7 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EaPrompt:
+class EaPrompt(Prompted):
     """Major and minor errors, listed and then counted; the count is scored."""
 
     name: ClassVar[str] = "ea-prompt"
@@ -163,11 +164,6 @@ class EaPrompt:
     def calls(self) -> Calls:
         """One call a step."""
         return Calls(self.steps, self.steps, self.steps)
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     def _about(self, stage: str, wants: str, subject: Subject) -> About:
         return About(judge=self.name, stage=stage, subject=subject, wants=wants, facts=self._errors.facts)

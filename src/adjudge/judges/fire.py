@@ -82,7 +82,6 @@ class Fire(PairSettings):
     locale: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a threshold of a criterion that there is not."""
         super().__post_init__()
         if self.tie_threshold is not None:
             self.tie_threshold.check(self.criteria)
@@ -123,11 +122,6 @@ class Fire(PairSettings):
     def calls(self) -> Calls:
         """One for each criterion and order."""
         return Calls(*[len(self._comparisons) * self.times] * 3)
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @cached_property
     def _comparisons(self) -> tuple[Comparison, ...]:

@@ -29,13 +29,13 @@ from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import Rating, RatingScale
-from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts
+from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 
 __all__ = ["GembaDa", "GembaSqm"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GembaDa:
+class GembaDa(Prompted):
     """A rating from 0 to 100, asked for once, with or without a reference."""
 
     name: ClassVar[str] = "gemba-da"
@@ -70,11 +70,6 @@ class GembaDa:
         system = RatingScale(profile=self.profile).render_system(self._files, name, subject)
         texts = render_texts(self._files, subject, with_reference=self.with_reference)
         return [system, Message("user", texts)]
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @cached_property
     def _files(self) -> Prompts:

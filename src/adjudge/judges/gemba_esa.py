@@ -33,7 +33,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.judges._answers import ErrorList, Marked, Rating, RatingScale
-from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts
+from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 
 __all__ = ["GembaEsa"]
 
@@ -41,7 +41,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GembaEsa:
+class GembaEsa(Prompted):
     """Errors in two severities, then a rating from 0 to 100 given these errors."""
 
     name: ClassVar[str] = "gemba-esa"
@@ -90,11 +90,6 @@ class GembaEsa:
         )
         system = RatingScale(profile=self.profile).render_system(files, "rating", subject)
         return [system, files.message("user", "marked", texts=render_texts(files, subject), errors=errors)]
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @cached_property
     def _opening(self) -> tuple[Message, ...]:

@@ -35,7 +35,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.judges._answers import ErrorList, Marked
-from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts
+from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 
 __all__ = ["GembaMqm"]
 
@@ -43,7 +43,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GembaMqm:
+class GembaMqm(Prompted):
     """Errors in three severities, asked for once with three worked examples."""
 
     name: ClassVar[str] = "gemba-mqm"
@@ -69,11 +69,6 @@ class GembaMqm:
     def messages(self, subject: Subject) -> list[Message]:
         """What to do, three worked examples, the texts."""
         return [*self._opening, Message("user", render_texts(self._files, subject))]
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @cached_property
     def _opening(self) -> tuple[Message, ...]:

@@ -40,13 +40,10 @@ from adjudge.core.segment import Subject
 from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
-from adjudge.judges._prompts import TEXT_FILES, Prompts, load_prompts, render_texts
+from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 from adjudge.judges._samples import TEMPERATURE, check_temperature, readable, vote
 
 __all__ = ["GembaV2", "reciprocal_rank_mean"]
-
-
-# Several judgements of one translation as one number.
 
 
 _DEVIATIONS: Final = 2.0
@@ -92,7 +89,7 @@ POINTS: Final = "mqm-google"
 
 
 @dataclass(frozen=True, kw_only=True)
-class GembaV2:
+class GembaV2(Prompted):
     """Ten lists of errors drawn at random, outliers dropped, the best of the others weighing most."""
 
     name: ClassVar[str] = "gemba-v2"
@@ -155,11 +152,6 @@ class GembaV2:
     def calls(self) -> Calls:
         """One call a sample."""
         return Calls(self.samples, self.samples, self.samples)
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @cached_property
     def _errors(self) -> ErrorList:

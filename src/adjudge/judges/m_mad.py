@@ -74,12 +74,13 @@ from adjudge.judges._json import object_schema, pick_keys, read_object, read_rea
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Parts,
+    Prompted,
     Prompts,
     attempts_of,
-    joined,
     judged_texts,
     load_prompts,
     nearest,
+    paragraphs,
     render_example,
     render_texts,
 )
@@ -88,7 +89,7 @@ from adjudge.judges._replies import shown
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
 
-# What the agents of M-MAD share: their kinds of errors, how they are asked, and how they answer.
+# What agents share
 
 
 T = TypeVar("T")
@@ -338,7 +339,7 @@ def read_remark(reply: Reply, subject: Subject) -> Statement:
     return Statement(read_reasons(reading.value["statement"], "statement"), Marked((), reading.flags))
 
 
-# The agents of a debate: two sides, a reviewer, an arbiter and a checker, and what each is shown.
+# Agents of a debate
 
 
 Topic = Literal["severity", "category", "entirety"]
@@ -452,7 +453,7 @@ class Floor:
             texts=render_texts(files, self.subject),
             supported=self._quoted(self.viewpoint.spans),
             opposed=self._opposed(),
-            transcript=self._transcript(said),
+            transcript=files.piece("transcript", said=self._spoken(said)) if said else files.piece("silence"),
             turn=turn,
         )
         return [system, question]
@@ -484,10 +485,6 @@ class Floor:
     def _quoted(self, spans: Sequence[ErrorSpan]) -> Quoted:
         return self.panel.quote_errors(spans, by_number=self._is_by_number)
 
-    def _transcript(self, said: Sequence[Said]) -> Parts:
-        files = self.panel.prompts
-        return files.piece("transcript", said=self._spoken(said)) if said else files.piece("silence")
-
     def _spoken(self, said: Sequence[Said]) -> Parts:
         pieces = [
             self.panel.prompts.piece(
@@ -498,8 +495,7 @@ class Floor:
             )
             for one in said
         ]
-        parts = [part for piece in pieces for part in (*piece, "\n\n")]
-        return joined(parts[:-1])
+        return paragraphs(pieces)
 
     def _turn(self, name: str, number: int) -> Parts:
         told = (
@@ -555,7 +551,7 @@ def _held(span: ErrorSpan) -> tuple[object, ...]:
     return (span.side, place, span.severity, span.category)
 
 
-# Stage 2 of M-MAD: two sides debate the errors of one dimension, by one of four strategies.
+# Stage 2, debate
 
 
 Strategy = Literal["consensus", "deliberation", "interactive-review", "consultancy-review", "none"]
@@ -619,13 +615,8 @@ class Debate:
         """
         if not self.is_needed:
             return self.floor.viewpoint
-        if self.strategy == "consensus":
-            return await self.reach_consensus()
-        if self.strategy == "deliberation":
-            return await self.deliberate()
-        if self.strategy == "interactive-review":
-            return await self.review()
-        return await self.consult()
+        lead = {"consensus": self.reach_consensus, "consultancy-review": self.consult}
+        return await lead.get(self.strategy, self.deliberate)()
 
     async def reach_consensus(self) -> Viewpoint:
         """Rounds until both agree; if they never do, the expert's list stands."""
@@ -643,18 +634,14 @@ class Debate:
         return self.outcome(said, None, [*flags, NO_CONSENSUS])
 
     async def deliberate(self) -> Viewpoint:
-        """All rounds, then an arbiter reads the transcript and decides."""
-        said: tuple[Said, ...] = ()
-        for number in range(1, self.rounds + 1):
-            said = (*said, *await self.exchange(said, number))
-        return self.outcome(said, await self.floor.decide(said))
+        """All rounds, then an arbiter reads the transcript and decides.
 
-    async def review(self) -> Viewpoint:
-        """As in deliberation, and between the rounds a reviewer asks what both must answer."""
+        In an interactive review a reviewer asks between the rounds what both must answer.
+        """
         said: tuple[Said, ...] = ()
         for number in range(1, self.rounds + 1):
             said = (*said, *await self.exchange(said, number))
-            if number < self.rounds:
+            if self.strategy == "interactive-review" and number < self.rounds:
                 said = (*said, await self.floor.examine(said, number, "turn_reviewer"))
         return self.outcome(said, await self.floor.decide(said))
 
@@ -685,19 +672,15 @@ class Debate:
             return expert._replace(flags=(*expert.flags, *told, *flags))
         told += decided.marked.flags
         if self.floor.is_about_severity:
-            told += _changed(expert.spans, decided.marked.spans)
+            places, left = (
+                {(span.side, span.start, span.end, span.text) for span in spans}
+                for spans in (expert.spans, decided.marked.spans)
+            )
+            told += [*([ADDED] if left - places else []), *([DROPPED] if places - left else [])]
         return expert._replace(spans=decided.marked.spans, flags=(*expert.flags, *told, *flags))
 
 
-def _changed(before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
-    """What a debate on severity did beside changing severities."""
-    places, left = (
-        {(span.side, span.start, span.end, span.text) for span in spans} for spans in (before, after)
-    )
-    return [*([ADDED] if left - places else []), *([DROPPED] if places - left else [])]
-
-
-# Stage 1 of M-MAD: each expert marks the errors of its own dimension.
+# Stage 1, evaluation
 
 
 _GARBLED: Final = "non_translation"
@@ -754,7 +737,7 @@ def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...
     )
 
 
-# Stage 3 of M-MAD: the final judge makes one list of all viewpoints.
+# Stage 3, final judge
 
 
 TIDIED: Final = "tidied"
@@ -808,8 +791,8 @@ def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subje
         files.piece("viewpoint", kind=v.dimension.shown, errors=panel.quote_errors(v.spans))
         for v in viewpoints
     ]
-    lists = joined([part for piece in pieces for part in (*piece, "\n\n")][:-1])
-    return [system, files.message("user", "viewpoints", texts=render_texts(files, subject), lists=lists)]
+    texts, lists = render_texts(files, subject), paragraphs(pieces)
+    return [system, files.message("user", "viewpoints", texts=texts, lists=lists)]
 
 
 def union(viewpoints: Sequence[Viewpoint]) -> tuple[ErrorSpan, ...]:
@@ -847,7 +830,7 @@ MOST_ROUNDS: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class MMad:
+class MMad(Prompted):
     """Experts by dimension, debates between two sides, and a final judge.
 
     Args:
@@ -880,7 +863,6 @@ class MMad:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what there is not."""
         for name, value, known in (
             ("strategy", self.strategy, get_args(Strategy)),
             ("topic", self.topic, get_args(Topic)),
@@ -952,11 +934,6 @@ class MMad:
         agents = ("expert", *debating)
         spoken = (f"{agent}.{dimension.name}" for agent in agents for dimension in self._dimensions)
         return (*spoken, *(["final"] if self.final_judge else []))
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @property
     def _dimensions(self) -> tuple[Dimension, ...]:

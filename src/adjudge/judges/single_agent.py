@@ -52,7 +52,6 @@ class SingleAgent:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a profile that there is not."""
         find_form(self.profile)
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:

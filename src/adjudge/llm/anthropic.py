@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal
 
 import orjson
 
@@ -119,13 +119,12 @@ class AnthropicDialect:
             fail_envelope("a list of blocks", content)
         if value.get("type") != "message":
             fail_envelope("a message", value.get("type"))
-        blocks = _read_blocks(content)
+        text, thought, asked = _read_blocks(content)
         finish = finish_of(value.get("stop_reason"), _FINISHED, frozenset())
         details = value.get("stop_details")
         if finish == "stop" and isinstance(details, dict) and details.get("type") == "refusal":
             finish = "refused"
-        calls = read_calls(blocks.calls, redactor) if finish == "stop" else ()
-        text = blocks.text
+        calls = read_calls(asked, redactor) if finish == "stop" else ()
         if request.schema is not None and self._endpoint.constrained and self._is_forced:
             text, calls = _unwrap(text, calls)
         if not request.tools:
@@ -136,7 +135,7 @@ class AnthropicDialect:
             model=read_words(name, redactor) if isinstance(name, str) else "",
             finish=finish,
             usage=self.usage(value),
-            reasoning=read_words(blocks.thought, redactor),
+            reasoning=read_words(thought, redactor),
             calls=calls,
         )
 
@@ -169,13 +168,9 @@ def _blocks(message: Message, mark: str) -> Iterator[dict[str, Any]]:
         yield {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
 
 
-class _Blocks(NamedTuple):
-    text: str
-    thought: str
-    calls: list[tuple[object, object, object, str]]
-
-
-def _read_blocks(content: list[dict[str, Any]]) -> _Blocks:
+def _read_blocks(
+    content: list[dict[str, Any]],
+) -> tuple[str, str, list[tuple[object, object, object, str]]]:
     """Text, thinking, and calls with the thinking before them, which must come back unread."""
     text = thought = ""
     calls: list[tuple[object, object, object, str]] = []
@@ -194,7 +189,7 @@ def _read_blocks(content: list[dict[str, Any]]) -> _Blocks:
             sealed = []
         else:
             fail_envelope("a block of text, thinking or tool use", block)
-    return _Blocks(text, thought, calls)
+    return text, thought, calls
 
 
 def _unwrap(text: str, calls: tuple[ToolCall, ...]) -> tuple[str, tuple[ToolCall, ...]]:

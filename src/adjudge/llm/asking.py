@@ -1,4 +1,11 @@
-"""The engine's `Ask`: store first, then the model; unreadable answers again, a bounded number of times."""
+"""Ask a model the questions of a run, each question once, and keep every answer.
+
+`Asker` serves all units of a run, `UnitAsk` one of them: it is the `Ask` that a judge is given. The call
+store is looked up first, then the model is asked. An answer that cannot be read is asked for again, a bounded
+number of times. `check_reply` says which replies may be read at all, `Tally` and `Trail` count what was
+asked. `Quiet` decides which of several failed questions a judgement fails with: the first in order, and not
+the one that a fast server failed first.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +63,6 @@ __all__ = [
 ]
 
 
-# Which replies may be read at all, whatever a judge would make of their words.
-
-
 FINAL: Final[frozenset[FailureReason]] = frozenset({"logprob", "model_mismatch", "refused"})
 """Asking again would not help, or would ask until the answer pleases."""
 
@@ -103,8 +107,6 @@ def check_calls(reply: Reply, tools: Iterable[Tool]) -> None:
     Raises:
         AnswerError: schema.
     """
-    if not reply.calls:
-        return
     names = {tool.name for tool in tools}
     for call in reply.calls:
         if call.name not in names:
@@ -153,9 +155,6 @@ def _parts(name: str) -> tuple[str, str]:
     return last[: found.start()], re.sub(r"\D", "", found[0])
 
 
-# Which of several failed questions a judgement fails with: not the one that a fast server failed first.
-
-
 Order = tuple[str, str, bytes]
 _TURNS: Final = 10  # of the event loop; an answered question starts its next one within three
 
@@ -173,12 +172,10 @@ class Quiet:
         """Whether the unit can get no further before answers come."""
 
     def __enter__(self) -> None:
-        """Count a question as open."""
         self._open += 1
         self._changed()
 
     def __exit__(self, *_: object) -> None:
-        """Count it as answered or failed."""
         self._open -= 1
         self._changed()
 
@@ -235,9 +232,6 @@ class Quiet:
         _, turn = min(self._held, key=lambda held: held[0])
         if not turn.done():
             turn.set_result(None)
-
-
-# What a session has asked so far.
 
 
 class Trail(NamedTuple):
@@ -333,37 +327,29 @@ class Keeper(Protocol):
     @property
     def began_empty(self) -> bool:
         """Whether it holds nothing but what this session has asked."""
-        ...
 
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request, if it is known."""
-        ...
 
     async def save(
         self, key: bytes, request: StoredRequest, reply: Reply, *, replaces: bool = False
     ) -> Reply:
         """Keep an answer, and return the one that counts."""
-        ...
 
     async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
         """Claim a question, or wait for the answer of the process that is asking it."""
-        ...
 
     def release(self, key: bytes) -> None:
         """End the claim of a question that brought no answer."""
-        ...
 
     async def depart(self, attempt: Attempt) -> None:
         """Write down that a request is about to be sent."""
-        ...
 
     def note(self, attempt: Attempt) -> None:
         """Write down that a model was asked."""
-        ...
 
     def save_uses(self, unit: str, uses: Sequence[Use], *, maybe_known: bool = True) -> None:
         """Write down which calls a unit of work used."""
-        ...
 
 
 class Adapting(Protocol):
@@ -371,11 +357,9 @@ class Adapting(Protocol):
 
     def knows(self, wants: str) -> bool:
         """Whether it says how such an answer is read."""
-        ...
 
     def adapt(self, wants: str, reply: Reply) -> Reply:
         """The reply in the form that a judge reads."""
-        ...
 
 
 class Asker:
@@ -444,8 +428,7 @@ class Asker:
 
     def note_room(self, model: OpenModel, place: int) -> None:
         """Remember that a model has answered in the room that it has after so many cuts."""
-        if place > self.room_of(model):
-            self._rooms[model.identity] = place
+        self._rooms[model.identity] = max(place, self.room_of(model))
 
     def forget(self, keys: Iterable[bytes]) -> None:
         """Ask these questions anew although they are stored; each of them once in a session."""
@@ -474,7 +457,7 @@ class Asker:
         if (elsewhere := await self.store.claim(request.key, anew=replaces)) is not None:
             self.tally.from_store += not is_search(elsewhere.model)
             return elsewhere
-        began, when = time.monotonic(), _now()
+        began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
         try:
             reply = await model.reply(request)
         except BaseException:
@@ -589,7 +572,11 @@ class UnitAsk:
             seed=self._asker.seed,
         )
         digest = question_digest(model.identity, request)
-        if sample := self._next_sample(digest, about):
+        # How often this unit asked just this before: ten samples are ten calls, two agents share one.
+        same = (digest, about.stage, about.role)
+        sample = self._samples.get(same, 0)
+        self._samples[same] = sample + 1
+        if sample:
             request = request.but(sample=sample)
         question = _Question(self._asker, model, self._log, digest, limits)
         with self._quiet:
@@ -644,13 +631,6 @@ class UnitAsk:
     def from_store(self) -> int:
         """How many of its answers were stored before."""
         return sum(self._log.stored)
-
-    def _next_sample(self, digest: bytes, about: About) -> int:
-        """How often this unit asked just this before; ten samples are ten calls, two agents share one."""
-        same = (digest, about.stage, about.role)
-        before = self._samples.get(same, 0)
-        self._samples[same] = before + 1
-        return before
 
     def end(self) -> None:
         """Close the unit of work and write down what it asked."""
@@ -790,8 +770,18 @@ class _Question:
         return request.but(sampling=_limited(request.sampling, self._limits[place])) if place else request
 
     def _known(self, request: Request) -> tuple[bytes, Reply | None]:
-        """The key of a request, and the stored reply; each key is looked for once, since a store counts."""
-        keys = self._keys(request)
+        """The key of a request, and the stored reply; each key is looked for once, since a store counts.
+
+        Other keys are those under which earlier versions stored the same question: they asked again in the
+        same words, and sent no schema to a server of one's own.
+        """
+        identity = self._model.identity
+        keys = [call_key(identity, request, self._digest)]
+        if not self._asker.store.began_empty:
+            if self._digest != self._first:
+                keys.append(call_key(identity, request, self._first))
+            if (earlier := identity.earlier) is not None:
+                keys.append(call_key(earlier, request))
         for key in keys:
             if (stored := self._asker.find(key)) is not None:
                 return key, stored
@@ -817,21 +807,6 @@ class _Question:
         self._log.all_stored = False
         self._log.answered += not is_search(self._model.name)
         return reply, use
-
-    def _keys(self, request: Request) -> list[bytes]:
-        """Return the key of a call, then those under which earlier versions stored the same question.
-
-        Earlier versions asked again in the same words, and sent no schema to a server of one's own.
-        """
-        identity = self._model.identity
-        keys = [call_key(identity, request, self._digest)]
-        if self._asker.store.began_empty:
-            return keys
-        if self._digest != self._first:
-            keys.append(call_key(identity, request, self._first))
-        if (earlier := identity.earlier) is not None:
-            keys.append(call_key(earlier, request))
-        return keys
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         if reply.model not in {"", self._model.identity.model, self._model.name}:
@@ -865,7 +840,3 @@ def _is_masked(reply: Reply, request: Request) -> bool:
     if KEY_MARK not in reply.text and KEY_MARK not in reply.model:
         return False
     return not any(KEY_MARK in str(part) for message in request.messages for part in message.parts)
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

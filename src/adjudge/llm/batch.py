@@ -1,4 +1,9 @@
-"""Questions put to providers in batches: cheaper, within a day, and fetched whenever we come back."""
+"""Ask models in batches: providers answer within a day, for less money.
+
+A run then works in waves. `BatchModel` answers what earlier batches have brought and collects every other
+question in its `Spool`, a file. Between two waves the `Desk` makes batches of the collected questions, sends
+them, waits for them and fetches their results; `Results` finds a result by the key of its question.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, NoReturn
+from typing import IO, Any, Final, NamedTuple
 
 import orjson
 
@@ -57,9 +62,6 @@ from adjudge.store.call_file import Attempt
 __all__ = ["Desk", "Found", "Results", "Spool", "check_batches", "open_desk"]
 
 
-# The questions of the next wave, on disk; in memory stands what is needed to cut them into batches.
-
-
 _NOTHING: Final = Usage()
 
 
@@ -94,11 +96,9 @@ class Spool:
         self._end = 0
 
     def __contains__(self, key: bytes) -> bool:
-        """Whether a question is waiting."""
         return key in self._rows
 
     def __len__(self) -> int:
-        """Count the questions."""
         return len(self._rows)
 
     def add(self, key: bytes, line: bytes, most: Usage) -> None:
@@ -164,7 +164,6 @@ class Spool:
 
     @property
     def _file(self) -> IO[bytes]:
-        """The file, which is made when it is first needed."""
         if self._opened is None:
             self._opened = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (as long as the run)
         return self._opened
@@ -186,9 +185,6 @@ def _first(
 
 def _no_room(error: OSError) -> StoreError:
     return StoreError(f"cannot keep the questions of a batch: {error.strerror}; make room and run it again")
-
-
-# The results of batches that are here and were not read yet: found by the key of their question.
 
 
 _LONGEST: Final = 2 << 20  # bytes of a line; a body of 1 MB and what stands around it
@@ -330,9 +326,6 @@ def _said(value: dict[str, Any]) -> list[object]:
     return [value.get("result"), value.get("error")]
 
 
-# A model that is asked in batches: it answers what a batch has brought, and collects the rest.
-
-
 _TIMES: Final = 3  # that a question is sent in all, where its fault says nothing else
 
 
@@ -412,7 +405,8 @@ class BatchModel:
                 return outcome
             self._take(key, outcome)
         if key in self._failed:
-            _fail(self._failed[key])
+            fault = self._failed[key]
+            raise AnswerError(fault.reason, fault.detail)
         if key not in self.sent and key not in self.spool and self.stopped is None:
             line = orjson.dumps(self.dialect.line(key, self.wire.dialect.payload(request)))
             self.spool.add(key, line, most_of(request))
@@ -454,13 +448,6 @@ class BatchModel:
             self._failed[key] = fault
 
 
-def _fail(fault: Fault) -> NoReturn:
-    raise AnswerError(fault.reason, fault.detail)
-
-
-# What goes out and comes back between two waves of a run: batches are made, sent, waited for and fetched.
-
-
 _TRIES: Final = 3  # to send a batch, or to fetch whole results
 _LONGEST_PAUSE: Final = 60.0
 _SETTLED: Final = 8  # looks after which a batch that got there is in the list: half a minute
@@ -489,7 +476,7 @@ class Desk:
         self._ledger = Ledger(folder)
         self._token = token
         self._meter = Meter({})
-        self._say: Callable[[str], None] = _say_nothing
+        self._say: Callable[[str], None] = lambda _: None
         self._sync: Callable[[], None] = lambda: None
         self.is_open = False
         self._keys: dict[int, set[bytes]] = {}
@@ -529,8 +516,7 @@ class Desk:
             ModelError: a batch was refused.
             ServerStopError: the provider stopped us; the same run goes on later.
         """
-        self._finish()
-        self._stop_where_stopped()
+        self.end()
         for batch in self._ledger.open:
             if batch.state == "prepared":
                 await self._send(batch, is_new=False)
@@ -538,37 +524,28 @@ class Desk:
         for model in self._models.values():
             await self._submit(model)
         if not self._ledger.open:
-            self._refuse(left)
+            name, most = next(iter(left.items()))
+            raise self._meter.refusal(
+                self._models[name].account.model, most, "the smallest batch worth a wave"
+            )
         self.wave += 1
         await self._wait()
 
     def end(self) -> None:
-        """The run is over: every result was read."""
-        self._finish()
-        self._stop_where_stopped()
+        """Let go of batches whose results were read: their answers are in the call store.
 
-    def _stop_where_stopped(self) -> None:
-        for model in self._models.values():
-            if model.stopped is not None:
-                raise model.stopped
-
-    def _finish(self) -> None:
-        """Let go of batches whose results were read: their answers are in the call store."""
+        Raises:
+            AdjudgeError: why a model shall be asked no more.
+        """
         if read := [batch for batch in self._ledger.open if batch.state == "fetched"]:
             self._sync()
         for batch in read:
             self._models[batch.model].results.drop(self._keys.pop(batch.number))
             self._meter.free(self._holds.pop(batch.number))
             self._ledger.finish(batch)
-
-    def _refuse(self, left: Mapping[str, Usage]) -> NoReturn:
-        """Nothing is out and nothing could be sent.
-
-        Raises:
-            BudgetError: always: what waits cannot be paid.
-        """
-        name, most = next(iter(left.items()))
-        raise self._meter.refusal(self._models[name].account.model, most, "the smallest batch worth a wave")
+        for model in self._models.values():
+            if model.stopped is not None:
+                raise model.stopped
 
     # Out...
 
@@ -578,17 +555,14 @@ class Desk:
         chunks = list(spool.chunks(limits, frame, lambda u: self._meter.fits(model.account.model, u)))
         if sum(len(chunk.keys) for chunk in chunks) >= _least(len(spool)):
             for chunk in chunks:
-                await self._send(self._prepare(model, chunk), is_new=True)
-        model.spool.clear()
-
-    def _prepare(self, model: BatchModel, chunk: Chunk) -> Batch:
-        batch = self._ledger.next(model.name)
-        batch.count = len(chunk.keys)
-        batch.prompt, batch.completion = chunk.most.prompt, chunk.most.completion
-        model.spool.write(chunk, model.dialect.frame, self._ledger.requests(batch))
-        self._ledger.prepare(batch)
-        self._watch(batch, set(chunk.keys))
-        return batch
+                batch = self._ledger.next(model.name)
+                batch.count = len(chunk.keys)
+                batch.prompt, batch.completion = chunk.most.prompt, chunk.most.completion
+                spool.write(chunk, frame, self._ledger.requests(batch))
+                self._ledger.prepare(batch)
+                self._watch(batch, set(chunk.keys))
+                await self._send(batch, is_new=True)
+        spool.clear()
 
     def _watch(self, batch: Batch, keys: set[bytes]) -> None:
         """Remember that these are out, and what they may cost."""
@@ -653,20 +627,15 @@ class Desk:
             except AnswerError as error:
                 why = str(error)
             except ServerStopError as error:
-                raise self._gone(batch, error) from error
+                if "status 404" not in str(error):
+                    raise
+                raise ServerStopError(
+                    f"{error}: batch {batch.id} is not there; is this the key that it was sent with? "
+                    f"Without {self._ledger.path} its calls are sent and paid again"
+                ) from error
         raise ServerAwayError(f"{model.name}: batch {batch.id}: {why}; the same command goes on later")
 
-    def _gone(self, batch: Batch, error: ServerStopError) -> ServerStopError:
-        """A batch that is not there, with what to do; any other reason as it is."""
-        if "status 404" not in str(error):
-            return error
-        return ServerStopError(
-            f"{error}: batch {batch.id} is not there; is this the key that it was sent with? "
-            f"Without {self._ledger.path} its calls are sent and paid again"
-        )
-
     async def _fetch(self, batch: Batch, status: Status) -> None:
-        """Fetch the results of a batch that has ended."""
         model = self._models[batch.model]
         if status.state == "failed":
             self._ledger.finish(batch)
@@ -676,8 +645,9 @@ class Desk:
             path = self._ledger.results(batch, number)
             for _ in range(_TRIES):
                 await model.wire.download(url, path, batch.count * _LINE)
-                if _count_lines(path) >= least:
-                    break
+                with path.open("rb") as file:
+                    if sum(bool(line.strip()) for line in file) >= least:
+                        break
         ending: Ending = "cancelled" if status.state == "cancelled" else "ended"
         self._ledger.mark(batch, state="fetched", ending="expired" if status.expired else ending)
         self._index(batch)
@@ -702,10 +672,6 @@ class Desk:
             self._say(f"batch {batch.id}: {found}")
 
 
-def _say_nothing(_: str) -> None:
-    """Before anybody listens."""
-
-
 def _least(waiting: int) -> int:
     """How many of the calls that wait must be affordable, so that a wave is begun."""
     return -(-waiting // _FEWEST)
@@ -714,14 +680,6 @@ def _least(waiting: int) -> int:
 def count_calls(batch: Batch) -> str:
     """How many calls a batch has, in words."""
     return f"{batch.count:,} call{'' if batch.count == 1 else 's'}"
-
-
-def _count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(bool(line.strip()) for line in file)
-
-
-# Models that are to be asked in batches.
 
 
 _OPTION: Final = "--engine batch"

@@ -1,4 +1,10 @@
-"""Anthropic's Message Batches: all requests in one body, and one file of results."""
+"""The providers of batches, and the ledger of what was sent to them.
+
+`BatchDialect` is what differs between providers: `FileBatches` speaks the Batch API of OpenAI, where a file
+of requests is uploaded, and `MessageBatches` that of Anthropic, where one body holds all requests.
+`BatchWire` is the connection to one provider. The `Ledger` of a run is on disk before anything is sent, so
+that a run that was killed picks its batches up again.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,7 @@ import asyncio
 import datetime as dt
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -45,9 +51,6 @@ __all__ = [
 ]
 
 
-# HTTP with a provider of batches: small questions, a large file up, a large file down.
-
-
 _TRANSFER: Final = 3600.0  # seconds for a file
 _CHUNK: Final = 1 << 20
 _LONGEST_LINE: Final = 64 << 20  # bytes that are held in memory
@@ -76,6 +79,19 @@ class BatchWire(Wire):
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 (any JSON)
         """Read something; tried again where that can help."""
         return await self._ask("GET", path, lambda _: {"params": dict(query or {})})
+
+    async def pages(self, path: str, after: str) -> AsyncIterator[list[Any]]:
+        """The pages of a list of batches; `after` names the parameter that asks for the next one."""
+        query = {"limit": "100"}
+        for _ in range(_PAGES):
+            page = await self.get(path, query)
+            rows = page.get("data") if isinstance(page, dict) else None
+            if not isinstance(rows, list):
+                fail_envelope("a list of batches", rows)
+            yield rows
+            if not rows or page.get("has_more") is not True:
+                return
+            query[after] = read_id(rows[-1], "a batch")
 
     async def upload(self, path: str, file: Path, **fields: str) -> Any:  # noqa: ANN401 (any JSON)
         """Send a file as a form; tried again where that can help."""
@@ -224,9 +240,6 @@ class BatchWire(Wire):
         raise ServerAwayError(f"{self.name}: {detail}; the same command goes on later")
 
 
-# The batches of a run, on disk before anything is sent: a run that was killed picks them up again.
-
-
 LEDGER: Final = "batches.jsonl"
 _FOLDER: Final = "batches"
 
@@ -284,7 +297,14 @@ class Ledger:
         self.folder = folder / _FOLDER
         self.batches: dict[int, Batch] = {}
         for row in _rows(self.path):
-            self._take(row)
+            try:
+                number = int(row["number"])
+                before = asdict(self.batches[number]) if number in self.batches else {}
+                batch = Batch(**(before | row))
+                batch.wrong = tuple(batch.wrong)
+            except (KeyError, TypeError, ValueError) as error:
+                raise StoreError(f"{self.path} is damaged at {row!r}; restore it from a copy") from error
+            self.batches[number] = batch
 
     @property
     def open(self) -> list[Batch]:
@@ -349,16 +369,6 @@ class Ledger:
         for path in self.folder.glob(f"{batch.number}.*"):
             path.unlink(missing_ok=True)
 
-    def _take(self, row: dict[str, Any]) -> None:
-        try:
-            number = int(row["number"])
-            before = asdict(self.batches[number]) if number in self.batches else {}
-            batch = Batch(**(before | row))
-            batch.wrong = tuple(batch.wrong)
-        except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"{self.path} is damaged at {row!r}; restore it from a copy") from error
-        self.batches[number] = batch
-
     def _write(self, row: dict[str, object]) -> None:
         try:
             with self.path.open("ab") as file:
@@ -405,9 +415,6 @@ def refuse_open_batches(folder: Path) -> None:
             f"{folder} has calls in batches ({names}): fetch them with --engine batch, or delete "
             f"{folder / LEDGER}, and they are paid again"
         )
-
-
-# What differs between providers of batches: how one is sent, how it stands, what its results say.
 
 
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
@@ -479,7 +486,6 @@ class BatchDialect(Protocol):
 
     def line(self, key: bytes, payload: Mapping[str, Any]) -> dict[str, Any]:
         """One request, under the key that its call is stored under."""
-        ...
 
     async def submit(self, wire: BatchWire, file: Path, token: str) -> str:
         """Send a file of requests, with a token where there is a place for it; the id of the batch.
@@ -487,7 +493,6 @@ class BatchDialect(Protocol):
         Raises:
             UnsureError: it may or may not have got there.
         """
-        ...
 
     async def find(self, wire: BatchWire, sent: Sent) -> str:
         """The id of a batch that may have got there; empty if it did not.
@@ -496,11 +501,9 @@ class BatchDialect(Protocol):
             wire: to the provider.
             sent: what is known of it.
         """
-        ...
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
         """How a batch stands."""
-        ...
 
     def read(self, value: Mapping[str, Any]) -> Item:
         """Read one line of results.
@@ -508,7 +511,6 @@ class BatchDialect(Protocol):
         Raises:
             AnswerError: it is none.
         """
-        ...
 
 
 def read_id(value: object, what: str) -> str:
@@ -559,13 +561,7 @@ def refused(value: object, status: int | None) -> Fault:
 
 def open_batch_dialect(name: str) -> BatchDialect:
     """The dialect of a provider by its `Provider.batch`."""
-    if name == "anthropic":
-        return MessageBatches()
-
-    return FileBatches()
-
-
-# OpenAI's batches: a file of requests is uploaded, a batch made of it, and files of results come back.
+    return MessageBatches() if name == "anthropic" else FileBatches()
 
 
 _RUNNING: Final = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
@@ -596,18 +592,10 @@ class FileBatches:
 
     async def find(self, wire: BatchWire, sent: Sent) -> str:
         """Look for the token; every batch of ours carries one."""
-        query = {"limit": "100"}
-        for _ in range(_PAGES):
-            page = await wire.get("batches", query)
-            rows = page.get("data") if isinstance(page, dict) else None
-            if not isinstance(rows, list):
-                fail_envelope("a list of batches", rows)
+        async for rows in wire.pages("batches", "after"):
             for row in rows:
                 if isinstance(row, dict) and (row.get("metadata") or {}).get("adjudge") == sent.token:
                     return read_id(row, "a batch")
-            if not rows or page.get("has_more") is not True:
-                break
-            query["after"] = read_id(rows[-1], "a batch")
         return ""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
@@ -620,7 +608,11 @@ class FileBatches:
         if word in _RUNNING:
             return Status(state="running", done=done)
         if word == "failed":
-            return Status(state="failed", why=_why(value.get("errors")))
+            errors = value.get("errors")
+            rows = errors.get("data") if isinstance(errors, dict) else None
+            found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+            words = [f"{row.get('code')}: {row.get('message')}" for row in found[:3]]
+            return Status(state="failed", why="; ".join(words) or "no reason was given")
         if word not in {"completed", "expired", "cancelled"}:
             raise AnswerError("bad_envelope", f"{word[:40]!r} is no status of a batch that we know")
         answered = count_of(value, "completed")
@@ -647,19 +639,8 @@ class FileBatches:
                 return Item(body=response.get("body"))
             return Item(fault=refused(response.get("body"), status if type(status) is int else None))
         code = error.get("code") if isinstance(error, dict) else None
-        return Item(fault=_ended(str(code)) or refused({"error": error}, None))
-
-
-def _ended(code: str) -> Fault | None:
-    return expired() if code in {"batch_expired", "batch_cancelled"} else None
-
-
-def _why(errors: object) -> str:
-    """What the provider says of a batch that it refused as a whole."""
-    rows = errors.get("data") if isinstance(errors, dict) else None
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    words = [f"{row.get('code')}: {row.get('message')}" for row in found[:3]]
-    return "; ".join(words) or "no reason was given"
+        is_over = str(code) in {"batch_expired", "batch_cancelled"}
+        return Item(fault=expired() if is_over else refused({"error": error}, None))
 
 
 _ANTHROPIC_PATH: Final = "messages/batches"
@@ -696,19 +677,13 @@ class MessageBatches:
     async def find(self, wire: BatchWire, sent: Sent) -> str:
         """Look for one of the same size that was made since; its results will tell whether it is ours."""
         since = dt.datetime.fromisoformat(sent.batch.time) - _DRIFT
-        query = {"limit": "100"}
-        for _ in range(_PAGES):
-            page = await wire.get(_ANTHROPIC_PATH, query)
-            rows = page.get("data") if isinstance(page, dict) else None
-            if not isinstance(rows, list):
-                fail_envelope("a list of batches", rows)
+        async for rows in wire.pages(_ANTHROPIC_PATH, "after_id"):
             recent = [row for row in rows if isinstance(row, dict) and _made(row) >= since]
             for row in recent:
                 if count_of(row, "processing", *_ALL) == sent.batch.count and row.get("id") not in sent.known:
                     return read_id(row, "a batch")
-            if len(recent) < len(rows) or not rows or page.get("has_more") is not True:
+            if len(recent) < len(rows):
                 break
-            query["after_id"] = read_id(rows[-1], "a batch")
         return ""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:

@@ -149,5 +149,4 @@ def check_address(address: str, version: str = "/v1", *, option: str = "--base-u
 
 
 def _key_option(option: str) -> str:
-    """The option that names the key of what this one gives the address of."""
     return "--key-env" if option == "--base-url" else f"{option}-key-env"

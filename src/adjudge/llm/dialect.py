@@ -1,6 +1,8 @@
-"""What differs between families of servers: where a call goes, how it is said, how its answer is read.
+"""What differs between families of servers: the address of a call, its body, and how an answer is read.
 
-Retries, limits, attempts and deadlines know nothing of it; see `llm/remote.py` and `llm/wire.py`.
+`Dialect` is what each of them implements. The functions check what all of them check in the same way: bodies,
+words, counts, log-probabilities and the arguments of tools. Retries, limits, attempts and deadlines know
+nothing of a dialect; see `llm/remote.py` and `llm/wire.py`.
 """
 
 from __future__ import annotations
@@ -41,25 +43,20 @@ class Dialect(Protocol):
     @property
     def method(self) -> Literal["GET", "POST"]:
         """How a request goes out: as a body, or in the address."""
-        ...
 
     @property
     def words(self) -> frozenset[str]:
         """Keys of a body that decide what it says; one of them twice, with two values, makes it ambiguous."""
-        ...
 
     @property
     def address(self) -> str:
         """Where calls go."""
-        ...
 
     def headers(self) -> dict[str, str]:
         """What this dialect adds to the headers; the key is there and nowhere else."""
-        ...
 
     def payload(self, request: Request) -> dict[str, Any]:
         """The body of a request: what the model sees, and nothing of what the call is about."""
-        ...
 
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
         """Read the reply out of a body, strictly.
@@ -67,11 +64,9 @@ class Dialect(Protocol):
         Raises:
             AnswerError: it is none.
         """
-        ...
 
     def usage(self, value: object) -> Usage:
         """Tokens that a body counts, whatever else is wrong with it."""
-        ...
 
 
 def render_turns(
@@ -96,9 +91,6 @@ def render_turns(
         else:
             turns.append({"role": role, field: list(pieces)})
     return turns
-
-
-# What every dialect checks in the same way: bodies, words, counts, log-probabilities, arguments of tools.
 
 
 FILTERED: Final = (
@@ -176,7 +168,6 @@ def refuse_duplicate_keys(text: str | bytes, keys: Collection[str] | None = None
 
 
 def _is_same(one: object, other: object) -> bool:
-    """Equal, and 1 is not true."""
     return json.dumps(one) == json.dumps(other)
 
 
@@ -194,6 +185,20 @@ def _kind(value: object) -> str:
         if value in ({}, [], "")
         else f"a value of type {type(value).__name__}"
     )
+
+
+def only_of(value: object, what: str) -> dict[str, Any]:
+    """The one answer of a body, which brings it in a list.
+
+    Raises:
+        AnswerError: bad_envelope, or count for several.
+    """
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        fail_envelope(f"a list of {what}", value)
+    if len(value) != 1:
+        raise AnswerError("count", f"one answer was asked for, {len(value)} came")
+    only: dict[str, Any] = value[0]
+    return only
 
 
 def read_words(text: str, redactor: Redactor) -> str:
@@ -344,9 +349,9 @@ def read_calls(calls: Iterable[tuple[Any, Any, object, str]], redactor: Redactor
             arguments=_object(_clean(arguments, redactor)),
             state=read_words(state, redactor),
         )
-        if call.id in found and not _is_same(_facts(found[call.id]), _facts(call)):
+        before = found.setdefault(call.id, call)
+        if not _is_same([before.name, before.arguments], [call.name, call.arguments]):
             raise AnswerError("ambiguous", f"two tool calls have the id {call.id[:40]!r}")
-        found.setdefault(call.id, call)
     return tuple(found.values())
 
 
@@ -358,10 +363,6 @@ def refuse_calls(calls: object) -> None:
     """
     if calls:
         raise AnswerError("schema", "the reply calls a tool, and none was offered")
-
-
-def _facts(call: ToolCall) -> list[object]:
-    return [call.name, call.arguments]
 
 
 def _clean(value: object, redactor: Redactor, depth: int = 0) -> object:

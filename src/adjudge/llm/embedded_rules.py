@@ -1,7 +1,8 @@
 """The embedded model `builtin/rules`: no network, no weights, no language model.
 
 It answers what a call is about (`About.wants`) from the findings of `adjudge.checks`, so that judges run
-offline: for the demo, for tests, and as the floor that a real judge must beat.
+offline: for the demo, for tests, and as the floor that a real judge must beat. Each `answer_...` function
+answers one such question. `RulesModel` chooses among them.
 """
 
 from __future__ import annotations
@@ -26,9 +27,6 @@ from adjudge.llm.model import Request
 __all__ = ["ROLES", "RulesModel"]
 
 
-# What a finding of the rules is called among the categories that a judge asks about.
-
-
 _STAND_INS: Final = {
     "empty-translation": "accuracy/omission",
     "source-copied": "accuracy/untranslated text",
@@ -45,7 +43,7 @@ def category_among(finding: Finding, offered: Collection[str]) -> str | None:
     return next((name for name in names if name in offered), None)
 
 
-# What the embedded rules find in one translation, and what it comes to: points, a rating, a certainty.
+# Findings and their worth
 
 
 _WEIGHTS: Final = find_weights("mqm-google")
@@ -84,7 +82,7 @@ def writable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)
 
 
-# What the embedded rules answer to questions of curation: stand-ins, by the look of the texts.
+# Answers for curation
 
 
 _SIGNS: Final = {
@@ -117,8 +115,7 @@ def answer_difficulty(about: About) -> tuple[TokenLogprob, ...]:
 
 def answer_translation(about: About) -> tuple[TokenLogprob, ...]:
     """The source itself behind the code of the language: rules cannot translate."""
-    text = f"[{about.facts.get('language', '')}] {about.subject.source}"
-    return (TokenLogprob(json.dumps({"translation": text}, ensure_ascii=False), 0.0),)
+    return _said(1.0, translation=f"[{about.facts.get('language', '')}] {about.subject.source}")
 
 
 def answer_categories(about: About) -> tuple[TokenLogprob, ...]:
@@ -144,7 +141,7 @@ def _overlap(mark: ErrorSpan, span: ErrorSpan) -> bool:
     return max(mark.start, span.start) < min(ends)
 
 
-# What the embedded rules say of two translations: the one whose findings cost fewer points is better.
+# Answers on pairs and criteria
 
 
 _CORES: Final[Mapping[str, frozenset[str]]] = {
@@ -187,7 +184,7 @@ def _findings(about: About, system: str) -> list[Finding]:
     return [f for f in found if cores is None or (f.span.category or "other").partition("/")[0] in cores]
 
 
-# The embedded rules in the later stages of HiMATE: correction, comparison, opinion, response.
+# Answers in HiMATE's later stages
 
 
 _LIKELY: Final = 0.5  # precision from which a finding is taken for an error
@@ -259,7 +256,7 @@ def _said(precision: float, **fields: object) -> Tokens:
     return (TokenLogprob(json.dumps(fields, ensure_ascii=False), math.log(precision)),)
 
 
-# What the embedded rules say in a debate: of each error, whether their own findings bear it out.
+# Answers in a debate
 
 
 Error = Mapping[str, str]
@@ -356,7 +353,7 @@ def _answer(value: Mapping[str, object], findings: Sequence[Finding]) -> tuple[T
     return (TokenLogprob(json.dumps(value, ensure_ascii=False), certainty_of(findings)),)
 
 
-# What the embedded rules say in RATE's roles: fixed decisions of the core agent, and what its tools answer.
+# Answers in RATE's roles
 
 
 _SURE: Final = 0.9  # below this confidence RATE compares
@@ -366,40 +363,31 @@ _LONGEST: Final = 200
 def answer_action(about: About) -> Tokens | ToolCall:
     """The next tool: search once, evaluate, compare once where unsure, finish."""
     facts = about.facts
-    tool, arguments, thought = _preparing(about) if "prepare" in _tools(facts) else _judging(about)
+    tool, arguments, thought = _step(about)
     if facts.get("form") == "native":
         return ToolCall(id="call", name=tool, arguments={"thought": thought, **arguments})
     spelled = {key: str(value).replace("<", "‹") for key, value in arguments.items()}  # no tag in a value
     pairs = "\n".join(f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>" for k, v in spelled.items())
-    return _rate_said(f"{thought}\n<tool_call>{tool}\n{pairs}\n</tool_call>")
-
-
-def _tools(facts: Mapping[str, Any]) -> list[str]:
-    return [str(tool) for tool in facts.get("tools", ())]
+    return (_certain(f"{thought}\n<tool_call>{tool}\n{pairs}\n</tool_call>"),)
 
 
 Step = tuple[str, dict[str, Any], str]
 
 
-def _preparing(about: About) -> Step:
-    facts, source = about.facts, _safe(about.subject.source)
-    if "search" in _tools(facts) and not facts.get("searched"):
-        return "search", {"query": source[:_LONGEST]}, "Nothing is known of the source yet."
-    anchors = {"low_anchor": source, "high_anchor": source} if facts.get("anchors") else {}
-    return "prepare", {"context_notes": _known(facts), **anchors}, "The rules can find out no more."
-
-
-def _judging(about: About) -> Step:
-    facts, subject = about.facts, about.subject
-    tools, notes, score = _tools(facts), _known(facts), facts.get("score")
+def _step(about: About) -> Step:
+    facts: Mapping[str, Any] = about.facts
+    tools, source = facts.get("tools", ()), _safe(about.subject.source)
+    notes, score = str(facts.get("known") or "nothing is known"), facts.get("score")
     if "search" in tools and not facts.get("searched"):
-        query = _safe(subject.source)[:_LONGEST]
-        return "search", {"query": query}, "Nothing is known of the source yet."
+        return "search", {"query": source[:_LONGEST]}, "Nothing is known of the source yet."
+    if "prepare" in tools:
+        anchors = {"low_anchor": source, "high_anchor": source} if facts.get("anchors") else {}
+        return "prepare", {"context_notes": notes, **anchors}, "The rules can find out no more."
     if score is None and "evaluate" in tools:
         return "evaluate", {"context_notes": notes}, "There is no score yet."
     unsure = float(str(facts.get("confidence") or 0)) < _SURE
     if "compare" in tools and unsure and not facts.get("compared") and not facts.get("frozen"):
-        written = {"low_anchor": _safe(subject.source), "high_anchor": _safe(subject.translation)}
+        written = {"low_anchor": source, "high_anchor": _safe(about.subject.translation)}
         anchors = written if facts.get("cold") else {}
         given = {"tentative_score": score, "context_notes": notes, **anchors}
         return "compare", given, "The confidence is below 0.9."
@@ -426,14 +414,13 @@ def answer_assessment(about: About) -> Tokens:
 def answer_queries(about: About) -> Tokens:
     """The question itself."""
     query = {"query": str(about.facts.get("question", "")), "recency": None}
-    return _rate_said(json.dumps({"queries": [query]}, ensure_ascii=False))
+    return _said(1.0, queries=[query])
 
 
 def answer_question(about: About) -> Tokens:
     """The first result as it stands."""
     found = _safe(str(about.facts.get("found", "")))
-    answer = {"reasoning": "The first result, unread.", "answer": found}
-    return _rate_said(json.dumps(answer, ensure_ascii=False))
+    return _said(1.0, reasoning="The first result, unread.", answer=found)
 
 
 def _span(finding: Finding) -> dict[str, str]:
@@ -445,17 +432,9 @@ def _span(finding: Finding) -> dict[str, str]:
     }
 
 
-def _known(facts: Mapping[str, Any]) -> str:
-    return str(facts.get("known") or "nothing is known")
-
-
 def _safe(text: str) -> str:
     """A text that every form of answer can hold; one of nothing says so."""
     return writable(text).strip() or "(empty)"
-
-
-def _rate_said(text: str) -> Tokens:
-    return (TokenLogprob(text, 0.0),)
 
 
 _NAME: Final = "builtin/rules"
@@ -506,7 +485,14 @@ def _answer_errors(about: About) -> Tokens:
     """The errors, in JSON or under headings. Every error is one token with its rule's precision."""
     errors = _errors_wanted(about)
     if _form(about) == "headings":
-        return _headings(errors, _severities(about), about.subject)
+        tokens = []
+        for index, severity in enumerate(_severities(about)):
+            tokens.append(_certain(("\n" if index else "") + f"{severity.capitalize()}:"))
+            found = [e for e in errors if e.severity == severity]
+            tokens += [TokenLogprob(_line(e, about.subject), math.log(e.finding.precision)) for e in found]
+            if not found:
+                tokens.append(_verdict("\nno-error", errors))
+        return tuple(tokens)
     return (_certain('{"errors": ['), *_objects(errors, about), _verdict("]}", errors))
 
 
@@ -520,7 +506,6 @@ def _answer_rating(about: About) -> Tokens:
 
 
 def _answer_counts(about: About) -> Tokens:
-    """How many errors there are of each severity."""
     errors = _errors_wanted(about)
     counts = _counts(errors, about)
     text = json.dumps(counts) if _form(about) == "json" else ", ".join(map(str, counts.values()))
@@ -567,24 +552,19 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
 """What a call wants, and who answers it."""
 
 
-# What was found, as the call wants it...
+# Errors as a call wants them
 
 
 def _errors_wanted(about: About) -> list[_Error]:
-    """Findings in the severities and categories asked about."""
     errors = []
     for finding in findings_of(about.subject):
-        severity = _severity_wanted(finding.span.severity, _severities(about))
+        worst = SEVERITIES.index(finding.span.severity)
+        milder = [s for s in _severities(about) if SEVERITIES.index(s) <= worst and s != "neutral"]
+        severity = max(milder, key=SEVERITIES.index, default=None)
         category = _category_wanted(finding, about.facts.get("categories", True))
         if severity is not None and category is not None:
             errors.append(_Error(severity=severity, category=category, finding=finding))
     return errors
-
-
-def _severity_wanted(severity: Severity, wanted: Sequence[Severity]) -> Severity | None:
-    """The worst severity that may be given and is no worse than the rule's."""
-    milder = [s for s in wanted if SEVERITIES.index(s) <= SEVERITIES.index(severity) and s != "neutral"]
-    return max(milder, key=SEVERITIES.index, default=None)
 
 
 def _category_wanted(finding: Finding, wanted: object) -> str | None:
@@ -595,7 +575,6 @@ def _category_wanted(finding: Finding, wanted: object) -> str | None:
 
 
 def _severities(about: About) -> tuple[Severity, ...]:
-    """Severities that may be given, in the order of the headings."""
     words = _words(about.facts.get("severities"), _COUNTED)
     return tuple(severity for word in words for severity in SEVERITIES if severity == word)
 
@@ -619,7 +598,7 @@ def _counts(errors: Sequence[_Error], about: About) -> dict[Severity, int]:
     return {severity: sum(e.severity == severity for e in errors) for severity in _severities(about)}
 
 
-# How it is written...
+# Writing errors
 
 
 def _objects(errors: Sequence[_Error], about: About) -> Tokens:
@@ -637,17 +616,6 @@ def _objects(errors: Sequence[_Error], about: About) -> Tokens:
             fields["note"] = f"found by rule {error.finding.rule}"
         text = (", " if index else "") + json.dumps(fields, ensure_ascii=False)
         tokens.append(TokenLogprob(text, math.log(error.finding.precision)))
-    return tuple(tokens)
-
-
-def _headings(errors: Sequence[_Error], severities: Sequence[Severity], subject: Subject) -> Tokens:
-    tokens = []
-    for index, severity in enumerate(severities):
-        tokens.append(_certain(("\n" if index else "") + f"{severity.capitalize()}:"))
-        found = [e for e in errors if e.severity == severity]
-        tokens += [TokenLogprob(_line(e, subject), math.log(e.finding.precision)) for e in found]
-        if not found:
-            tokens.append(_verdict("\nno-error", errors))
     return tuple(tokens)
 
 

@@ -1,7 +1,9 @@
-"""What a server's refusal means, by status number and by the words of its error object.
+"""What a server's refusal means, and how often a call is tried again.
 
-Every class of fault has one of four consequences: the call is made again, the judgement fails with a reason,
-the run stops and can be resumed, or the setting is wrong and the run stops once several calls agree.
+`fault_of` reads a refusal by its status number and by the words of its error object. A fault has one of four
+consequences: the call is made again, the judgement fails with a reason, the run stops and can be resumed, or
+the setting is wrong and the run stops once several calls agree. `Patience` limits how often and for how long
+one call is tried; `Tries` counts.
 """
 
 from __future__ import annotations
@@ -279,9 +281,6 @@ def read_retry_after(
     return max(when.timestamp() - server_time(date), 0.0) if when.tzinfo is not None else None
 
 
-# How often and how long one call is tried again.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Patience:
     """Limits of trying again. Attempts and wall time are both capped.
@@ -335,7 +334,18 @@ class Tries:
         """
         now = time.monotonic()
         if fault.wait is not None:
-            return self._as_told(fault, fault.wait, now)
+            # Wait as the server says, up to a limit after which the run is better parked.
+            self._told = now if self._told is None else self._told
+            longest = self._patience.longest_wait
+            if fault.wait > longest or now - self._told > longest:
+                raise ServerAwayError(
+                    f"{fault.detail}; the server asks to wait {fault.wait:.0f} s more: resume later"
+                )
+            if not fault.is_free:
+                self._counts[fault.reason] += 1
+                if self._counts.total() >= self._patience.attempts:
+                    raise AnswerError(fault.reason, fault.detail)
+            return max(fault.wait, self._patience.pause(1))
         elapsed = now - self._began
         if fault.is_free:
             self._free += 1
@@ -348,15 +358,3 @@ class Tries:
         if is_over or elapsed >= self._patience.seconds:
             raise AnswerError(fault.reason, fault.detail)
         return self._patience.pause(self._counts.total() + self._free)
-
-    def _as_told(self, fault: Fault, wait: float, now: float) -> float:
-        """Wait as the server says, up to a limit after which the run is better parked."""
-        self._told = now if self._told is None else self._told
-        longest = self._patience.longest_wait
-        if wait > longest or now - self._told > longest:
-            raise ServerAwayError(f"{fault.detail}; the server asks to wait {wait:.0f} s more: resume later")
-        if not fault.is_free:
-            self._counts[fault.reason] += 1
-            if self._counts.total() >= self._patience.attempts:
-                raise AnswerError(fault.reason, fault.detail)
-        return max(wait, self._patience.pause(1))

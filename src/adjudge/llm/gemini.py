@@ -13,6 +13,7 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
+    only_of,
     read_calls,
     read_count,
     read_logprobs,
@@ -106,11 +107,11 @@ class GeminiDialect:
             fail_envelope("an object", value)
         name = value.get("modelVersion")
         model = read_words(name, redactor) if isinstance(name, str) else ""
-        candidates = value.get("candidates")
-        if reason := _block_reason(value.get("promptFeedback")):
-            text = read_words(reason, redactor)
+        feedback = value.get("promptFeedback")
+        if isinstance(feedback, dict) and isinstance(feedback.get("blockReason"), str):
+            text = read_words(f"the prompt was blocked: {feedback['blockReason'][:40]}", redactor)
             return Reply(text=text, model=model, finish="refused", usage=self.usage(value))
-        candidate = _only(candidates)
+        candidate = only_of(value.get("candidates"), "candidates")
         finish = finish_of(candidate.get("finishReason"), _FINISHED, _BROKEN_OFF)
         is_whole = finish == "stop"
         text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
@@ -153,22 +154,6 @@ def _say(message: Message, mark: str) -> Iterator[dict[str, Any]]:
 
 def _id(id_: str) -> dict[str, Any]:
     return {} if id_.startswith(_OURS) else {"id": id_}
-
-
-def _block_reason(feedback: object) -> str:
-    """Why the prompt was refused; empty if it was not."""
-    if not isinstance(feedback, dict) or not isinstance(feedback.get("blockReason"), str):
-        return ""
-    return f"the prompt was blocked: {feedback['blockReason'][:40]}"
-
-
-def _only(candidates: object) -> dict[str, Any]:
-    if not isinstance(candidates, list) or not candidates or not all(isinstance(c, dict) for c in candidates):
-        fail_envelope("a list of candidates", candidates)
-    if len(candidates) != 1:
-        raise AnswerError("count", f"one answer was asked for, {len(candidates)} came")
-    only: dict[str, Any] = candidates[0]
-    return only
 
 
 def _parts(content: object, finish: str) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
 """Who may ask a server now: one limiter for all that ask one model with one key, whatever its dialect.
 
-Calls go out in the order in which they came. A call that was refused keeps its place. Held back are all of
-them, or none: while the server asked for a pause, while it cannot be reached (one call at a time then tries
-whether it can), while its buckets are empty, and while as many calls are under way as it seems to bear.
-`pacing.py` has the arithmetic. All times are the event loop's, which no change of the wall clock moves.
+Calls go out in the order in which they came. A call that was refused keeps its `Place`; each try of it is a
+`Turn`, and each model has a `Share` in the limiter. Held back are all calls, or none: while the server asked
+for a pause or cannot be reached (`Pauses`; one call at a time then tries whether it can), while its buckets
+are empty, and while as many calls are under way as it seems to bear. `pacing.py` has the arithmetic. All
+times are the event loop's, which no change of the wall clock moves.
 """
 
 from __future__ import annotations
@@ -23,9 +24,6 @@ from adjudge.llm.faults import Fault, Patience
 from adjudge.llm.pacing import Blame, Bucket, Kind, Pace, Sizes, Window, read_allowances
 
 __all__ = ["Limiter", "Load", "Pauses", "Share", "Turn", "join", "load_of"]
-
-
-# A call's turn to be sent, and one model's share in the limiter that gives it; see `llm/limits.py`.
 
 
 @dataclass
@@ -74,7 +72,6 @@ class Turn:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Make room."""
         self.share.limiter.leave(self)
 
     def heard(self, headers: Mapping[str, str]) -> None:
@@ -136,9 +133,6 @@ class Share:
         """Have no part any more."""
         self.close()
         self.limiter.drop(self)
-
-
-# When nothing is sent to a server: it asked for a pause, it has trouble, or it is not there.
 
 
 class Pauses:
@@ -225,9 +219,8 @@ class Pauses:
 
 _MOST: Final = 2**20
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
-_OFTEN: Final = (
-    4  # refusals of one text, no more than answers to others meanwhile: it is refused for itself...
-)
+# Refusals of one text, no more than answers to others meanwhile: it is refused for itself...
+_OFTEN: Final = 4
 _HOPELESS: Final = 10  # ... and given up after so many
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
 _OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered
@@ -367,14 +360,12 @@ class Limiter:
         while True:
             if turn.share.is_closed:
                 raise asyncio.CancelledError
-            self._refuse_to_wait()
+            if self._pauses.is_too_long(self._pauses.left(self._clock())):
+                raise ServerAwayError(self._too_long())
             await self._stand_in_line(turn)
-            if self._may_go(turn):
+            if not self._pauses.left(self._clock()) and not turn.share.is_closed:
                 return
             self._return(turn)  # between being called and going, a pause began or the run was stopped
-
-    def _may_go(self, turn: Turn) -> bool:
-        return not self._pauses.left(self._clock()) and not turn.share.is_closed
 
     async def _stand_in_line(self, turn: Turn) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -383,10 +374,16 @@ class Limiter:
         try:
             await granted
         except asyncio.CancelledError:
-            if _is_called(granted):
-                self._return(turn)
+            if granted.done() and not granted.cancelled() and granted.exception() is None:
+                self._return(turn)  # it was called meanwhile
             else:
-                self._forget()
+                # Cancelled waiters leave the queue once more than half of it is cancelled.
+                self._gone += 1
+                if 2 * self._gone > len(self._queue):
+                    self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]
+                    heapq.heapify(self._queue)
+                    self._gone = 0
+                self._pump()
             raise
 
     def leave(self, turn: Turn) -> None:
@@ -403,15 +400,6 @@ class Limiter:
         self._buckets["tokens"].give_back(now, turn.tokens)
         self._pace.give_back()
         self.leave(turn)
-
-    def _forget(self) -> None:
-        """Remove cancelled waiters from the queue once more than half of it is cancelled."""
-        self._gone += 1
-        if 2 * self._gone > len(self._queue):
-            self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]
-            heapq.heapify(self._queue)
-            self._gone = 0
-        self._pump()
 
     def dismiss(self, share: Share) -> None:
         """Send away who waits for this share."""
@@ -568,18 +556,15 @@ class Limiter:
             self._before = turn.sent
             blame.refused(turn.number, is_limit=is_limit, is_slow=has_room or is_slow)
         if blame.is_excused and not was_excused:
-            self._excuse(now)
+            # What was refused is no measure of how fast we may ask: go on as before.
+            self._pauses.lift(now)
+            self._window.excuse()
+            self._pace = Pace()
+            self._sizes.counts_most = False
         if fault.wait is None or (is_limit and blame.is_ours):
             return blame.is_ours if is_limit else blame.is_crowded
         is_for_all = not is_limit or (bool(told) and not blame.is_excused)
         return is_for_all or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
-
-    def _excuse(self, now: float) -> None:
-        """What was refused is no measure of how fast we may ask: go on as before."""
-        self._pauses.lift(now)
-        self._window.excuse()
-        self._pace = Pace()
-        self._sizes.counts_most = False
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""
@@ -600,10 +585,6 @@ class Limiter:
             return replace(fault, consequence="stop", detail=detail)
         return replace(fault, wait=0.0) if self._accepted >= 0 else fault
 
-    def _refuse_to_wait(self) -> None:
-        if self._pauses.is_too_long(self._pauses.left(self._clock())):
-            raise ServerAwayError(self._too_long())
-
     def _too_long(self) -> str:
         return f"the server asks for a pause of {self._pauses.left(self._clock()):.0f} s; resume later"
 
@@ -611,10 +592,6 @@ class Limiter:
         for waiter in self._queue:
             if not waiter.granted.done():
                 waiter.granted.set_exception(ServerAwayError(why))
-
-
-def _is_called(granted: asyncio.Future[None]) -> bool:
-    return granted.done() and not granted.cancelled() and granted.exception() is None
 
 
 def load_of(limiters: Iterable[Limiter]) -> Load:

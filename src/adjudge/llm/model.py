@@ -1,4 +1,8 @@
-"""What a model is to the engine: one request in, one reply out."""
+"""What a model is to the engine: one request in, one reply out.
+
+`call_key` says when two calls are the same call: it is the key of the call store. `render_message` writes a
+message out, with judged text as data between delimiters that the text cannot know.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +103,6 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """`provider/model`, as in the signature."""
-        ...
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request.
@@ -109,10 +112,6 @@ class Model(Protocol):
             ServerStopError: no call will bring one: quota, key, or an unknown model.
             NotYetError: it goes out with others.
         """
-        ...
-
-
-# What makes two calls the same call: the key of the store.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,10 +198,10 @@ def question_digest(identity: Identity, request: Request) -> bytes:
         begun = before, _begun(identity, before)
     digest = begun[1].copy()
     digest.update(b",".join([_json(message_to_json(message)) for message in rest]))
-    more: list[object] = [
-        _schema(identity, request),
-        _facts(request.about) if identity.reads_about else None,
-    ]
+    more: list[object] = [_schema(identity, request), None]
+    if identity.reads_about:
+        about = request.about
+        more[1] = [about.judge, about.stage, about.role, about.wants, _plain(about.facts)]
     if identity.effort or request.tools:
         more += [identity.effort, tools_to_json(request.tools)]
     digest.update(b"]," + _json(more)[1:])
@@ -268,10 +267,6 @@ def call_key(identity: Identity, request: Request, question: bytes | None = None
     return hashlib.sha256(question + orjson.dumps(drawn)).digest()
 
 
-def _facts(about: About) -> list[object]:
-    return [about.judge, about.stage, about.role, about.wants, _plain(about.facts)]
-
-
 def _plain(value: object) -> object:
     """Mappings and sequences of any kind as JSON has them."""
     if isinstance(value, Mapping):
@@ -292,9 +287,6 @@ def stored_request(identity: Identity, request: Request, *, is_held: bool = True
         sample=(request.sample, request.again),
         tools=request.tools,
     )
-
-
-# How judged text is written into a message: as data, between delimiters that it cannot know.
 
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make one for each text

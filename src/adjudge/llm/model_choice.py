@@ -16,8 +16,8 @@ from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.limits import Limiter, Load, load_of
 from adjudge.llm.model import Identity, Model, Request, SchemaUse
 from adjudge.llm.money import Account, Meter
-from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection, Provider
-from adjudge.llm.remote import ReplayModel, open_recorded
+from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection, Endpoint, Provider
+from adjudge.llm.remote import RemoteModel, ReplayModel, open_recorded
 from adjudge.store.call_file import Attempt
 
 __all__ = [
@@ -40,43 +40,34 @@ class Remote(Protocol):
     @property
     def limiter(self) -> Limiter | None:
         """Of its server; None where nothing is limited now."""
-        ...
 
     @property
     def schema(self) -> SchemaUse:
         """What became of the JSON schema so far."""
-        ...
 
     @property
     def tools_refused(self) -> str:
         """What the server said to a request that offered tools; empty where it takes them."""
-        ...
 
     def leave_schema(self, why: str) -> None:
         """Send no schema any more: the server has refused it."""
-        ...
 
     def was_held(self, key: bytes) -> bool:
         """Whether the last answer to a call came to a request with its schema; to be asked once."""
-        ...
 
     def observe(
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
-        ...
 
     def charge(self, account: Account) -> None:
         """Have every attempt counted."""
-        ...
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-        ...
 
     async def close(self) -> None:
         """Let the connections go."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +154,9 @@ class Models:
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
-        for remote in self._wires():
-            remote.observe(note, depart)
+        for opened in self._with_search:
+            if opened.remote is not None:
+                opened.remote.observe(note, depart)
 
     def charge(self, meter: Meter) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
@@ -196,8 +188,9 @@ class Models:
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-        for remote in self._wires():
-            await remote.drain()
+        for opened in self._with_search:
+            if opened.remote is not None:
+                await opened.remote.drain()
 
     async def close(self) -> None:
         """Let connections go."""
@@ -210,10 +203,6 @@ class Models:
     @property
     def _with_search(self) -> tuple[OpenModel, ...]:
         return self.all if self.search is None else (*self.all, self.search)
-
-    def _wires(self) -> Iterator[Remote]:
-        """Everything behind a wire, what costs nothing among it."""
-        return (opened.remote for opened in self._with_search if opened.remote is not None)
 
 
 def open_models(names: Sequence[str], connection: Connection) -> Models:
@@ -233,8 +222,7 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
     if default is None and not roles and (given := connection.given):
         raise UsageError(f"{given[0]} says how to reach a model, not which: add --model NAME")
     default = default or EMBEDDED  # nobody reaches it over a wire
-    wanted = {default, *roles.values()}
-    connection.refuse_strangers(wanted)
+    connection.refuse_strangers({default, *roles.values()})
     return Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},
@@ -311,9 +299,6 @@ def _recorded(place: str, connection: Connection) -> OpenModel:
 
 
 def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:
-    from adjudge.llm.providers import Endpoint
-    from adjudge.llm.remote import RemoteModel
-
     row, url = provider, provider.base_url
     if connection.base_url is not None:
         version = "/v1" if provider.dialect == "chat" else urlsplit(provider.base_url).path

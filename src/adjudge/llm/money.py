@@ -1,9 +1,13 @@
-"""How many tokens a text will be, roughly, by the scripts it is written in; no tokenizer is downloaded.
+"""What calls cost: estimates of tokens, prices, and the budget of a run.
 
-Every model cuts text in its own way. What can be said beforehand is how many tokens a character of a script
-makes: seldom fewer than `low`, often about `typical`, seldom more than `high`. The numbers span what
-tokenizers with vocabularies from 32,000 to 260,000 pieces do to running text; `docs/forecast.md` says how
-wrong they can be. Once a run has seen what its server counts, `runs/forecast.py` corrects them by that.
+Prices are dated rows, those of the user before those that adjudge ships. A `Meter` counts what a run has paid
+and says whether it may pay for one call more.
+
+`estimate_text` downloads no tokenizer: every model cuts text in its own way, and what can be said beforehand
+is how many tokens a character of a script makes: seldom fewer than `low`, often about `typical`, seldom more
+than `high`. The numbers span what tokenizers with vocabularies from 32,000 to 260,000 pieces do to running
+text; `docs/forecast.md` says how wrong they can be. Once a run has seen what its server counts,
+`runs/forecast.py` corrects them by that.
 """
 
 from __future__ import annotations
@@ -55,7 +59,7 @@ __all__ = [
 ]
 
 
-# What tokens cost: dated rows that we ship, and before them those of the user.
+# Prices
 
 
 MILLION: Final = 1_000_000
@@ -136,16 +140,17 @@ class PriceTable:
         if self.before is not None and (found := self.before.find(name, today)) is not None:
             return found
         today = today or dt.datetime.now(dt.UTC).date()
-        fitting = [(len(p), row) for row in self.rows for p in row.names if _fits(name, p)]
+        fitting = [
+            (len(p), row)
+            for row in self.rows
+            for p in row.names
+            if fnmatchcase(name.casefold(), p.casefold())
+        ]
         if not fitting:
             return None
         longest = max(length for length, _ in fitting)
         rows = sorted((row for length, row in fitting if length == longest), key=lambda row: row.as_of)
         return next((row for row in reversed(rows) if row.as_of <= today), rows[0])
-
-
-def _fits(name: str, pattern: str) -> bool:
-    return fnmatchcase(name.casefold(), pattern.casefold())
 
 
 def shipped_prices() -> PriceTable:
@@ -227,9 +232,14 @@ def _read_rows(rows: list[object], currency: str, batch: Decimal, place: str) ->
             cached = _amount(row, "cached", where)
             if cached > prompt:
                 _fail(where, f"cached must be at most prompt, {prompt}", cached)
+        names, as_of = row.get("names"), row.get("as_of")
+        if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
+            _fail(where, "names must be a list of names such as openai/gpt-5-mini", names)
+        if not isinstance(as_of, dt.date) or isinstance(as_of, dt.datetime):
+            _fail(where, "as_of must be a date such as 2026-11-20", as_of)
         yield Price(
-            names=_names(row, where),
-            as_of=_date(row.get("as_of"), where),
+            names=tuple(names),
+            as_of=as_of,
             currency=currency,
             prompt=prompt,
             completion=_amount(row, "completion", where),
@@ -237,19 +247,6 @@ def _read_rows(rows: list[object], currency: str, batch: Decimal, place: str) ->
             source=str(row.get("source", "")),
             batch=_share(row, where) if "batch" in row else batch,
         )
-
-
-def _names(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    names = row.get("names")
-    if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
-        _fail(where, "names must be a list of names such as openai/gpt-5-mini", names)
-    return tuple(names)
-
-
-def _date(value: object, where: str) -> dt.date:
-    if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
-        _fail(where, "as_of must be a date such as 2026-11-20", value)
-    return value
 
 
 def _amount(row: Mapping[str, Any], key: str, where: str) -> Decimal:
@@ -276,7 +273,7 @@ def _fail(where: str, wanted: str, came: object) -> NoReturn:
     raise UsageError(f"prices ({where}): {wanted}; got {came!r}")
 
 
-# What a run has paid, and whether it may pay for one call more.
+# Budget and payments
 
 
 _FRAME: Final = 64  # tokens of a chat template around one message, and around all
@@ -386,7 +383,12 @@ class Meter:
 
     def fits(self, model: str, most: Usage) -> bool:
         """Whether so much more cannot cross the budget."""
-        return not self.is_limited or self._fits(model, most)
+        if self._over is not None:
+            return False
+        amount, tokens = self._budget.amount, self._budget.tokens
+        if amount is not None and self._amount + self._held_amount + self._cost(model, most) > amount:
+            return False
+        return tokens is None or self._tokens + self._held_tokens + _size(most) <= tokens
 
     def hold(self, model: str, most: Usage) -> int:
         """Set aside what calls can cost that are out already; `free` takes the number."""
@@ -405,7 +407,18 @@ class Meter:
 
     def refusal(self, model: str, most: Usage, what: str = "the next call") -> BudgetError:
         """Why what can cost so much is not asked."""
-        return BudgetError(self._say(model, most, what))
+        budget = self._budget
+        if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
+            option = "--budget"
+            numbers = (budget.amount, self._amount, self._cost(model, most))
+            limit, paid, next_ = (render_price(number, self.currency) for number in numbers)
+        else:
+            option = "--budget-tokens"
+            limit, paid, next_ = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
+        return BudgetError(
+            f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
+            f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
+        )
 
     async def reserve(self, model: str, most: Usage) -> int:
         """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
@@ -416,7 +429,7 @@ class Meter:
         Raises:
             BudgetError: nothing is in flight, and it could cross the budget.
         """
-        while not self._fits(model, most):
+        while not self.fits(model, most):
             if not self._held and self._over is None:
                 self._over = self.refusal(model, most)
                 self._wake()
@@ -459,32 +472,9 @@ class Meter:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _fits(self, model: str, most: Usage) -> bool:
-        if self._over is not None:
-            return False
-        amount, tokens = self._budget.amount, self._budget.tokens
-        if amount is not None and self._amount + self._held_amount + self._cost(model, most) > amount:
-            return False
-        return tokens is None or self._tokens + self._held_tokens + _size(most) <= tokens
-
     def _cost(self, model: str, usage: Usage) -> Decimal:
         price = self._prices.get(model)
         return Decimal() if price is None else price.cost(usage)
-
-    def _say(self, model: str, most: Usage, what: str) -> str:
-        """What is left, and what comes next may cost."""
-        budget = self._budget
-        if budget.amount is not None and self._amount + self._cost(model, most) > budget.amount:
-            option = "--budget"
-            numbers = (budget.amount, self._amount, self._cost(model, most))
-            limit, paid, next_ = (render_price(number, self.currency) for number in numbers)
-        else:
-            option = "--budget-tokens"
-            limit, paid, next_ = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
-        return (
-            f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
-            f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
-        )
 
 
 @dataclass(frozen=True)
@@ -535,7 +525,6 @@ def _may_be_paid(outcome: Reply | Fault) -> bool:
 
 
 def _size(usage: Usage) -> int:
-    """Tokens that are paid."""
     apart = usage.reasoning if usage.reasoning > usage.completion else 0
     return usage.prompt + usage.completion + apart
 

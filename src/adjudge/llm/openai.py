@@ -1,4 +1,8 @@
-"""The OpenAI-compatible chat dialect: a request in its words. Answers are read in `llm/openai.py`."""
+"""The chat dialect of OpenAI, which most servers speak.
+
+`ChatDialect` writes a request in its words. `read_envelope` reads an answer strictly: every type is checked
+before a word of the answer is believed.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
+    only_of,
     read_arguments,
     read_calls,
     read_count,
@@ -26,9 +31,6 @@ from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import COMPATIBLE, ROOM, Endpoint, Provider
 
 __all__ = ["ChatDialect", "read_envelope", "read_usage"]
-
-
-# Read an answer of the chat dialect, strictly: every type is checked before a word of it is believed.
 
 
 _FINISHED: Final = {
@@ -78,17 +80,16 @@ def read_envelope(
     """
     if not isinstance(value, dict):
         fail_envelope("an object", value)
-    choices = value.get("choices")
-    if not isinstance(choices, list) or not choices or not all(isinstance(c, dict) for c in choices):
-        fail_envelope("a list of choices", choices)
-    if len(choices) != 1:
-        raise AnswerError("count", f"one answer was asked for, {len(choices)} came")
-    choice = choices[0]
+    choice = only_of(value.get("choices"), "choices")
     message = choice.get("message")
     if not isinstance(message, dict):
         fail_envelope("a message", message)
     content, thought = _content(message.get("content"), text_parts=provider.text_parts)
-    _refuse_half(value, choice)
+    status = value.get("status")
+    if isinstance(status, str) and status.lower() in _UNFINISHED:
+        raise AnswerError("bad_envelope", f"the reply has the status {status.lower()}")
+    if choice.get("error"):
+        raise AnswerError("server_error", "the choice holds an error")
     refusal = message.get("refusal")
     if refusal is not None and not isinstance(refusal, str):
         fail_envelope("a refusal as text", refusal)
@@ -117,19 +118,6 @@ def _finish(value: object) -> str:
     return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
 
 
-def _refuse_half(value: dict[str, Any], choice: dict[str, Any]) -> None:
-    """Refuse a reply that says beside its words that it is none, or not whole.
-
-    Raises:
-        AnswerError: server_error, or bad_envelope.
-    """
-    status = value.get("status")
-    if isinstance(status, str) and status.lower() in _UNFINISHED:
-        raise AnswerError("bad_envelope", f"the reply has the status {status.lower()}")
-    if choice.get("error"):
-        raise AnswerError("server_error", "the choice holds an error")
-
-
 def _is_filtered(choice: dict[str, Any]) -> bool:
     """Whether a filter took something out: as Azure says it, or as the server behind a gateway said it.
 
@@ -146,7 +134,6 @@ def _is_filtered(choice: dict[str, Any]) -> bool:
 
 
 def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
-    """Text and, where it comes as parts, thinking."""
     if value is None:
         return "", ""
     if isinstance(value, str):

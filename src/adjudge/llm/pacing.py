@@ -1,8 +1,8 @@
 """How fast a server lets itself be asked: plain arithmetic, on a clock that is given.
 
-`Window` is how many calls are under way at a time, `Bucket` what the server's headers say is left, `Pace`
-what its refusals teach where headers say nothing, `Blame` whether they come of our speed at all, `Sizes` what
-a call is likely to count in tokens.
+`read_allowances` reads what the headers of an answer say of rate limits. `Window` is how many calls are under
+way at a time, `Bucket` what the headers say is left, `Pace` what refusals teach where headers say nothing,
+`Blame` whether refusals come of our speed at all, `Sizes` what a call is likely to count in tokens.
 Times are seconds on a monotonic clock.
 """
 
@@ -30,9 +30,6 @@ __all__ = [
     "read_duration",
     "server_time",
 ]
-
-
-# What a server says of its rate limits in the headers of an answer.
 
 
 Kind = Literal["requests", "tokens"]
@@ -257,8 +254,7 @@ class Bucket:
         """When so many units may be spent: now, or later."""
         if not self._capacity:
             return now
-        wanted = self._wanted(units)
-        missing = wanted - self.level(now)
+        missing = self._wanted(units) - self.level(now)
         if missing <= 0:
             return now
         opens = self._heard + _TRUST
@@ -319,17 +315,14 @@ class Bucket:
         for usual in _WINDOWS:
             if abs(window - usual) <= _NEAR * usual:
                 return said.limit / usual, None
-        if self._is_steady(window, used):
-            return said.limit / window, None
-        return 0.0, now + said.reset
-
-    def _is_steady(self, window: float, used: int) -> bool:
-        """Whether the ratio has stayed the same while what is gone has changed by half."""
+        # The window counts once the ratio has stayed the same while what is gone has changed by half.
         before, gone = self._ratio
         if not gone or not gone / 1.5 < used < gone * 1.5:
             self._steady = bool(gone) and abs(window - before) <= _NEAR * before
             self._ratio = (window, used)
-        return self._steady
+        if self._steady:
+            return said.limit / window, None
+        return 0.0, now + said.reset
 
     def _set(self, now: float, level: float) -> None:
         if self._full_at is not None and now >= self._full_at:

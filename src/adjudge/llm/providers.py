@@ -2,6 +2,8 @@
 
 A row says what its server's documentation said at `checked`. Where a row and a server disagree, the options
 `--base-url`, `--key-env` and `--json-schema` say otherwise. A pattern is matched at the start of a name.
+`Connection` is what the user says of a server, `Endpoint` one model on one server, as the wire needs to know
+it.
 """
 
 from __future__ import annotations
@@ -258,9 +260,6 @@ _ROWS: Final = (
 PROVIDERS: Final[Mapping[str, Provider]] = {row.name: row for row in _ROWS}
 
 
-# One model on one server, as the wire needs to know it.
-
-
 _MEGABYTE: Final = 1024 * 1024
 
 
@@ -303,9 +302,6 @@ class Endpoint:
     def limited_as(self) -> tuple[str, str, bytes]:
         """Host, model and digest of the key: who has the same shares one limiter."""
         return urlsplit(self.url).netloc, self.model, hashlib.sha256(self.key.encode()).digest()
-
-
-# How a model's server is reached: what the user may say of it.
 
 
 JsonSchema = Literal["auto", "on", "off"]

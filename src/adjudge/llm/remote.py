@@ -1,4 +1,9 @@
-"""A model behind the wire, in any dialect: its faults are tried again where that helps."""
+"""Models that are not in this process: behind the wire, or recorded in a store.
+
+`RemoteModel` asks a server in any dialect, and tries again where that helps. `ReplayModel` answers what was
+answered before, and asks nobody. `query_message`, `search_reply` and their readers write queries and snippets
+as text, which is how a call store keeps a search.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +48,17 @@ __all__ = [
 _ENOUGH: Final = 2048  # tokens of a reply; a server that refuses so few refuses the question
 
 
+_KEY_ADVICE: Final = (
+    "; no key was sent: name its environment variable with --key-env, or its file with --key-file"
+)
+
+
 class RemoteModel:
     """A model behind the wire; satisfies `llm.model.Model`."""
 
     def __init__(self, endpoint: Endpoint, dialect: Dialect | None = None) -> None:
-        self._endpoint = endpoint
+        self.endpoint = endpoint
+        self.name = f"{endpoint.provider.name}/{endpoint.model}"
         self._wire = Wire(endpoint, dialect)
         self._share: Share | None = None
         self._refusals: Counter[str] = Counter()
@@ -55,31 +66,17 @@ class RemoteModel:
         self._depart: Callable[[Attempt], Awaitable[None]] | None = None
         self._account = Account(self.name)
         how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
-        self._schema = SchemaUse("tried" if endpoint.tries_schema else how)
+        self.schema = SchemaUse("tried" if endpoint.tries_schema else how)
+        """What became of the JSON schema so far."""
         self.tools_refused = ""  # what the server said to a request that offered tools
         self._took_tools = False  # after that, a fault that speaks of tools is about one question
         self._gives_logprobs = True
         self._bare: set[bytes] = set()
         self._fitting: dict[int, int] = {}  # tokens of a reply, by the bytes of the shortest request for it
 
-    @property
-    def name(self) -> str:
-        """`provider/model`."""
-        return f"{self._endpoint.provider.name}/{self._endpoint.model}"
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """The model on its server."""
-        return self._endpoint
-
-    @property
-    def schema(self) -> SchemaUse:
-        """What became of the JSON schema so far."""
-        return self._schema
-
     def leave_schema(self, why: str) -> None:
         """Send no schema any more: the server has refused it."""
-        self._schema = SchemaUse("refused", why)
+        self.schema = SchemaUse("refused", why)
 
     def was_held(self, key: bytes) -> bool:
         """Whether the last answer to a call came to a request with its schema; to be asked once."""
@@ -116,7 +113,7 @@ class RemoteModel:
     def _joined(self) -> Share:
         """Our part in the limiter of the server; one for all that ask this model with this key."""
         if self._share is None:
-            one = self._endpoint
+            one = self.endpoint
             self._share = join(one.limited_as, one.concurrency, one.patience)
         return self._share
 
@@ -126,12 +123,12 @@ class RemoteModel:
             raise NoToolsError("server_error", self.tools_refused)
         asked, body = self._said(request)
         refusal: Fault | None = None  # of the schema, as it seems
-        tries = Tries(self._endpoint.patience, self._endpoint.timeout)
+        tries = Tries(self.endpoint.patience, self.endpoint.timeout)
         share = self._joined()
         place = share.place(len(body), request.sampling.max_tokens)
         while True:
             async with share.turn(place) as turn:
-                if asked.schema is not None and self._schema.how == "refused":
+                if asked.schema is not None and self.schema.how == "refused":
                     asked, body = self._said(request)
                 outcome = turn.judged(await self._attempt(asked, body, turn))
             if isinstance(outcome, Reply):
@@ -147,16 +144,18 @@ class RemoteModel:
                 asked, body = self._said(request, is_bare=asked.schema is None)
                 continue
             if outcome.names_length and asked.sampling.max_tokens > _ENOUGH:
-                asked, body = self._shortened(asked, len(body))
+                tokens = max(_ENOUGH, asked.sampling.max_tokens // 2)
+                self._fitting[tokens] = min(len(body), self._fitting.get(tokens, len(body)))
+                asked, body = self._limited(asked, tokens)
                 continue
-            if outcome.names_schema and asked.schema is not None and self._endpoint.tries_schema:
+            if outcome.names_schema and asked.schema is not None and self.endpoint.tries_schema:
                 refusal, (asked, body) = outcome, self._said(request, is_bare=True)
                 continue
             await share.sleep(self._pause_or_give_up(outcome, tries))
 
     def _said(self, request: Request, *, is_bare: bool = False) -> tuple[Request, bytes]:
         """The request as it is sent now, and its body: what the server refuses is left out or shortened."""
-        is_bare = is_bare or self._schema.how == "refused"
+        is_bare = is_bare or self.schema.how == "refused"
         asked = request.but(schema=None) if is_bare and request.schema is not None else request
         if asked.sampling.logprobs == "try" and not self._gives_logprobs:
             asked = asked.but(sampling=replace(asked.sampling, logprobs=False))
@@ -165,12 +164,6 @@ class RemoteModel:
         if fitting and min(fitting) < asked.sampling.max_tokens:
             return self._limited(asked, min(fitting))
         return asked, body
-
-    def _shortened(self, asked: Request, size: int) -> tuple[Request, bytes]:
-        """The request with half as long a reply; longer requests leave no more room than this one."""
-        tokens = max(_ENOUGH, asked.sampling.max_tokens // 2)
-        self._fitting[tokens] = min(size, self._fitting.get(tokens, size))
-        return self._limited(asked, tokens)
 
     def _limited(self, asked: Request, tokens: int) -> tuple[Request, bytes]:
         asked = asked.but(sampling=replace(asked.sampling, max_tokens=tokens))
@@ -182,33 +175,25 @@ class RemoteModel:
             return
         if asked.schema is None:
             self._bare.add(request.key)
-            if refusal is not None and self._schema.how != "refused":
+            if refusal is not None and self.schema.how != "refused":
                 self.leave_schema(refusal.detail)
-        elif self._schema.how == "tried":
-            self._schema = SchemaUse("on")
+        elif self.schema.how == "tried":
+            self.schema = SchemaUse("on")
 
     def _pause_or_give_up(self, fault: Fault, tries: Tries) -> float:
         if fault.consequence == "stop":
             stopped = ServerAwayError if fault.reason == "connection" else ServerStopError
-            raise stopped(f"{self.name}: {fault.detail}{self._key_advice(fault)}")
-        if fault.consequence == "fail":
-            raise AnswerError(fault.reason, fault.detail)
+            advice = _KEY_ADVICE if fault.status == 401 and not self.endpoint.key else ""
+            raise stopped(f"{self.name}: {fault.detail}{advice}")
         if fault.consequence == "setting":
-            self._refuse_setting(fault)
+            # One refusal may be about one text; the same words again and again are about how we ask.
+            self._refusals[fault.detail] += 1
+            if self._refusals[fault.detail] >= self.endpoint.patience.settings:
+                hint = " (--json-schema off asks without a schema)" if self.endpoint.constrained else ""
+                raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
+        if fault.consequence in {"fail", "setting"}:
+            raise AnswerError(fault.reason, fault.detail)
         return tries.next_pause(fault)
-
-    def _key_advice(self, fault: Fault) -> str:
-        if fault.status != 401 or self._endpoint.key:
-            return ""
-        return "; no key was sent: name its environment variable with --key-env, or its file with --key-file"
-
-    def _refuse_setting(self, fault: Fault) -> None:
-        """One refusal may be about one text; the same words again and again are about how we ask."""
-        self._refusals[fault.detail] += 1
-        if self._refusals[fault.detail] >= self._endpoint.patience.settings:
-            hint = " (--json-schema off asks without a schema)" if self._endpoint.constrained else ""
-            raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
-        raise AnswerError(fault.reason, fault.detail)
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
         hold = await self._account.reserve(request)
@@ -240,9 +225,6 @@ class RemoteModel:
         except BaseException:
             self._account.settle(request, hold, None)
             raise
-
-
-# Queries and snippets as text: what a call store keeps of a search, and what another machine replays.
 
 
 ENDPOINT: Final = SEARCH_PREFIX.rstrip("/")
@@ -308,9 +290,6 @@ def read_snippets(reply: Reply) -> tuple[Snippet, ...]:
         ) from None
 
 
-# A recorded store as a model: it answers what was answered before, and asks nobody.
-
-
 Kind = Literal["model", "search engine"]
 _FORMS: Final[Mapping[Kind, str]] = {
     "model": "replay:PATH#MODEL",
@@ -323,13 +302,9 @@ class ReplayModel:
 
     def __init__(self, path: Path, identity: Identity) -> None:
         self._path = path
-        self._identity = identity
-        self._reader: CallReader | None = None
-
-    @property
-    def name(self) -> str:
+        self.name = identity.name
         """The recorded model's name: its answers are its answers, whoever repeats them."""
-        return self._identity.name
+        self._reader: CallReader | None = None
 
     def close(self) -> None:
         """Close the recorded store."""

@@ -8,6 +8,9 @@ wikipedia, wikipedia:LANG    Wikipedia in English or another language; wikipedia
 tavily, serper, brave        hosted engines, with a key; NAME:URL for another address
 bing:URL                     an engine that answers as Bing's API version 7 did
 recorded:RUN[#ENGINE]        what a run or a call store has kept: another machine repeats it without a network
+
+`FilesModel` searches a folder. `SearchDialect` speaks to engines behind a wire, whose connection, limits and
+faults are those of models.
 """
 
 from __future__ import annotations
@@ -35,9 +38,6 @@ from adjudge.llm.providers import Endpoint, Provider
 from adjudge.llm.remote import ENDPOINT, RemoteModel, open_recorded, read_query, search_reply
 
 __all__ = ["open_search"]
-
-
-# The search engine `files`: a local folder of notes, or a single file, searched without a network.
 
 
 _SUFFIXES: Final = (".md", ".txt")
@@ -72,13 +72,11 @@ class FilesModel:
             raise UsageError(
                 f"--search files:{folder}: notes must be readable UTF-8 files: {error}"
             ) from None
-        self.engine = f"files:{_digest(texts)}"
-        self._notes = [note for name, text in texts.items() for note in _notes(name, text)]
-
-    @property
-    def name(self) -> str:
+        digest = hashlib.sha256("".join(f"{name}\0{text}\0" for name, text in texts.items()).encode())
+        self.engine = f"files:{digest.hexdigest()[:6]}"
         """With a digest of the notes: others are another engine."""
-        return f"{ENDPOINT}/{self.engine}"
+        self.name = f"{ENDPOINT}/{self.engine}"
+        self._notes = [note for name, text in texts.items() for note in _notes(name, text)]
 
     async def reply(self, request: Request) -> Reply:
         """The notes that fit best; their age is not known, so that recency changes nothing."""
@@ -110,13 +108,6 @@ class FilesModel:
 
 def _weight(count: int, length: float) -> float:
     return count * (_K1 + 1) / (count + _K1 * length)
-
-
-def _digest(texts: dict[str, str]) -> str:
-    digest = hashlib.sha256()
-    for name, text in texts.items():
-        digest.update(f"{name}\0{text}\0".encode())
-    return digest.hexdigest()[:6]
 
 
 def _notes(name: str, text: str) -> Iterator[Snippet]:
@@ -260,9 +251,6 @@ def _opened(engine: str, model: Model, remote: RemoteModel | None = None) -> Ope
     return OpenModel(identity=identity, model=model, served="any", remote=remote, takes_tools=False)
 
 
-# How search engines behind a wire are spoken to; connection, limits and faults are those of models.
-
-
 _COUNT: Final = 8
 _RANGES: Final = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 
@@ -328,16 +316,10 @@ class _Engine:
         return Snippet(**{name: _text(row, keys, redactor) for name, keys in fields.items()})
 
 
-def _within(recency: int | None, names: Mapping[str, str]) -> str | None:
-    """The engine's name for the time that a query is limited to; None for any time."""
-    if recency is None:
-        return None
-    return next((names.get(name) for days, name in _RANGES if recency <= days), None)
-
-
 def _asked(query: Query, names: Mapping[str, str], field: str, /, **asked: object) -> dict[str, Any]:
-    """Parameters with, where it is limited, the time."""
-    within = _within(query.recency, names)
+    if query.recency is None:
+        return asked
+    within = next((names.get(name) for days, name in _RANGES if query.recency <= days), None)
     return asked if within is None else {**asked, field: within}
 
 

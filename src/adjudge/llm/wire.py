@@ -7,7 +7,7 @@ clock, a body is read up to a cap and no further, and no redirect is followed, s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -83,11 +83,8 @@ class Wire:
         Raises:
             ModelError: no request will ever get through: TLS, address, redirect.
         """
-        fault = await self._exchange(body, request, heard)
+        fault = await self.guarded(self._send(body, request, heard), self.endpoint.timeout)
         return replace(fault, detail=self.redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
-
-    async def _exchange(self, body: bytes, request: Request, heard: Heard | None) -> Reply | Fault:
-        return await self.guarded(self._send(body, request, heard), self.endpoint.timeout)
 
     async def guarded(self, sending: Coroutine[Any, Any, T], seconds: float) -> T | Fault:
         """Send within a deadline; what a connection can do becomes a fault.
@@ -125,16 +122,13 @@ class Wire:
             raw = await read_body(response, self.endpoint.body_cap)
             if raw is None:
                 return retried("oversize", f"the body is longer than {self.endpoint.body_cap} bytes")
-            return self._read(raw, response, request)
-
-    def _read(self, raw: bytes, response: aiohttp.ClientResponse, request: Request) -> Reply | Fault:
-        kind = response.headers.get("Content-Type", "application/json").lower()
-        is_json = "json" in kind or (kind.startswith("text/plain") and raw.lstrip(_BLANK)[:1] == b"{")
-        if not is_json or response.headers.get("Content-Encoding", "identity") != "identity":
-            return retried(
-                "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
-            )
-        return self.read(raw, request, response.status)
+            kind = response.headers.get("Content-Type", "application/json").lower()
+            is_json = "json" in kind or (kind.startswith("text/plain") and raw.lstrip(_BLANK)[:1] == b"{")
+            if not is_json or response.headers.get("Content-Encoding", "identity") != "identity":
+                return retried(
+                    "not_json", f"status {response.status} with content type {kind[:60]!r}", response.status
+                )
+            return self.read(raw, request, response.status)
 
     def read(self, raw: bytes, request: Request, status: int = 200) -> Reply | Fault:
         """Read a body, whatever it came in."""
@@ -144,7 +138,11 @@ class Wire:
             if (error := read_error(value)) is not None:
                 return fault_of(error[0], self.redactor.error(error[1]))
             reply = self.dialect.read(value, request, self.redactor)
-            self._check(raw, request)
+            # To look for sure whether a key stands twice takes as long as to read the body again.
+            if b"\\u00" in raw or any(raw.count(word) > 1 for word in self._words):
+                refuse_duplicate_keys(raw, self.dialect.words)
+            if self.reads_objects(request):
+                refuse_duplicate_keys(raw)
         except AnswerError as error:
             usage = self.dialect.usage(value)
             body = self.redactor.raw(raw) if error.reason == "encoding" else None
@@ -157,16 +155,22 @@ class Wire:
         held = request.schema is not None and self.endpoint.constrained
         return bool(request.tools) or (held and self.endpoint.provider.dialect == "anthropic")
 
-    def _check(self, raw: bytes, request: Request) -> None:
-        """Refuse what a judge would have to take for something else."""
-        if _may_repeat(raw, self._words):
-            refuse_duplicate_keys(raw, self.dialect.words)
-        if self.reads_objects(request):
-            refuse_duplicate_keys(raw)
-
     def request(self, method: str, url: str, **said: Any) -> Any:  # noqa: ANN401 (aiohttp's own context)
         """Begin a request, to be used in `async with`; redirects are not followed."""
-        return self._open().request(method, url, **said, allow_redirects=False, proxy=self._proxy)
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers={
+                    "Accept": "application/json",
+                    "Accept-Encoding": "identity",  # the cap is on what we read, not on what it unpacks to
+                    "User-Agent": f"adjudge/{VERSION}",
+                    **self.dialect.headers(),
+                },
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+            )
+        return self._session.request(method, url, **said, allow_redirects=False, proxy=self._proxy)
 
     async def refusal(self, response: aiohttp.ClientResponse) -> Fault | None:
         """What a status other than success means; None for success.
@@ -195,25 +199,6 @@ class Wire:
         )
         return fault_of(response.status, self.redactor.error(message), delay if wait is None else wait)
 
-    def _headers(self) -> dict[str, str]:
-        headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",  # so that the cap is on what we read, not on what unpacks from it
-            "User-Agent": f"adjudge/{VERSION}",
-        }
-        return headers | self.dialect.headers()
-
-    def _open(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                headers=self._headers(),
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-            )
-        return self._session
-
 
 async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
     """The whole body, or None if it is longer than the cap; no more than that is read."""
@@ -230,11 +215,6 @@ async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
     return b"".join(parts)
 
 
-def _may_repeat(raw: bytes, words: Iterable[bytes]) -> bool:
-    """Whether a key may stand in a body twice; to look for sure takes as long as to read it again."""
-    return b"\\u00" in raw or any(raw.count(word) > 1 for word in words)
-
-
 def _proxy_for(url: str) -> str | None:
     """The proxy of the environment, as every other tool of the user takes it."""
     parts = urlsplit(url)
@@ -245,7 +225,6 @@ def _proxy_for(url: str) -> str | None:
 
 
 def _host(url: str) -> str:
-    """Scheme, host and port, without anything that could be a secret."""
     parts = urlsplit(url)
     try:
         port = f":{parts.port}" if parts.port else ""

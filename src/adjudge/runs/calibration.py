@@ -37,16 +37,13 @@ class Calibrated(Protocol):
     @property
     def confidence(self) -> str:
         """How it measures its confidence, such as `logprobs`."""
-        ...
 
     @property
     def measured_roles(self) -> Sequence[str]:
         """Roles whose confidence is read from log-probabilities."""
-        ...
 
     def for_calibration(self) -> Judge:
         """The judge with the stages that give confidences, and no more."""
-        ...
 
     async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[tuple[str, float], ...]]:
         """Judge one translation as far as confidences go.
@@ -57,7 +54,6 @@ class Calibrated(Protocol):
         Raises:
             AnswerError: an answer could not be had.
         """
-        ...
 
 
 @dataclass(frozen=True)

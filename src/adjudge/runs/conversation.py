@@ -1,4 +1,9 @@
-"""A conversation as a person reads it: what was asked, by whom, what came back, and what became of it."""
+"""A conversation as a person reads it: what was asked, by whom, what came back, and what became of it.
+
+`rehearse` has the embedded model answer a judge's questions, `render_exchange` writes one question and its
+answer out, and `ReadableRun` reads the conversation behind a judgement of a run as data for a page: who said
+what, how long it took, what it cost.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +51,6 @@ class _Recorder:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
-        """Ask once; see `core.ask.Ask`."""
         del attempts
         said = tuple(messages)
         reply = await self._model.reply(
@@ -121,14 +125,7 @@ def _asked(request: StoredRequest | None) -> str:
 
 
 def _facts(reply: Reply) -> str:
-    u = reply.usage
-    counts = [
-        ("prompt", u.prompt),
-        ("cached", u.cached),
-        ("completion", u.completion),
-        ("reasoning", u.reasoning),
-    ]
-    tokens = ", ".join(f"{count} {name}" for name, count in counts if count)
+    tokens = ", ".join(f"{count} {name}" for name, count in reply.usage.counts.items() if count)
     return ", ".join(part for part in (reply.model, reply.finish, tokens and f"tokens: {tokens}") if part)
 
 
@@ -172,18 +169,13 @@ def _calls(calls: Iterable[ToolCall]) -> dict[str, object]:
 
 
 def _reply(reply: Reply) -> dict[str, object]:
-    u = reply.usage
-    tokens = {"prompt": u.prompt, "cached": u.cached, "completion": u.completion, "reasoning": u.reasoning}
     return {
         "text": reply.text,
         "reasoning": reply.reasoning,
         "model": reply.model,
         "finish": reply.finish,
-        "tokens": tokens,
+        "tokens": reply.usage.counts,
     } | _calls(reply.calls)
-
-
-# The conversation behind a judgement as data for a page: who said what, how long it took, what it cost.
 
 
 class ReadableRun:

@@ -91,7 +91,6 @@ def ensemble(
 
 
 def _of_lp(judged: Judged, lp: str | None) -> Run | tuple[Record, ...]:
-    """Keep one language pair."""
     records = judged.records if isinstance(judged, Run) else tuple(judged)
     kept = tuple(r for r in records if lp in {None, r.lp})
     return replace(judged, records=kept) if isinstance(judged, Run) else kept
@@ -160,12 +159,8 @@ def _info(combined: Combined, inputs: _Inputs, settings: EnsembleSettings, test_
         low=0.0 if is_ranked else None,
         high=1.0 if is_ranked else None,
         settings={"ensemble": settings.said, **inputs, "learned": combined.weights},
-        test_set=describe_test_set(test_set, {lp: _systems(test_set, lp) for lp in test_set.lps}),
+        test_set=describe_test_set(test_set, {lp: test_set.select(lp=lp).systems for lp in test_set.lps}),
         counts={"judged": len(records) - failed, "failed": failed, "pending": 0},
         failures=dict(sorted(reasons.items())),
         price=0.0,
     )
-
-
-def _systems(test_set: TestSet, lp: str) -> tuple[str, ...]:
-    return test_set.select(lp=lp).systems

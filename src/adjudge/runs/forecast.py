@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -18,7 +19,7 @@ from typing import Final
 
 import orjson
 
-from adjudge.core.ask import Message, Reply, Tool, Usage
+from adjudge.core.ask import Message, Reply, Usage
 from adjudge.core.judge import Calls, Judge
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
@@ -35,9 +36,6 @@ from adjudge.store.call_file import Attempt, StoredRequest, Use
 from adjudge.store.calls import CallReader
 
 __all__ = ["Experience", "Forecast", "aforecast", "forecast", "forecast_job", "learn"]
-
-
-# What a store teaches about tokens: how its server counts, and how long its answers are.
 
 
 _MARK: Final = "0" * 16
@@ -129,27 +127,25 @@ def learn(reader: CallReader, models: Models) -> Experience:
         name = Identity(**request.model).name
         if name not in wanted or not reply.usage.prompt:
             continue
-        estimate = _prompt(request)
         seen = found.setdefault(name, Seen())
         usage = reply.usage
         apart = usage.reasoning if usage.reasoning > usage.completion else 0
-        seen.add(estimate, usage.prompt, usage.completion + apart, _instruction(request.messages))
+        seen.add(_prompt(request), usage.prompt, usage.completion + apart, _instruction(request.messages))
     enough = {name: seen for name, seen in found.items() if seen.calls >= _ENOUGH}
     return Experience(models=enough, seconds=reader.seconds() or _SECONDS)
 
 
 def _prompt(request: Request | StoredRequest) -> Tokens:
-    return estimate_messages(request.messages, _MARK) + _schema(request.schema) + _tools(request.tools)
-
-
-def _tools(tools: Iterable[Tool]) -> Tokens:
-    """Tools are words of the prompt; each server puts them in its own way, introduced or not."""
-    total = Tokens()
-    for tool in tools:
+    total = Tokens()  # of the tools: each server puts them in its own way into the prompt, introduced or not
+    for tool in request.tools:
         words = estimate_text(tool.name + tool.description)
         shape = _text_tokens(orjson.dumps(tool.parameters, option=orjson.OPT_SORT_KEYS))
         total += words + Tokens(shape.low / 2, shape.typical, shape.high)
-    return total + _INTRODUCED if total.high else total
+    return (
+        estimate_messages(request.messages, _MARK)
+        + _schema(request.schema)
+        + (total + _INTRODUCED if total.high else total)
+    )
 
 
 def _schema(schema: object) -> Tokens:
@@ -169,9 +165,6 @@ def _instruction(messages: Iterable[Message]) -> str:
     """The first message: every role and stage has its own."""
     first = next(iter(messages), None)
     return "" if first is None else render_message(first, _MARK)
-
-
-# The first questions of judgements: they say what is left to ask, and how long prompts are.
 
 
 _BEGUN: Final = 100_000  # judgements that are begun at most; others are like these
@@ -330,8 +323,7 @@ def _of_calls(tokens: Tokens, least: int, typical: int, most: int) -> Tokens:
 
 def _spread(plan: Plan, count: int, wanted: int) -> Iterator[Unit]:
     """So many of the units that have something to judge, evenly."""
-    present = (unit for unit in plan if unit.is_there)
-    for place, unit in enumerate(present):
+    for place, unit in enumerate(unit for unit in plan if unit.is_there):
         if (place + 1) * wanted // count > place * wanted // count:
             yield unit
 
@@ -416,14 +408,11 @@ async def forecast_job(job: Job, most: int = _BEGUN) -> Forecast:
     """
     if job.models is None or not is_judge(job.annotator):
         return Forecast(units=len(job.plan))
-    reader = CallReader(job.store) if job.store.is_file() else None
-    try:
+    with ExitStack() as opened:
+        reader = opened.enter_context(closing(CallReader(job.store))) if job.store.is_file() else None
         experience = Experience() if reader is None else learn(reader, job.models)
         found = Beginnings(job, job.models, reader, experience)
         count = await found.run(job.annotator, most)
-    finally:
-        if reader is not None:
-            reader.close()
     scale = count / max(found.begun, 1)
     prompt, completion = found.prompt.times(scale), found.completion.times(scale)
     calls = Calls(*(round(bound * scale) for bound in found.bounds))
@@ -435,19 +424,17 @@ async def forecast_job(job: Job, most: int = _BEGUN) -> Forecast:
         stored=round(found.stored * scale),
         prompt=_whole(prompt),
         completion=_whole(completion),
-        price=_price(prompt, completion, _prices(job)),
+        price=_price(
+            prompt,
+            completion,
+            [job.prices[batch_name(name) if is_batch else name] for name in job.models.paid],
+        ),
         currency=next((price.currency for price in job.prices.values() if price is not None), ""),
         price_date=min(dates, default=None),
         seconds=None if is_batch else calls.typical * experience.seconds / job.options.concurrency,
         begun=found.begun,
         seen=experience.calls,
     )
-
-
-def _prices(job: Job) -> list[Price | None]:
-    """What calls cost in the way that they are put, of each model that may cost something."""
-    paid = () if job.models is None else job.models.paid
-    return [job.prices[batch_name(name) if job.options.engine == "batch" else name] for name in paid]
 
 
 def _whole(tokens: Tokens) -> Calls:

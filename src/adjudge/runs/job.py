@@ -1,4 +1,8 @@
-"""What is to be run, resolved from names, files and options, before anything is asked."""
+"""What is to be run, resolved from names, files and options, before anything is asked.
+
+`prepare` makes a `Job` of `RunSettings` and refuses what cannot go together. `advise` asks a judge what it
+has to say before a run: what will cost more than it need, and what it cannot do.
+"""
 
 from __future__ import annotations
 
@@ -248,9 +252,6 @@ class CalibrateSettings(ForecastSettings):
     ] = 60.0
 
 
-# What a judge has to say before a run: what will cost more than it need, and what it cannot do.
-
-
 _FORM: Final = "try --json-schema off (or on), or another --model; `adjudge trace OUT` shows the replies"
 _BODY: Final = "check that --base-url leads to an OpenAI-compatible server, and try another --model"
 _LATER: Final = "check the server, or lower --concurrency or raise --timeout"
@@ -278,7 +279,6 @@ class Advising(Protocol):
     @property
     def needs_logprobs(self) -> Sequence[str]:
         """Roles whose answers are worth nothing without log-probabilities."""
-        ...
 
     def advise(self, model: str, lps: Sequence[str], subjects: Sequence[Subject]) -> tuple[str, ...]:
         """What the user must know.
@@ -291,7 +291,6 @@ class Advising(Protocol):
         Raises:
             UsageError: it cannot judge these with this model under its settings.
         """
-        ...
 
 
 def advise(annotator: Annotator, models: Models | None, plan: Plan) -> tuple[str, ...]:
@@ -554,11 +553,7 @@ def _listed(file: Path) -> dict[tuple[str, str], list[tuple[str, str]]]:
 
 
 def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
-    """Refuse what nobody would make use of; a metric from outside may read more than ours.
-
-    Raises:
-        UsageError: as said.
-    """
+    """Refuse what nobody would make use of; a metric from outside may read more than ours."""
     if is_metric(annotator) and type(annotator).__module__.startswith(_METRICS):
         for name in ("context", "terms"):
             if getattr(options, name):
@@ -566,27 +561,18 @@ def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
                     f"--{name}: {annotator.name} is a metric and reads one translation at a time"
                 )
     if options.retry_failed:
-        _refuse_retry(annotator, options)
+        why = {
+            f"{annotator.name} is a metric and asks no model": is_metric(annotator),
+            "--reparse asks nothing": options.reparse,
+            "merge the shards first, then retry in the whole run": options.shard is not None,
+            "leave --engine out: the same command finishes on this machine": options.engine != "local",
+        }
+        if found := [words for words, holds in why.items() if holds]:
+            raise UsageError(f"--retry-failed: {found[0]}")
     if options.ask_again and options.reparse:
         raise UsageError("--ask-again: --reparse asks nothing; leave one of them out")
     if options.workers is not None and options.engine != "ray":
         raise UsageError("--workers is for --engine ray; leave it out, or choose that engine")
-
-
-def _refuse_retry(annotator: Annotator, options: RunSettings) -> None:
-    """Refuse to ask failed units again where that cannot be done.
-
-    Raises:
-        UsageError: nobody is asked, or the answers are in stores of several parts.
-    """
-    why = {
-        f"{annotator.name} is a metric and asks no model": is_metric(annotator),
-        "--reparse asks nothing": options.reparse,
-        "merge the shards first, then retry in the whole run": options.shard is not None,
-        "leave --engine out: the same command finishes on this machine": options.engine != "local",
-    }
-    if found := [words for words, holds in why.items() if holds]:
-        raise UsageError(f"--retry-failed: {found[0]}")
 
 
 def _opened(annotator: Annotator, options: RunSettings) -> tuple[Annotator, Models | None]:
@@ -704,25 +690,23 @@ def _digest(plan: Plan) -> str:
 
 def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings) -> Signature:
     names = dict.fromkeys(plan.references.values())
-    extra: dict[str, str] = {}
-    if plan.schedule.kind != "all":
-        extra["pairs"] = str(plan.schedule)
-    if plan.context:
-        extra["context"] = str(plan.context)
-    if plan.terms:
-        extra["terms"] = _digest(plan)
-    if models is not None and (forced := options.json_schema) != "auto":
-        extra["schema"] = forced
-    if models is not None and (effort := options.effort) is not None:
-        extra["effort"] = effort
-    if models is not None and options.max_tokens:
-        extra["max_tokens"] = "+".join(options.max_tokens)
+    extra = {
+        "pairs": "" if plan.schedule.kind == "all" else str(plan.schedule),
+        "context": str(plan.context or ""),
+        "terms": _digest(plan) if plan.terms else "",
+    }
+    if models is not None:
+        extra |= {
+            "schema": "" if options.json_schema == "auto" else options.json_schema,
+            "effort": options.effort or "",
+            "max_tokens": "+".join(options.max_tokens),
+        }
     return signature_of(
         annotator,
         model="" if models is None else models.name,
         reference=",".join(names) or "src",
         lps=plan.test_set.lps,
-        extra=extra,
+        extra={name: value for name, value in extra.items() if value},
         seed=None if models is None else options.seed,
     )
 

@@ -1,7 +1,9 @@
 """`--engine ray`: the shards of a run are judged by the workers of a Ray cluster, or of this machine.
 
-Ray starts processes and carries messages; every worker runs the engine of a local run on blocks of units,
-never one task a call. Ray is imported here and nowhere else.
+Ray starts processes and carries messages. A `Worker` is made of a `Recipe` in a process of its own, is fed
+with numbers of shards, and runs the engine of a local run on blocks of units, never one task a call. The
+`Fleet` is the driver's side: it feeds workers until all shards are judged, whichever workers die. Ray is
+imported here and nowhere else.
 """
 
 from __future__ import annotations
@@ -58,9 +60,6 @@ __all__ = [
     "import_ray",
     "recipe_of",
 ]
-
-
-# What judges shards in a process of its own, as a local run would: made of a recipe, fed with numbers.
 
 
 _PATIENCE: Final = 30.0  # seconds in which whoever held a shard before lets it go
@@ -199,9 +198,7 @@ class Worker:
     async def _judge(self, part: Part) -> Outcome:
         job = job_of(self._job, part)
         await _wait_until_free(job.out)
-        models = open_again(job)
-        job = replace(job, models=models, open_meter=self._loans.open_meter)
-        return await run_execute(job)
+        return await run_execute(replace(job, models=open_again(job), open_meter=self._loans.open_meter))
 
     async def load(self) -> dict[str, int]:
         """How it stands with the servers, as `run.json` has it; empty where none was asked."""
@@ -235,9 +232,6 @@ async def _wait_until_free(folder: Path) -> None:
         await asyncio.sleep(_LOOK)
 
 
-# The driver's side of a run on Ray: workers are fed with shards until all are judged, whoever dies.
-
-
 _AT_ONCE: Final = 2  # shards that a worker judges at a time, so that the end of one is no idle time
 _LIVES: Final = 3  # deaths of workers over one shard, after which it is the shard's doing
 _GRACE: Final = 10.0  # seconds for answers that are under way when a run is stopped
@@ -264,7 +258,6 @@ class Fleet:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begin with every shard to be judged."""
         self._left = deque(range(1, self.recipe.shards + 1))
         self._deaths: Counter[int] = Counter()
         self._workers: dict[str, Any] = {}
@@ -295,7 +288,8 @@ class Fleet:
     async def _serve(self, name: str) -> None:
         """Have one worker judge until nothing is left; one that dies has a successor."""
         while self._left:
-            worker = self._workers[name] = self._start(name)
+            actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(RayWorker)
+            worker = self._workers[name] = actor.remote(name, self.recipe, self.broker)
             try:
                 await self._employ(name, worker)
             except self.ray.exceptions.RayActorError:
@@ -313,10 +307,6 @@ class Fleet:
                 feed.cancel()
             await asyncio.gather(*feeds, return_exceptions=True)
         self.loads[name] = await worker.load.remote()
-
-    def _start(self, name: str) -> Any:  # noqa: ANN401 (Ray has no type for it)
-        actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(RayWorker)
-        return actor.remote(name, self.recipe, self.broker)
 
     async def _feed(self, worker: Any) -> None:  # noqa: ANN401 (the same)
         while self._left:
@@ -403,8 +393,7 @@ def import_ray() -> Any:  # noqa: ANN401 (a module is of no type that a caller c
 
 def shards_for(units: int, workers: int) -> int:
     """Into how many shards a run is split: blocks of some 512 units, smaller ones where there are few."""
-    blocks = -(-units // BLOCK)
-    return max(blocks, min(2 * workers, units // _SMALL), 1)
+    return max(-(-units // BLOCK), min(2 * workers, units // _SMALL), 1)
 
 
 async def execute(job: Job) -> Outcome:
@@ -448,19 +437,15 @@ async def _cluster(ray: Any) -> AsyncIterator[None]:  # noqa: ANN401 (a module)
         yield
         return
     await asyncio.to_thread(_connect, ray)
-    _take_signals_back()
+    if threading.current_thread() is threading.main_thread():
+        # Restore the previous signal handlers: Ray's own would write a trace of addresses first.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if callable(listener := signal.getsignal(number)):
+                signal.signal(number, listener)
     try:
         yield
     finally:
         await asyncio.to_thread(ray.shutdown)
-
-
-def _take_signals_back() -> None:
-    """Restore the previous signal handlers: Ray's own would write a trace of addresses first."""
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGINT):
-            if callable(listener := signal.getsignal(number)):
-                signal.signal(number, listener)
 
 
 def _connect(ray: Any) -> None:  # noqa: ANN401 (a module)
@@ -508,9 +493,8 @@ def _workers(job: Job, cpus: int) -> int:
     wanted = job.options.workers
     if wanted is not None and wanted > cpus:
         raise UsageError(f"--workers {wanted}: the cluster has {cpus} CPUs, one for each worker")
-    return min(
-        wanted or cpus, job.options.concurrency
-    )  # a worker that may not have one call at a time has nothing to do
+    # A worker that may not have one call at a time has nothing to do.
+    return min(wanted or cpus, job.options.concurrency)
 
 
 def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:

@@ -1,4 +1,9 @@
-"""The directory of a run: made, locked, compared with what is asked for now, and kept up to date."""
+"""The directory of a run: made, locked, compared with what is asked for now, and kept up to date.
+
+`RunDirectory` is the directory that one process alone writes. A `Journal` writes the records of a session
+while it goes on, `Kept` reads what of an earlier session need not be judged again. `find_lost` finds answers
+that records rest on and the call store does not hold: they would be asked for and paid again.
+"""
 
 from __future__ import annotations
 
@@ -58,9 +63,6 @@ __all__ = [
     "now",
     "refuse_foreign",
 ]
-
-
-# The records of a session while it goes on, and what of an earlier session's need not be judged again.
 
 
 _PART: Final = ".records.part"  # of the session that goes on
@@ -315,9 +317,6 @@ def _no_room(error: OSError) -> StoreError:
     return StoreError(f"cannot keep the records: {error.strerror}; make room and run it again")
 
 
-# Answers that records rest on and the call store does not hold: they would be asked for and paid again.
-
-
 class Lost(NamedTuple):
     """What a run has had answered, and no store holds.
 
@@ -568,7 +567,6 @@ def _changed_part(old: Segment, new: Segment) -> str:
 
 
 def _digest(info: RunInfo) -> str:
-    """Enough of the test set's digest to tell two apart."""
     return str(info.test_set.get("digest", ""))[:12]
 
 

@@ -1,7 +1,9 @@
 """`run`: a judge or a metric over a test set, into a run directory.
 
 Resuming is doing it again: judges are deterministic given their answers, so a run that is started anew walks
-through its store and asks only what is missing.
+through its store and asks only what is missing. `carry_out` hands a job to the engine that it names: this
+process (`execute`), batches of a provider (`execute_in_batches`), or Ray. The records of all engines are
+equal.
 """
 
 from __future__ import annotations
@@ -53,9 +55,6 @@ from adjudge.store.calls import CallStore
 from adjudge.store.run_directory import INFO, SHARDS, is_finished, read_run, read_run_info
 
 __all__ = ["ENGINES", "arun", "carry_out", "execute", "run", "run_to_end", "settle_lost"]
-
-
-# Who carries a job out: this process, or another engine. Each equals a local run, record for record.
 
 
 Engine = Callable[[Job], Awaitable[Outcome]]
@@ -208,9 +207,6 @@ def _warned(job: Job, done: Run) -> Run:
     return done
 
 
-# The engine that judges in this process.
-
-
 async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcome:
     """Run a job to its end.
 
@@ -250,9 +246,6 @@ async def settle_lost(job: Job, directory: RunDirectory, info: RunInfo) -> None:
     lost = await refuse_lost(job, directory.path, stores, directory.before)
     if not job.options.reparse:
         keep_answers(directory.path, stores, info, lost)
-
-
-# `--engine batch`: questions go to the provider in batches, and the records equal those of a local run.
 
 
 async def execute_in_batches(job: Job) -> Outcome:

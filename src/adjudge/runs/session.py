@@ -1,4 +1,10 @@
-"""One session of a run, whoever annotates: its counts, its failures, what it leaves."""
+"""One session of a run, whoever annotates: its counts, its failures, what it leaves.
+
+`JudgeSession` takes a run up to its last record, or to whatever stops it; `MetricSession` asks nobody. `work`
+judges units side by side and `work_in_waves` in waves: all units until they can get no further, then what
+they asked, and again. The `Sink` puts what comes out of them back into test-set order, and `Progress` shows
+how far the run is. `with_suspicion` flags judgements of texts that look like attacks on the judge.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +61,6 @@ __all__ = [
     "work",
     "work_in_waves",
 ]
-
-
-# Work through units side by side, and put what comes out of them back in order.
 
 
 WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
@@ -132,9 +135,8 @@ async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int)
             entry = await judge(unit)
             if entry is not None:
                 sink.add(unit, entry)
-            if (
-                unit.index % _BREATH == 0
-            ):  # what is answered from the store must not starve progress and signals
+            # What is answered from the store must not starve progress and signals.
+            if unit.index % _BREATH == 0:
                 await asyncio.sleep(0)
 
     workers = [asyncio.create_task(worker()) for _ in range(width)]
@@ -146,9 +148,6 @@ async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int)
         for task in workers:
             task.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-
-
-# How far a run is, on standard error: a bar on a terminal, a line a minute elsewhere.
 
 
 _LINE_SECONDS: Final = 60.0
@@ -171,7 +170,6 @@ class Progress:
         self.seconds = 0.25 if sys.stderr.isatty() else 5.0
 
     def __enter__(self) -> Self:
-        """Start the bar, on a terminal."""
         self._began = self._said = time.monotonic()
         if self._shown and sys.stderr.isatty():
             from rich.console import Console
@@ -188,7 +186,6 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
 
@@ -198,7 +195,8 @@ class Progress:
             self._bar.update(self._task, completed=done, description=self._words(failed, tally, more))
         elif self._shown and time.monotonic() - self._said >= _LINE_SECONDS:
             self._said = time.monotonic()
-            left = self._left(done)
+            minutes = (time.monotonic() - self._began) / max(done, 1) * (self._total - done) / 60
+            left = f", {minutes:.0f} min left" if done else ""
             sys.stderr.write(f"{done}/{self._total} {self._words(failed, tally, more)}{left}\n")
 
     def say(self, line: str) -> None:
@@ -214,12 +212,6 @@ class Progress:
         calls = f"{answered / max(time.monotonic() - self._began, 1e-3):.1f} calls/s"
         tokens = f"{tally.usage.prompt + tally.usage.completion:,} tokens"
         return ", ".join(part for part in (f"{failed} failed", calls, tokens, more) if part)
-
-    def _left(self, done: int) -> str:
-        if not done:
-            return ""
-        minutes = (time.monotonic() - self._began) / done * (self._total - done) / 60
-        return f", {minutes:.0f} min left"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,9 +284,6 @@ class Session:
         return time.monotonic() - self.began
 
 
-# Judgements of texts that look like attacks on the judge carry flags that say so; nothing else changes.
-
-
 def with_suspicion(judgement: Annotation | Preference, subject: Subject) -> Annotation | Preference:
     """Add `injection_suspect`, and what was found where, if anything was."""
     translations = [subject.segment.translations[name] for name in subject.systems]
@@ -319,9 +308,6 @@ def _around(subject: Subject) -> Iterator[str]:
     for term in subject.terms:
         yield term.source
         yield term.translation
-
-
-# One session of a judge: from taking a run up to its last record, or to whatever stops it.
 
 
 UNIFORM: Final = 20
@@ -403,7 +389,7 @@ class JudgeSession(Session):
             *_refused_tools(models),
             *_unfound(asker.tally),
             *_masked(asker.tally),
-            *_torn(store.torn),
+            *([f"{store.torn} stored calls were damaged and were asked again"] if store.torn else []),
         )
         return Outcome(
             info=info,
@@ -487,7 +473,8 @@ class JudgeSession(Session):
         """Every unit, with what it used in an earlier session at hand, and records that still hold."""
         while block := list(islice(units, _AHEAD)):
             store.read_ahead([unit.name for unit in block])
-            if self._may_keep:
+            # Records are not kept where others rest on them, or where they are to be read anew.
+            if self.job.plan.schedule.kind != "adaptive" and not self.job.options.reparse:
                 for unit in block:
                     entry = self._kept.find(unit.index, unit.name)
                     if entry is not None and store.answered(unit.name) == entry.trail.calls:
@@ -495,11 +482,6 @@ class JudgeSession(Session):
                         is_masked = KEY_MARK.encode() in entry.lines and KEY_MARK not in str(unit.subject)
                         self.tally.masked += is_masked
             yield from block
-
-    @property
-    def _may_keep(self) -> bool:
-        """Whether records may be kept: not where others rest on them, or where they are to be read anew."""
-        return self.job.plan.schedule.kind != "adaptive" and not self.job.options.reparse
 
     async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
         """One record for every slot: a judgement, or the failure that stands in its place."""
@@ -587,7 +569,7 @@ class JudgeSession(Session):
         return Load() if self.job.models is None else self.job.models.load
 
     def _info(self, totals: CallTotals) -> RunInfo:
-        used, usage, load = self.tally.asked + self.tally.from_store, totals.usage, self._load
+        used, load = self.tally.asked + self.tally.from_store, self._load
         schemas = {} if self._models is None else {"json_schema_used": self._models.schemas}
         info = self.info(
             calls={
@@ -599,12 +581,7 @@ class JudgeSession(Session):
                 "repaired": self.sink.repaired,
                 **(load.counts if load.concurrency else {}),
             },
-            tokens={
-                "prompt": usage.prompt,
-                "cached": usage.cached,
-                "completion": usage.completion,
-                "reasoning": usage.reasoning,
-            },
+            tokens=totals.usage.counts,
             price=None if self.meter.price is None else float(self.meter.price),
             currency=self.meter.currency,
             settings={**self.start.settings, **schemas},
@@ -661,13 +638,6 @@ def _masked(tally: Tally) -> Iterator[str]:
         )
 
 
-def _torn(count: int) -> list[str]:
-    return [f"{count} stored calls were damaged and were asked again"] if count else []
-
-
-# One session of a metric, which asks nobody.
-
-
 _BLOCK: Final = 32  # translations that a metric gets at a time; between blocks it can be stopped
 
 
@@ -684,7 +654,15 @@ class MetricSession(Session):
                 done = self.sink.judged + self.sink.failed
                 self.progress.show(done=done, failed=self.sink.failed, tally=self.tally)
                 await asyncio.sleep(0)
-        info = self.finish(self.info(price=0.0, corpus_scores=await self._corpus_scores(metric)))
+        found: dict[str, dict[str, float]] = {}
+        for lp, systems in self.job.plan.systems.items():
+            for system in systems:
+                await asyncio.sleep(0)  # a signal may stop it here
+                subjects = list(self.job.plan.of_system(lp, system))
+                score = metric.corpus_score(subjects) if subjects else None
+                if score is not None:
+                    found.setdefault(lp, {})[system] = score
+        info = self.finish(self.info(price=0.0, corpus_scores=found))
         return Outcome(info=info, seconds=self.seconds, examples=self.examples)
 
     async def _annotate(self, metric: Metric, block: list[Unit]) -> None:
@@ -707,20 +685,6 @@ class MetricSession(Session):
             return await asyncio.to_thread(metric.annotate, subjects)
         finally:  # a thread cannot be cancelled, what it waits for can be ended
             metric.stop()
-
-    async def _corpus_scores(self, metric: Metric) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for lp, systems in self.job.plan.systems.items():
-            for system in systems:
-                await asyncio.sleep(0)  # a signal may stop it here
-                subjects = list(self.job.plan.of_system(lp, system))
-                score = metric.corpus_score(subjects) if subjects else None
-                if score is not None:
-                    found.setdefault(lp, {})[system] = score
-        return found
-
-
-# How often Python looks for garbage while a run goes on.
 
 
 _OBJECTS: Final = 50_000  # a few MB; more of them saves no more time
@@ -749,9 +713,6 @@ def rare_collections() -> Iterator[None]:
             _found.pop()
             if not _found:
                 gc.set_threshold(*before)
-
-
-# Work through units in waves: all of them until they can get no further, then what they asked, and again.
 
 
 _WAVES_BLOCK: Final = WINDOW
@@ -797,9 +758,6 @@ async def _wave(units: Iterator[Unit], judge: Judging, sink: Sink, width: int) -
 
     await work(units, judged, sink, width=width)
     return sorted(waiting, key=lambda unit: unit.index)
-
-
-# Run a coroutine from synchronous code.
 
 
 T = TypeVar("T")

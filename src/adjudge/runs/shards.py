@@ -1,4 +1,7 @@
-"""The shards in the directory of a run, each a run of its own, and the one run they are merged into."""
+"""The shards in the directory of a run, each a run of its own, and the one run they are merged into.
+
+A merged run has its records in test-set order, its calls in one store, and counts that are sums.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +69,8 @@ def keep_whole(part: Part, out: Path) -> None:
         raise UsageError(f"{out} holds a run of another test set; choose another --out, or the same test set")
 
 
-_OF_A_PART: Final = (
-    "failed",
-    "untranslated",
-    "shard",
-    "served",
-)  # fields of a signature that parts may differ in
+_OF_A_PART: Final = ("failed", "untranslated", "shard", "served")
+"""Fields of a signature that parts may differ in."""
 _SHOWN: Final = 10  # numbers of shards in a message
 
 
@@ -124,7 +123,10 @@ def finished_shards(out: Path) -> list[Found]:
             f"{len(left)} of {of} shards are not finished: {said}. Run these again with --shard; "
             "the same command without --shard takes all in and judges what is left"
         )
-    _refuse_mixed(found)
+    first = found[0]
+    for other in found[1:]:
+        if what := _difference(first.info, other.info):
+            raise UsageError(f"shards {first.shard} and {other.shard} are of different runs: {what}")
     return found
 
 
@@ -154,13 +156,6 @@ def refuse_strangers(out: Path, info: RunInfo, shard: Shard | None = None) -> No
         )
 
 
-def _refuse_mixed(found: Sequence[Found]) -> None:
-    first = found[0]
-    for one in found[1:]:
-        if what := _difference(first.info, one.info):
-            raise UsageError(f"shards {first.shard} and {one.shard} are of different runs: {what}")
-
-
 def _difference(before: RunInfo, after: RunInfo) -> str:
     """What parts of different runs differ in; empty where they may be of one."""
     if found := differences(before, after):
@@ -171,9 +166,6 @@ def _difference(before: RunInfo, after: RunInfo) -> str:
 
 def _without_part(signature: Signature) -> Signature:
     return Signature(signature.name, {k: v for k, v in signature.fields.items() if k not in _OF_A_PART})
-
-
-# The records of all shards as one file, in the order of the test set.
 
 
 def merged_lines(test_set: TestSet, files: Sequence[Path]) -> Iterator[bytes]:
@@ -233,9 +225,6 @@ class _Lines:
             raise DataError(message, path=self._path, line=self._number)
 
 
-# Make one run of its shards: records in test-set order, calls in one store, counts that are sums.
-
-
 _OLD: Final = ".merged"
 
 Priced = Callable[[CallTotals], float | None]
@@ -267,9 +256,8 @@ def _price(earlier: RunInfo | None, found: Sequence[Found]) -> float | None:
     """What shards have cost, and sessions of the whole run before them; None where one is unknown."""
     if earlier is not None and not earlier.counts.get("pending"):
         return earlier.price  # merged before and not put away, or nothing was left for the shards to ask
-    before = (
-        0.0 if earlier is None or not earlier.calls else earlier.price
-    )  # no calls: by shards alone so far
+    # Without calls the run was judged by shards alone so far.
+    before = 0.0 if earlier is None or not earlier.calls else earlier.price
     prices = [before, *(one.info.price for one in found)]
     return None if None in prices else sum(price for price in prices if price is not None)
 
@@ -404,19 +392,14 @@ def _summed(info: RunInfo, parts: Sequence[RunInfo], totals: CallTotals) -> RunI
     said = (part.signature.fields.get("served", "").split(",") for part in parts)
     if served := sorted({name for names in said for name in names if name}):
         fields["served"] = ",".join(served)
-    usage, times = totals.usage, [part.times for part in parts]
+    times = [part.times for part in parts]
     return replace(
         info,
         signature=info.signature.with_fields(**fields),
         counts=counts,
         failures=dict(sorted(failures.items())),
         calls=calls,
-        tokens={
-            "prompt": usage.prompt,
-            "cached": usage.cached,
-            "completion": usage.completion,
-            "reasoning": usage.reasoning,
-        },
+        tokens=totals.usage.counts,
         currency=next((part.currency for part in parts if part.currency), ""),
         times={
             "started": min(filter(None, (info.times.get("started"), *(t.get("started") for t in times)))),

@@ -1,4 +1,8 @@
-"""A worker's side of what it shares with the other workers of its run: its limiters and its budget."""
+"""What the workers of a run share: the calls at a time that a server takes, and the budget.
+
+`divide` and `Purse` are the plain arithmetic. The `Broker` of a run lends both to its workers. On a worker's
+side `LeasedCalls` keeps the limiters, and `LeasedMeter` the budget, within what was lent.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,6 @@ from adjudge.llm.providers import Endpoint
 from adjudge.store.calls import Spent
 
 __all__ = ["Broker", "Call", "Calls", "LeasedCalls", "Loans", "Money", "Purse", "Report", "divide"]
-
-
-# How processes share what one of them alone would have: calls at a time, and a budget. Plain arithmetic.
 
 
 _BLOCK: Final = 4  # a lease takes at most so small a part of what is left, divided by the number of workers
@@ -174,9 +175,6 @@ def _covers(left: Money, need: Money) -> bool:
     return left.amount >= need.amount and left.tokens >= need.tokens
 
 
-# What all workers of a run share: who may ask how much of a server now, and what is left of the budget.
-
-
 PERIOD: Final = 0.2  # seconds after which a worker says anew how it stands
 Where = tuple[str, str, bytes]
 """Host, model and digest of the key, as `llm.providers.Endpoint.limited_as`."""
@@ -256,12 +254,9 @@ class Broker:
         if self._tell_pauses(reports):
             self._tell()
         if wait:
-            news = self._news
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(PERIOD):
-                    await news.wait()
-            except TimeoutError:
-                pass
+                    await self._news.wait()
         return {
             where: self._lease(worker, where, report) for where, report in reports.items()
         }, self.is_scarce
@@ -272,7 +267,6 @@ class Broker:
         return self._purse.is_scarce
 
     def _tell(self) -> None:
-        """Wake everybody who waits for news."""
         self._news.set()
         self._news = asyncio.Event()
 
@@ -309,8 +303,7 @@ class Broker:
             if not any(self._purse.lent):
                 return None
             self._tell()
-            returned = self._returned
-            await returned.wait()
+            await self._returned.wait()
         return lent
 
     async def settle(self, worker: str, paid: tuple[Decimal, int], back: tuple[Decimal, int]) -> None:
@@ -363,7 +356,7 @@ class LeasedCalls:
         self._worker = worker
         self._call = call
         self._endpoints = {endpoint.limited_as: endpoint for endpoint in endpoints_of(models)}
-        self._shares: dict[tuple[str, str, bytes], Share] = {}
+        self._shares: dict[Where, Share] = {}
         self.is_scarce = False
         self.on_scarce: Callable[[], None] = lambda: None
 
@@ -378,7 +371,10 @@ class LeasedCalls:
             before = self._reports()
             renewal = asyncio.ensure_future(self._call("renew", self._worker, before))
             while not (await asyncio.wait([renewal], timeout=_LOOK))[0]:
-                if self._has_news(before):
+                now = self._reports()
+                if any(
+                    report.pause > before[where].pause for where, report in now.items() if where in before
+                ):
                     before = self._reports()
                     self._take(*await self._call("renew", self._worker, before, wait=False))
             self._take(*renewal.result())
@@ -394,15 +390,11 @@ class LeasedCalls:
             share.leave()
         self._shares.clear()
 
-    def _reports(self) -> dict[tuple[str, str, bytes], Report]:
+    def _reports(self) -> dict[Where, Report]:
         limiters = {where: share.limiter for where, share in self._shares.items()}
         return {where: Report(one.wanted, one.load.in_flight, one.pause) for where, one in limiters.items()}
 
-    def _has_news(self, before: Mapping[tuple[str, str, bytes], Report]) -> bool:
-        now = self._reports()
-        return any(report.pause > before[where].pause for where, report in now.items() if where in before)
-
-    def _take(self, leases: Mapping[tuple[str, str, bytes], Lease], is_scarce: bool) -> None:  # noqa: FBT001 (as the broker answers)
+    def _take(self, leases: Mapping[Where, Lease], is_scarce: bool) -> None:  # noqa: FBT001 (as the broker answers)
         for where, lease in leases.items():
             old = self._shares.get(where)
             if old is None or old.cap != lease.calls:
@@ -433,7 +425,6 @@ class Loans:
     limit: Budget
 
     def __post_init__(self) -> None:
-        """Begin with no meter."""
         self.meters: list[LeasedMeter] = []
         self.is_scarce = False
         self._sending: set[asyncio.Future[Any]] = set()
@@ -501,7 +492,7 @@ class LeasedMeter(Meter):
             BudgetError: nobody has anything left to lend.
         """
         async with self._borrowing:
-            while not (self._is_refused or self._fits(model, most)):
+            while not (self._is_refused or self.fits(model, most)):
                 await self._borrow(model, most)
             return await super().reserve(model, most)
 
@@ -532,20 +523,14 @@ class LeasedMeter(Meter):
             return
         self._told = (self._amount, self._tokens)
         self._have(*needed)
-        self._loans.settle(self._limited(paid), back)
+        limit = self._loans.limit
+        amount = Decimal() if limit.amount is None else paid[0]
+        self._loans.settle((amount, 0 if limit.tokens is None else paid[1]), back)
 
     def _have(self, amount: Decimal, tokens: int) -> None:
         limit = self._loans.limit
         self._budget = Budget(
             amount=None if limit.amount is None else amount, tokens=None if limit.tokens is None else tokens
-        )
-
-    def _limited(self, money: tuple[Decimal, int]) -> tuple[Decimal, int]:
-        """Return no limits for a model that has none."""
-        limit = self._loans.limit
-        return (
-            Decimal() if limit.amount is None else money[0],
-            0 if limit.tokens is None else money[1],
         )
 
     async def _borrow(self, model: str, most: Usage) -> None:

@@ -1,6 +1,8 @@
 """What a run judges: its annotator, the plan of its units in test-set order, and the shards of a plan.
 
-Units are made one after the other, never all at once.
+Units are made one after the other, never all at once. `load_annotator` finds a judge or a metric by its name
+and `signature_of` says what a signature tells of it. `judge_subject` puts a judge to one unit of work,
+whatever kind of judge it is. A shard is the part of the segments that one machine judges.
 """
 
 from __future__ import annotations
@@ -149,7 +151,6 @@ class Plan:
     needs_translation: bool = True
 
     def __len__(self) -> int:
-        """Count the judgements."""
         if self.kind == "pair":
             return len(self.criteria) * self.schedule.count(self._places)
         if self.kind == "criteria":
@@ -336,11 +337,7 @@ def _without_criteria(test_set: TestSet) -> Iterator[str]:
 
 
 def _check_anchors(schedule: Schedule, systems: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse anchors that nobody translated with.
-
-    Raises:
-        UsageError: as said.
-    """
+    """Refuse anchors that nobody translated with."""
     for lp, names in systems.items():
         if unknown := [name for name in schedule.anchors if name not in names]:
             raise UsageError(f"--anchors: {lp} has no system {unknown[0]!r}; it has {', '.join(names)}")
@@ -374,7 +371,6 @@ def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
 
 
 def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
-    """The reference of an lp."""
     names = list(dict.fromkeys(name for s in test_set if s.lp == lp for name in s.references))
     known = ", ".join(names) or "none"
     if wanted is not None:
@@ -420,9 +416,6 @@ def _terms(path: Path, lines: Iterable[str]) -> Iterator[Term]:
             message = f"a term is its source, {between} and its translation; got {line[:_SHOWN]!r}"
             raise DataError(message, path=path, line=number)
         yield Term(source=source.strip(), translation=translation.strip())
-
-
-# What is run: a judge or a metric, by name or as an object, and what a signature says of it.
 
 
 Annotator = Judge | Metric
@@ -597,9 +590,6 @@ def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
-# A judge at one unit of work, whatever its kind.
-
-
 Outcome = Annotation | Preference | AnswerError
 """A judgement, or why there is none."""
 
@@ -670,9 +660,6 @@ async def judge_subject(
     raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
 
 
-# The shards of a plan: which segments each part judges, so that several machines can judge one test set.
-
-
 Shown = tuple[Segment, tuple[Segment, ...]]
 """A segment with those before it that it is shown with."""
 
@@ -696,7 +683,6 @@ class Shard:
     of: int
 
     def __post_init__(self) -> None:
-        """Refuse a part that there is not."""
         if self.of > _MOST:
             raise UsageError(f"--shard: a run can have {_MOST:,} parts, got {self}")
         if not 1 <= self.number <= self.of:

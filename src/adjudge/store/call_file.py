@@ -1,4 +1,4 @@
-"""The file of the call store: its tables, opening it, and what SQLite may complain of.
+"""The file of the call store: its tables, what stands in their rows, and the thread that writes them.
 
 models     who was asked, so that a recorded store can be replayed
 calls      one row per answered call: request and reply, compressed, under the SHA-256 of the request
@@ -6,6 +6,9 @@ attempts   append-only: every time a model was asked, with what came of it; the 
 runs       the runs that share the store
 uses       which calls a unit of work used, in which role and stage; a trace needs nothing else
 flights    requests that are at a server now; what a process that was killed leaves here may have been paid
+
+`Codec` packs the bytes of requests and replies. `Claims` has each question asked by one of several processes
+that share a store. `CallWriter` is the thread: a slow disk never stops the calls in flight.
 """
 
 from __future__ import annotations
@@ -69,6 +72,7 @@ __all__ = [
     "store_errors",
     "tools_to_json",
     "unit_name",
+    "usage_of",
 ]
 
 STORE: Final = "calls.sqlite"
@@ -190,7 +194,7 @@ def has_tables(connection: sqlite3.Connection, path: Path) -> bool:
     return True
 
 
-# What stands in the rows of the call store: requests, replies, attempts and uses, and their bytes.
+# Rows and their bytes
 
 
 Row = tuple[Any, Any, Any, Any]
@@ -375,16 +379,20 @@ def reply_to_json(reply: Reply) -> bytes:
 def reply_from_json(raw: bytes) -> Reply:
     """The reply that `reply_to_json` wrote."""
     value = orjson.loads(raw)
-    prompt, completion, cached, reasoning = value["usage"]
     return Reply(
         text=value["text"],
         model=value["model"],
         finish=value["finish"],
-        usage=Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning),
+        usage=usage_of(*value["usage"]),
         reasoning=value.get("reasoning", ""),
         logprobs=tuple([TokenLogprob(*pair) for pair in value["logprobs"]]) if "logprobs" in value else (),
         calls=_calls_from_json(value["calls"]) if "calls" in value else (),
     )
+
+
+def usage_of(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
+    """Tokens in the order in which rows hold them."""
+    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
 
 
 class TornRowError(Exception):
@@ -406,20 +414,18 @@ class Codec:
             TornRowError: its dictionary is missing, or damaged.
         """
         try:
-            return self._unpacker(codec).decompress(packed)
+            if codec not in self._unpackers:
+                row = self._connection.execute(
+                    "SELECT content FROM dictionaries WHERE id = ?", (codec,)
+                ).fetchone()
+                if row is None:
+                    raise TornRowError
+                self._unpackers[codec] = zstandard.ZstdDecompressor(
+                    dict_data=zstandard.ZstdCompressionDict(row[0])
+                )
+            return self._unpackers[codec].decompress(packed)
         except zstandard.ZstdError as error:
             raise TornRowError from error
-
-    def _unpacker(self, codec: int) -> zstandard.ZstdDecompressor:
-        if codec not in self._unpackers:
-            self._unpackers[codec] = zstandard.ZstdDecompressor(dict_data=self._dictionary(codec))
-        return self._unpackers[codec]
-
-    def _dictionary(self, codec: int) -> zstandard.ZstdCompressionDict:
-        row = self._connection.execute("SELECT content FROM dictionaries WHERE id = ?", (codec,)).fetchone()
-        if row is None:
-            raise TornRowError
-        return zstandard.ZstdCompressionDict(row[0])
 
 
 def find_row(connection: sqlite3.Connection, key: bytes) -> tuple[int, bytes, bytes] | None:
@@ -448,7 +454,7 @@ def check_row(key: bytes, row: Row) -> tuple[int, bytes, bytes]:
     return codec, request, reply
 
 
-# Claims on questions in a store that several processes share: each question is asked by one of them.
+# Claims
 
 
 BEAT_SECONDS: Final = 1.0
@@ -559,7 +565,7 @@ def _runs(process: int) -> bool:
     return True
 
 
-# The thread that writes the call store, so that a slow disk never stops the calls in flight.
+# The writing thread
 
 
 _LEVEL: Final = 3
@@ -877,7 +883,10 @@ class CallWriter:
                 item.stored = self._stored_reply(item.key) or self._replace(row, item.reply)
 
     def _row(self, item: Save) -> _Row:
-        self._insert_model(orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode())
+        identity = orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode()
+        if identity not in self._models:
+            self._connection.execute("INSERT OR IGNORE INTO models (identity) VALUES (?)", (identity,))
+            self._models.add(identity)
         request, reply = request_to_json(item.request), reply_to_json(item.reply)
         if self._packing == 0:
             self._samples += [request, reply]
@@ -897,11 +906,6 @@ class CallWriter:
             values,
         )
         return reply
-
-    def _insert_model(self, identity: str) -> None:
-        if identity not in self._models:
-            self._connection.execute("INSERT OR IGNORE INTO models (identity) VALUES (?)", (identity,))
-            self._models.add(identity)
 
     def _insert_attempts(self, attempts: Sequence[Attempt]) -> None:
         self._connection.executemany(

@@ -1,6 +1,9 @@
 """The call store: every answered call of one or several runs, in one SQLite file.
 
-`CallStore` is what a run writes and looks up; `CallReader` serves traces, replays and the report's server.
+`CallStore` is what a run writes and looks up; `CallReader` serves traces, replays and the report's server,
+also where the store cannot be written. `LayeredStore` looks into another store first and never writes that
+one. `Ahead` reads the uses of many units with one question to the file. `take_calls` takes the calls of one
+store into another, so that runs that were made in parts become one.
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ from adjudge.store.call_file import (
     request_from_json,
     store_error,
     store_errors,
+    usage_of,
 )
 from adjudge.store.run_directory import read_run_info
 
@@ -61,9 +65,6 @@ __all__ = [
     "read_uses",
     "take_calls",
 ]
-
-
-# What units of work used in an earlier session, read for many of them with one question to the store.
 
 
 StoredUse = tuple[bytes, str, str, str, str]
@@ -139,8 +140,7 @@ def find_store(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    store = read_run_info(path).settings.get("store", STORE)
-    return path / str(store)
+    return path / str(read_run_info(path).settings.get("store", STORE))
 
 
 @dataclass(frozen=True)
@@ -353,9 +353,9 @@ class CallStore:
             searched=searched,
             attempts=sums[1],
             lost=sums[9],
-            usage=_usage(*sums[2:6]),
+            usage=usage_of(*sums[2:6]),
             spent={
-                row[0]: Spent(_usage(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
+                row[0]: Spent(usage_of(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
                 for row in rows
             },
         )
@@ -401,13 +401,6 @@ def _count_lost(connection: sqlite3.Connection, run: int) -> None:
         raise
 
 
-def _usage(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
-    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
-
-
-# Read a store, also one that cannot be written, while a run may be writing it.
-
-
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a store that may be of a folder where nothing can be written, or just being written.
 
@@ -433,28 +426,19 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=BUSY_SECONDS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
         connection.close()
-        _refuse_log(path.resolve())
+        log = path.resolve().with_name(f"{path.resolve().name}-wal")
+        if log.is_file() and log.stat().st_size:  # answers that a run which was killed has left there
+            raise StoreError(
+                f"call store {path.resolve()}: {log.name} beside it has answers, too; "
+                "copy both to a folder where SQLite may write"
+            ) from error
         connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
     except sqlite3.DatabaseError:
         connection.close()
         raise
     return connection
-
-
-def _refuse_log(path: Path) -> None:
-    """Refuse to read a store without what a run that was killed has left in its log.
-
-    Raises:
-        StoreError: as said.
-    """
-    log = path.with_name(f"{path.name}-wal")
-    if log.is_file() and log.stat().st_size:
-        raise StoreError(
-            f"call store {path}: {log.name} beside it has answers, too; "
-            "copy both to a folder where SQLite may write"
-        )
 
 
 class CallReader:
@@ -552,9 +536,6 @@ class CallReader:
             return self._connection.execute(query, values).fetchall()
 
 
-# A call store that looks into another one first of all that it would ask for, and never writes that one.
-
-
 class LayeredStore(CallStore):
     """The store of a part of a run, on top of the store of the whole run.
 
@@ -609,9 +590,6 @@ def open_store(
     return LayeredStore(path, run, base, folder)
 
 
-# What a store holds, for who asks it before a run is opened.
-
-
 def lacking(path: Path, keys: Iterable[bytes]) -> list[bytes]:
     """Which of these keys have no answer in a store, each once; all of them where there is no store.
 
@@ -660,9 +638,6 @@ def count_answers(path: Path, run: str) -> int:
     return int(found)
 
 
-# Take the calls of one store into another, so that runs that were made in parts become one.
-
-
 _SAVE: Final = (
     "INSERT INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?) "
     "ON CONFLICT (key) DO UPDATE SET codec = excluded.codec, request = excluded.request, "
@@ -706,7 +681,16 @@ def take_calls(store: Path, run: str, part: Path, part_run: str) -> None:
 def _take(source: sqlite3.Connection, part_run: str, target: sqlite3.Connection, run: str) -> None:
     identities = source.execute("SELECT identity FROM models ORDER BY id")
     target.executemany("INSERT OR IGNORE INTO models (identity) VALUES (?)", identities)
-    target.executemany(_SAVE, _calls(source, _dictionaries(source, target)))
+    # The number that each dictionary of the part has in the store; equal ones are kept once.
+    numbers = {0: 0}
+    for number, content in source.execute("SELECT id, content FROM dictionaries ORDER BY id"):
+        row = target.execute("SELECT id FROM dictionaries WHERE content = ?", (content,)).fetchone()
+        if row is None:
+            row = (
+                target.execute("INSERT INTO dictionaries (content) VALUES (?)", (content,)).lastrowid or 0,
+            )
+        numbers[number] = row[0]
+    target.executemany(_SAVE, _calls(source, numbers))
     own, theirs = _row_of(target, run), _row_of(source, part_run)
     _take_attempts(source, theirs, target, own, part_run)
     units = source.execute("SELECT DISTINCT unit FROM uses WHERE run = ?", (theirs,))
@@ -721,19 +705,6 @@ def _row_of(connection: sqlite3.Connection, name: str) -> int:
     connection.execute("INSERT OR IGNORE INTO runs (name) VALUES (?)", (name,))
     (row,) = connection.execute("SELECT id FROM runs WHERE name = ?", (name,)).fetchone()
     return int(row)
-
-
-def _dictionaries(source: sqlite3.Connection, target: sqlite3.Connection) -> dict[int, int]:
-    """The number that each dictionary of the part has in the store; equal ones are kept once."""
-    found = {0: 0}
-    for number, content in source.execute("SELECT id, content FROM dictionaries ORDER BY id"):
-        row = target.execute("SELECT id FROM dictionaries WHERE content = ?", (content,)).fetchone()
-        if row is None:
-            row = (
-                target.execute("INSERT INTO dictionaries (content) VALUES (?)", (content,)).lastrowid or 0,
-            )
-        found[number] = row[0]
-    return found
 
 
 def _calls(

@@ -1,7 +1,8 @@
-r"""Bytes of a file to text and back, strictly: what every format of this room stands on.
+r"""Bytes of a file to text and JSON and back, strictly: what every format stands on.
 
 Reading: UTF-8 or an error with line and byte; a byte-order mark is taken off with a warning; lines end at
 "\n" and nowhere else, so that U+2028, \x85 or a carriage return inside a line stay text.
+`Fields` checks the keys and types of a JSON object.
 Writing: whole or not at all.
 """
 
@@ -193,8 +194,7 @@ def read_lines(path: Path, *, keep_mark: bool = False) -> list[str]:
     lines = read_text(path, keep_mark=keep_mark).split("\n")
     ended, last = lines[:-1], lines[-1]
     if ended and all(line.endswith("\r") for line in ended):
-        message = f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text"
-        warn(message)
+        warn(f"{path} has Windows line ends (CRLF) throughout; the carriage returns are not read as text")
         ended, last = [line[:-1] for line in ended], last.removesuffix("\r")
     return [*ended, last] if last else ended
 
@@ -276,8 +276,7 @@ def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -
         bad = f"byte {column} of the line is 0x{raw[error.start]:02x}"
         raise DataError(f"not UTF-8: {bad}; convert the file with iconv", path=path, line=line) from error
     if first == 1 and text.startswith(_BOM) and not keep_mark:
-        message = f"{path} starts with U+FEFF, a byte-order mark, which is not read as text"
-        warn(message)
+        warn(f"{path} starts with U+FEFF, a byte-order mark, which is not read as text")
         return text[1:]
     return text
 
@@ -407,9 +406,6 @@ def _replace(path: Path, parts: Iterable[bytes]) -> None:
         raise
 
 
-# Whether a JSON object has the keys and types that it must have: plain checks with plain errors.
-
-
 @dataclass(frozen=True)
 class Fields:
     """One JSON object that is being read, and where it stands."""
@@ -502,9 +498,6 @@ def read_fields(
     if unknown := sorted(value.keys() - known):
         fields.fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     return fields
-
-
-# Libraries of the extra `l10n`, which a plain installation does not have.
 
 
 def import_extra(module: str) -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)

@@ -1,4 +1,8 @@
-"""Records as JSON lines: the one shape in which every judgement is kept, whoever made it."""
+"""Records and test sets as JSON lines.
+
+A line is one record or one segment. It is the one shape in which every judgement is kept, whoever made it. A
+test set may be of one or several language pairs.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +33,6 @@ __all__ = [
     "write_records",
     "write_test_set",
 ]
-
-
-# A test set as JSON lines, one segment a line, of one or several language pairs.
 
 
 _KEYS: Final = frozenset(
@@ -160,7 +161,23 @@ def record_to_json(record: Record) -> dict[str, Any]:
     record that has none.
     """
     if isinstance(record, Annotation):
-        return _annotation_to_json(record)
+        return {
+            "kind": "annotation",
+            "lp": record.lp,
+            "document": record.document,
+            "segment": record.segment,
+            "system": record.system,
+            "annotator": record.annotator,
+            "protocol": record.protocol,
+            **({} if record.criterion is None else {"criterion": record.criterion}),
+            "rating": record.rating,
+            "spans": [span_to_json(span) for span in record.spans],
+            **({"counts": dict(record.counts)} if record.counts else {}),
+            "flags": list(record.flags),
+            "rationale": record.rationale,
+            **({"samples": list(record.samples)} if record.samples else {}),
+            **({"steps": list(record.steps)} if record.steps else {}),
+        }
     shared = {"lp": record.lp, "document": record.document, "segment": record.segment}
     by = {"annotator": record.annotator, "protocol": record.protocol}
     if isinstance(record, Preference):
@@ -182,26 +199,6 @@ def record_to_json(record: Record) -> dict[str, Any]:
     criterion = {} if record.criterion is None else {"criterion": record.criterion}
     why = {"reason": record.reason, "detail": record.detail}
     return {"kind": "failure", **shared, **of, **by, **criterion, **why}
-
-
-def _annotation_to_json(record: Annotation) -> dict[str, Any]:
-    return {
-        "kind": "annotation",
-        "lp": record.lp,
-        "document": record.document,
-        "segment": record.segment,
-        "system": record.system,
-        "annotator": record.annotator,
-        "protocol": record.protocol,
-        **({} if record.criterion is None else {"criterion": record.criterion}),
-        "rating": record.rating,
-        "spans": [span_to_json(span) for span in record.spans],
-        **({"counts": dict(record.counts)} if record.counts else {}),
-        "flags": list(record.flags),
-        "rationale": record.rationale,
-        **({"samples": list(record.samples)} if record.samples else {}),
-        **({"steps": list(record.steps)} if record.steps else {}),
-    }
 
 
 def span_to_json(span: ErrorSpan) -> dict[str, Any]:

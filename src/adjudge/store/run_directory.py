@@ -1,4 +1,9 @@
-"""Files of `adjudge calibrate`: the confidence below which a judge looks again, for every lp."""
+"""The files of a run directory, and the file of `adjudge calibrate`.
+
+A run directory holds `run.json`, `test_set.jsonl`, `records.jsonl`, and the call store that `runs/` keeps.
+`AnswerKeys` is the file with the keys of all answers that records rest on. A `Calibration` holds, for every
+language pair, the confidence below which a judge looks again.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +53,6 @@ __all__ = [
     "write_calibration",
     "write_run_info",
 ]
-
-
-# A run directory: `run.json`, `test_set.jsonl`, `records.jsonl`, and the call store that `runs/` keeps.
 
 
 ANSWERS: Final = "answers.keys"
@@ -115,7 +117,30 @@ def read_run_info(path: Path | str) -> RunInfo:
     version = value.get("schema_version") if isinstance(value, dict) else None
     if version != SCHEMA_VERSION:
         raise DataError(f"schema_version must be {SCHEMA_VERSION}, got {version!r}", path=file)
-    return _read_info(read_fields(value, _KEYS, "run", file))
+    fields = read_fields(value, _KEYS, "run", file)
+    kind = fields.text("kind")
+    if kind not in get_args(Kind):
+        fields.fail(f"'kind' must be {', '.join(get_args(Kind))}; got {kind!r}")
+    return RunInfo(
+        signature=Signature.read(fields.text("signature")),
+        kind=cast("Kind", kind),
+        annotator=fields.text("annotator"),
+        protocol=fields.text("protocol"),
+        weights=fields.optional_text("weights"),
+        low=fields.number("low"),
+        high=fields.number("high"),
+        settings=fields.mapping("settings"),
+        test_set=fields.mapping("test_set"),
+        counts=_counts(fields, "counts"),
+        failures=_counts(fields, "failures"),
+        calls=_counts(fields, "calls"),
+        tokens=_counts(fields, "tokens"),
+        price=fields.number("price"),
+        currency=fields.text("currency", ""),
+        times=fields.text_mapping("times"),
+        corpus_scores={lp: _numbers(fields, lp) for lp in fields.mapping("corpus_scores")},
+        secret=fields.text("secret", ""),
+    )
 
 
 def is_finished(path: Path, info: RunInfo) -> bool:
@@ -152,32 +177,6 @@ def _refuse_split(path: Path) -> None:
     raise DataError(f"this run is split, and {finished} of {of} shards are finished: {then}", path=path)
 
 
-def _read_info(fields: Fields) -> RunInfo:
-    kind = fields.text("kind")
-    if kind not in get_args(Kind):
-        fields.fail(f"'kind' must be {', '.join(get_args(Kind))}; got {kind!r}")
-    return RunInfo(
-        signature=Signature.read(fields.text("signature")),
-        kind=cast("Kind", kind),
-        annotator=fields.text("annotator"),
-        protocol=fields.text("protocol"),
-        weights=fields.optional_text("weights"),
-        low=fields.number("low"),
-        high=fields.number("high"),
-        settings=fields.mapping("settings"),
-        test_set=fields.mapping("test_set"),
-        counts=_counts(fields, "counts"),
-        failures=_counts(fields, "failures"),
-        calls=_counts(fields, "calls"),
-        tokens=_counts(fields, "tokens"),
-        price=fields.number("price"),
-        currency=fields.text("currency", ""),
-        times=fields.text_mapping("times"),
-        corpus_scores={lp: _numbers(fields, lp) for lp in fields.mapping("corpus_scores")},
-        secret=fields.text("secret", ""),
-    )
-
-
 def _counts(fields: Fields, key: str) -> dict[str, int]:
     inner = Fields(fields.mapping(key), key, fields.path)
     return {name: inner.whole(name) or 0 for name in inner.values}
@@ -201,10 +200,6 @@ def write_run_info(path: Path | str, info: RunInfo) -> None:
     values = {"schema_version": info.schema_version, **vars(info), "signature": str(info.signature)}
     text = json.dumps(values, ensure_ascii=False, indent=2, allow_nan=False)
     write_text(Path(path) / INFO, [text, "\n"])
-
-
-# The keys of all answers that records of a run rest on, 32 bytes each: without the call store it is still
-# known what was answered, and would be paid again. What several units used may stand there several times.
 
 
 _KEY_BYTES: Final = 32

@@ -1,8 +1,13 @@
-"""What a run directory and its store tell of each unit of work: its state, and the conversation behind it."""
+"""What a run directory and its store tell of each unit of work: its state, and the conversation behind it.
+
+`Conversations` reads one conversation at a time, by what was judged, and nothing else of the run. `Trace`
+lists the judgements of a run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from pathlib import Path
@@ -10,20 +15,16 @@ from typing import Final
 
 import orjson
 
-from adjudge.core.ask import Usage
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Preference, Record
 from adjudge.core.scores import RunInfo
 from adjudge.core.segment import Segment, read_criteria
-from adjudge.store.call_file import Attempt, Exchange, run_name, unit_name
+from adjudge.store.call_file import Attempt, Exchange, run_name, unit_name, usage_of
 from adjudge.store.calls import CallReader, find_store
 from adjudge.store.json_lines import read_records, read_test_set
 from adjudge.store.run_directory import RECORDS, TEST_SET, read_run_info
 
 __all__ = ["Conversations", "Trace", "TracedUnit"]
-
-
-# Conversations of a run, one at a time and by what was judged: nothing else of the run is read.
 
 
 _LAST: Final = "\U0010ffff"  # stands behind every other character in SQLite's order
@@ -60,15 +61,12 @@ class Conversations:
         """
         if self.info.kind != "judge":
             return []
-        reader = _Reader(self._store)
-        try:
+        with closing(_Reader(self._store)) as reader:
             unit = self._unit(reader, lp, segment, systems)
             exchanges = [] if unit is None else reader.conversation(self._run, unit)
             others = set() if unit is None else set(orjson.loads(unit)[2:]) - set(systems)
             kept = list(without_systems(others, exchanges))
             answered = reader.answered_attempts({exchange.use.key for exchange in kept})
-        finally:
-            reader.close()
         return [(exchange, answered.get(exchange.use.key)) for exchange in kept]
 
     def _unit(self, reader: _Reader, lp: str, segment: str, systems: tuple[str, ...]) -> str | None:
@@ -103,13 +101,9 @@ class _Reader(CallReader):
         )
         rows = self._select(query, *keys)
         return {
-            key: Attempt(key, time, seconds, status=status, model=model, usage=_usage(*tokens))
+            key: Attempt(key, time, seconds, status=status, model=model, usage=usage_of(*tokens))
             for key, time, seconds, status, model, *tokens in rows
         }
-
-
-def _usage(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:
-    return Usage(prompt=prompt, completion=completion, cached=cached, reasoning=reasoning)
 
 
 def without_systems(others: set[str], exchanges: Iterable[Exchange]) -> Iterator[Exchange]:

@@ -79,9 +79,6 @@ from adjudge.store.run_directory import Calibration, read_calibration
 __all__ = ["Himate", "Threshold"]
 
 
-# The stage-transition threshold: a confidence, or a file of `adjudge calibrate` with one for every lp.
-
-
 class Threshold:
     """Confidence up to which an error is discussed. Two are equal if they come to the same.
 
@@ -144,7 +141,6 @@ class Threshold:
         return str(self._value) if self._file is None else f"p{self._file.percentile:g}-{self._file.digest}"
 
     def __repr__(self) -> str:
-        """For error messages."""
         return f"Threshold({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
@@ -152,7 +148,6 @@ class Threshold:
         return isinstance(other, Threshold) and str(self) == str(other)
 
     def __hash__(self) -> int:
-        """By what it comes to."""
         return hash(str(self))
 
 
@@ -184,7 +179,6 @@ class Himate:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be asked."""
         find_form(self.profile)
         if self.most is not None and self.most < 1:
             raise UsageError(f"most must be 1 error of an agent or more, got {self.most}")

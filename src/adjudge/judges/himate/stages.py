@@ -1,4 +1,10 @@
-"""Stage 3, collaborative discussion: the agent of the core type and the agent that is not sure."""
+"""The three stages of HiMATE, and its two tiers of agents.
+
+There is an agent for every subtype of error, and above these one for every core type. `Evaluation` (stage 1)
+looks for errors, `Reflection` (stage 2) corrects each error, compares, and says whether there was one, and
+`Discussion` (stage 3) has the agent of the core type discuss with an agent that is not sure. A `Found` error
+goes through all of them.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +33,7 @@ from adjudge.judges._prompts import (
     judged_texts,
     language_names,
     nearest,
+    paragraphs,
     render_example,
     render_texts,
 )
@@ -50,7 +57,7 @@ __all__ = [
 ]
 
 
-# HiMATE's two tiers: an agent for every subtype of error, and above them one for every core type.
+# Agents and errors
 
 
 T = TypeVar("T")
@@ -232,7 +239,7 @@ def _by_name(text: str) -> dict[str, str]:
     return {line.removeprefix("- ").partition(":")[0]: line for line in lines}
 
 
-# Stage 1, subtype evaluation: each agent looks for the errors it is responsible for.
+# Stage 1, subtype evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,7 +324,7 @@ class Evaluation:
         return Marked(own, tuple(flags))
 
 
-# Stage 2, self-reflection: each agent corrects its error, compares, and says whether there was one.
+# Stage 2, self-reflection
 
 
 Result = Literal["corrected", "no difference"]
@@ -347,7 +354,9 @@ class Verified(NamedTuple):
     confidence: float | None = None
 
 
-class _Reflected(NamedTuple):
+class _Done(NamedTuple):
+    """What became of one error in a stage; without `found` it was dropped."""
+
     found: Found | None
     flags: tuple[str, ...] = ()
     confidence: float | None = None
@@ -385,14 +394,14 @@ class Reflection:
             ),
         )
 
-    async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Reflected:
+    async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Done:
         corrected = await self.correct(found, subject, ask)
         if corrected.text == subject.translation:  # no difference, and nobody need be asked
-            return _Reflected(None, corrected.flags)
+            return _Done(None, corrected.flags)
         verified = await self.verify(found, corrected.text, subject, ask)
         span = replace(found.span, confidence=verified.confidence)
         stands = found._replace(span=span, corrected=corrected.text)
-        return _Reflected(
+        return _Done(
             stands if verified.result == "corrected" else None,
             (*corrected.flags, *verified.flags),
             verified.confidence,
@@ -460,7 +469,7 @@ class Reflection:
         versions = (mended, original) if is_turned else (original, mended)
         blocks = [told, *([source] if self.both_orders else []), *versions]
         answer: Answer[Verified] = await ask(
-            [system, Message("user", joined([part for block in blocks for part in (*block, "\n\n")][:-1]))],
+            [system, Message("user", paragraphs(blocks))],
             about=self._about("verification", found, subject, corrected=corrected),
             read=partial(read_verification, subject=subject, measured=sampling.logprobs is True),
             attempts=self.attempts,
@@ -605,11 +614,6 @@ class Response(NamedTuple):
 Turns = tuple[Opinion | Response, ...]
 
 
-class _Settled(NamedTuple):
-    found: Found | None
-    flags: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Discussion:
     """The third stage.
@@ -648,10 +652,10 @@ class Discussion:
         confidence = found.span.confidence
         return self.threshold is None or confidence is None or confidence <= self.threshold(found.subtype)
 
-    async def _settle(self, found: Found, subject: Subject, ask: Ask) -> _Settled:
-        return await self.discuss(found, subject, ask) if self.is_unsure(found) else _Settled(found)
+    async def _settle(self, found: Found, subject: Subject, ask: Ask) -> _Done:
+        return await self.discuss(found, subject, ask) if self.is_unsure(found) else _Done(found)
 
-    async def discuss(self, found: Found, subject: Subject, ask: Ask) -> _Settled:
+    async def discuss(self, found: Found, subject: Subject, ask: Ask) -> _Done:
         """Expert, evaluator, and both once more if they do not agree."""
         turns: Turns = ()
         opinions: list[Opinion] = []
@@ -664,10 +668,10 @@ class Discussion:
             flags += [*opinion.flags, *response.flags]
             if response.agrees:
                 if self.as_in_code and opinion.verdict != opinions[0].verdict:
-                    return _Settled(found, tuple(flags))
+                    return _Done(found, tuple(flags))
                 return _settled(found, opinion, flags)
         flags.append("no_consensus")
-        return _Settled(found, tuple(flags)) if self.as_in_code else _settled(found, opinions[-1], flags)
+        return _Done(found, tuple(flags)) if self.as_in_code else _settled(found, opinions[-1], flags)
 
     async def review(self, found: Found, turns: Turns, subject: Subject, ask: Ask) -> Opinion:
         """The tier-1 agent's turn."""
@@ -759,11 +763,11 @@ def _is_same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
     return shared >= _SAME * longest > 0
 
 
-def _settled(found: Found, opinion: Opinion, flags: Sequence[str]) -> _Settled:
+def _settled(found: Found, opinion: Opinion, flags: Sequence[str]) -> _Done:
     if not opinion.exists:
-        return _Settled(None, tuple(flags))
+        return _Done(None, tuple(flags))
     span = replace(found.span, severity=opinion.severity, note=opinion.opinion)
-    return _Settled(found._replace(span=span), tuple(flags))
+    return _Done(found._replace(span=span), tuple(flags))
 
 
 def read_opinion(reply: Reply, subject: Subject) -> Opinion:

@@ -64,7 +64,7 @@ from adjudge.core.language import language_name
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, NoToolsError, UsageError
-from adjudge.judges._prompts import Prompts, judged_texts, load_prompts
+from adjudge.judges._prompts import Prompted, Prompts, judged_texts, load_prompts
 from adjudge.judges.rate.agents import (
     FILES,
     Action,
@@ -90,9 +90,6 @@ from adjudge.judges.rate.agents import (
 __all__ = [
     "Rate",
 ]
-
-
-# The core agent: a loop of turns in which it calls one tool after the other until it ends the work.
 
 
 FORCED: Final = "forced_finish"
@@ -178,7 +175,10 @@ class Core:
     async def work(self, memory: Memory) -> Ended:
         """Take turns until the work is ended, or the turns are used up and one reply must end it."""
         state = State(memory=memory)
-        tools = self._tools()
+        names = ["search"] if self.search is not None else []
+        if not self.is_preparing:
+            names += ["evaluate", *(["compare"] if self.team.has_compare else [])]
+        tools = make_tools(self.team, [*names, self._end], with_anchors=self.team.has_compare)
         system = system_message(
             self.team, self.subject.lp, tools, is_preparing=self.is_preparing, is_frozen=memory.is_frozen
         )
@@ -249,24 +249,14 @@ class Core:
         """A score needs an evaluation that succeeded."""
         return self.is_preparing or state.assessment is not None
 
-    def _tools(self) -> tuple[Tool, ...]:
-        names = ["search"] if self.search is not None else []
-        if not self.is_preparing:
-            names += ["evaluate", *(["compare"] if self.team.has_compare else [])]
-        return make_tools(self.team, [*names, self._end], with_anchors=self.team.has_compare)
-
     # One turn...
 
     async def _carry_out(self, action: Action, state: State) -> tuple[Quoted | str, State]:
         """The result of a tool, or why there is none; a failure stays within its turn."""
-        stage = f"{self.name}: turn {len(state.steps)}"
-        if action.tool == "search":
-            return await self._search(action, state, stage)
-        if action.tool == "compare":
-            return await self._compare(action, state, stage)
-        if action.tool == "evaluate":
-            return await self._evaluate(action, state, stage)
-        return self.team.errors["evaluate_first"], state
+        tools = {"search": self._search, "compare": self._compare, "evaluate": self._evaluate}
+        if action.tool not in tools:
+            return self.team.errors["evaluate_first"], state
+        return await tools[action.tool](action, state, f"{self.name}: turn {len(state.steps)}")
 
     async def _search(self, action: Action, state: State, stage: str) -> tuple[Quoted | str, State]:
         """What is known already is told again; what is not is looked up."""
@@ -353,7 +343,7 @@ Tools = Literal["auto", "native", "xml"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rate:
+class Rate(Prompted):
     """A core agent over search, evaluation and comparison, for all systems of a source."""
 
     name: ClassVar[str] = "rate"
@@ -374,7 +364,6 @@ class Rate:
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse fewer than two turns, and settings that do nothing beside others."""
         if self.turns < 2:
             raise UsageError(f"turns must be 2 or more, got {self.turns}: to evaluate and to finish")
         if self.search != NO_ENGINE and self.without in {"search", "both"}:
@@ -405,20 +394,20 @@ class Rate:
         searching = None
         if engine is not None and self._team.has_search:
             searching = Searching(team=self._team, subject=subject, ask=ask, engine=engine)
+        found: dict[str, Annotation | AnswerError] = {}
         if self.anchors == "frozen":
             memory = await self.prepare(subject, ask, searching)
             firsts = {subject.segment.translations[system]: system for system in reversed(subject.systems)}
             outcomes = await asyncio.gather(
                 *(self._judge_apart(subject.of(system), ask, memory) for system in firsts.values())
             )
-            apart = dict(zip(firsts, outcomes, strict=True))
-            return [_of(apart[subject.segment.translations[system]], system) for system in subject.systems]
-        memory = Memory()
-        found: dict[str, Annotation | AnswerError] = {}
-        for system in self.ordered(subject):
-            text = subject.segment.translations[system]
-            if text not in found:
-                found[text], memory = await self.judge(subject.of(system), memory, ask, searching)
+            found.update(zip(firsts, outcomes, strict=True))
+        else:
+            memory = Memory()
+            for system in self.ordered(subject):
+                text = subject.segment.translations[system]
+                if text not in found:
+                    found[text], memory = await self.judge(subject.of(system), memory, ask, searching)
         return [_of(found[subject.segment.translations[system]], system) for system in subject.systems]
 
     async def prepare(self, subject: Subject, ask: Ask, searching: Searching | None) -> Memory:
@@ -538,11 +527,6 @@ class Rate:
         scores = self._team.scale.high + 1 if compares else 0
         dear = self.turns - 1 if searches else min(self.turns - 1, scores)
         return Calls(3, 3 + 3 * searches + 3 * compares, 2 * self.turns + 1 + dear)
-
-    @property
-    def prompts_digest(self) -> str:
-        """Six hexadecimal digits over its prompts."""
-        return self._files.digest
 
     @cached_property
     def _team(self) -> Team:

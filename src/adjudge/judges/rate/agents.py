@@ -1,4 +1,11 @@
-"""The search agent: a question becomes queries, the engine is asked, and its results become an answer."""
+"""RATE's agents for comparison, evaluation and search, and what the core agent is told and can do.
+
+`make_tools` and `read_action` are the tools of the core agent and the calls of them, native or in the paper's
+XML form. `Memory` is what is known of one source: a value that each step is given, and that each step may
+return changed. `compare` puts a translation and an anchor in both orders and moves a score by the outcome,
+`evaluate` rates one translation by the scale. `Searching` makes queries of a question, asks the search
+engine, and makes an answer of its results.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +79,7 @@ __all__ = [
 ]
 
 
-# What all agents share: the scale, the prompts, and how a call is described.
+# What agents share
 
 
 ScaleName = Literal["0-4", "0-100"]
@@ -210,7 +217,7 @@ def _rows(prompts: Prompts, file: str, key: str) -> list[Any]:
     raise UsageError(f"every line of {file} must be a JSON object with {key} and text")
 
 
-# What the core agent can do, and how its calls are read: native tool calls, or the paper's XML form.
+# Tools of the core agent
 
 
 Kind = Literal["text", "whole", "number"]
@@ -339,7 +346,8 @@ def read_action(
         return _read_xml(reply, tools, scale, judged)
     if not reply.calls:
         raise unreadable(read_text(reply), "a tool call")
-    calls = _distinct(reply.calls)
+    distinct = {json.dumps([c.name, dict(c.arguments)], sort_keys=True, default=repr): c for c in reply.calls}
+    calls = [*distinct.values()]
     if len(calls) > 1 and any(call.name in {"finish", "prepare"} for call in calls):
         raise AnswerError("ambiguous", "a reply that ends the work and goes on with it")
     first = reply.calls[0]
@@ -348,13 +356,6 @@ def read_action(
         raise AnswerError("schema", f"{first.name} was called without any reasoning")
     action = _checked(first.name, arguments, tools, scale)
     return Action(tool=action.tool, arguments=action.arguments, call=first, others=reply.calls[1:])
-
-
-def _distinct(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Calls that are not the same twice."""
-    return [
-        *{json.dumps([c.name, dict(c.arguments)], sort_keys=True, default=repr): c for c in calls}.values()
-    ]
 
 
 def _read_xml(reply: Reply, tools: Sequence[Tool], scale: Scale, judged: tuple[str, ...]) -> Action:
@@ -440,7 +441,7 @@ def _has_words(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-# What is known of one source: a value that each step is given and that each step may return changed.
+# Memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -538,7 +539,7 @@ def _plain(query: str) -> str:
     return " ".join(query.split()).casefold()
 
 
-# What the core agent is told: its task, its rules, its tools, and the result of each turn.
+# Messages to the core agent
 
 
 def system_message(
@@ -617,7 +618,7 @@ def end_message(team: Team, tool: str) -> Message:
     return team.prompts.message("user", "end_now", tool=tool)
 
 
-# The comparison agent: a translation and an anchor in both orders, and what that does to a score.
+# Comparison agent
 
 
 Outcome = Literal["win", "tie", "lose"]
@@ -727,7 +728,9 @@ async def _put(
             messages(team, order, notes),
             about=team.about(stage, order, "comparison", "verdict", criterion="overall"),
             read=partial(_read, subject=order),
-            schema=team.schema(_schema()),
+            schema=team.schema(
+                object_schema(analysis={"type": "string"}, result={"type": "string", "enum": list(VERDICTS)})
+            ),
         )
     except AnswerError as error:
         return error
@@ -752,11 +755,7 @@ def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str, tuple[str, .
     return read_compared(reply, (subject.source, *subject.segment.translations.values()))
 
 
-def _schema() -> Mapping[str, object]:
-    return object_schema(analysis={"type": "string"}, result={"type": "string", "enum": list(VERDICTS)})
-
-
-# The evaluation agent: one translation by the scale, with notes and an instruction.
+# Evaluation agent
 
 
 _KEYS = ("rationale", "error_spans", "suspected_gaps", "score", "confidence")
@@ -803,11 +802,21 @@ async def evaluate(
     Raises:
         AnswerError: no readable answer.
     """
+    text = {"type": "string"}
+    spans = {"type": "array", "items": object_schema(**dict.fromkeys(_SPAN_KEYS, text))}
     answer = await ask(
         evaluation_messages(team, subject, notes, instruction),
         about=team.about(stage, subject, "evaluation", "assessment"),
         read=partial(read_assessment, team=team, subject=subject),
-        schema=team.schema(_evaluation_schema(team)),
+        schema=team.schema(
+            object_schema(
+                rationale=text,
+                error_spans=spans,
+                suspected_gaps={"type": "array", "items": text},
+                score={"type": "integer", "minimum": team.scale.low, "maximum": team.scale.high},
+                confidence={"type": "number", "minimum": 0, "maximum": 1},
+            )
+        ),
     )
     return answer.value
 
@@ -875,18 +884,6 @@ def _list(value: object, what: str) -> list[object]:
     return value
 
 
-def _evaluation_schema(team: Team) -> Mapping[str, object]:
-    text = {"type": "string"}
-    spans = {"type": "array", "items": object_schema(**dict.fromkeys(_SPAN_KEYS, text))}
-    return object_schema(
-        rationale=text,
-        error_spans=spans,
-        suspected_gaps={"type": "array", "items": text},
-        score={"type": "integer", "minimum": team.scale.low, "maximum": team.scale.high},
-        confidence={"type": "number", "minimum": 0, "maximum": 1},
-    )
-
-
 _MOST: Final = 3
 _LONGEST_AGE: Final = 36_500  # days
 
@@ -913,17 +910,17 @@ class Searching:
         Raises:
             AnswerError: no readable queries or answer, or an engine that did not answer.
         """
-        queries = await self._queries(question, stage)
-        snippets = await self._look_up(queries)
+        snippets = await self._look_up(await self._queries(question, stage))
         return await self._answer(question, snippets, stage) if snippets else None
 
     async def _queries(self, question: str, stage: str) -> tuple[Query, ...]:
         task = {"query": Quoted("question", question)}
+        query = object_schema(query={"type": "string"}, recency={"type": ["integer", "null"]})
         answer = await self.ask(
             self._messages("queries", **task),
             about=self.team.about(stage, self.subject, "search", "queries", question=question),
             read=partial(_read_queries, source=self.subject.source),
-            schema=self.team.schema(_queries_schema()),
+            schema=self.team.schema(object_schema(queries={"type": "array", "items": query})),
         )
         return answer.value
 
@@ -987,9 +984,3 @@ def _read_answer(reply: Reply, *, question: str, source: str) -> Note:
         answer=read_words(fields["answer"], "answer"),
         reasoning=read_words(fields["reasoning"], "reasoning"),
     )
-
-
-def _queries_schema() -> Mapping[str, object]:
-    recency = {"type": ["integer", "null"]}
-    query = object_schema(query={"type": "string"}, recency=recency)
-    return object_schema(queries={"type": "array", "items": query})
