@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.scores import Run, RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import Severity
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 

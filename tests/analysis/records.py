@@ -1,7 +1,7 @@
 """Records for tests, short to write."""
 
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Verdict
-from adjudge.core.typology import Severity
 from adjudge.errors import FailureReason
 
 

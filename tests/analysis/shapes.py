@@ -1,8 +1,8 @@
 """Marks for tests, short to write."""
 
 from adjudge.analysis.span_matching import Mark
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Side
-from adjudge.core.typology import Severity
 
 
 def mark(

@@ -1,7 +1,7 @@
 """Campaigns small enough to count by hand."""
 
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Preference, Verdict
-from adjudge.core.typology import Severity
 from adjudge.formats.campaign_export import CampaignFile, Kind, Submission
 from adjudge.store.json_lines import span_to_json
 

@@ -20,9 +20,9 @@ from adjudge.analysis.gate import (
     non_inferiority,
 )
 from adjudge.analysis.segment_scores import Totals, score_records
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Record
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import Severity
 from adjudge.errors import UsageError
 from adjudge.store.json_lines import write_records
 from tests.analysis.records import error, failed, mqm, rated

@@ -18,10 +18,10 @@ from adjudge.analysis.preferences import tabulate
 from adjudge.analysis.rank import Method, rank
 from adjudge.analysis.segment_scores import document_scores, score_records
 from adjudge.core.mqm import Weights
+from adjudge.core.protocol import find_category
 from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, ErrorSpan, Preference, Record, without_repeats
 from adjudge.core.scores import Checklist, Run, RunInfo, Scores, Signature, all_pass
 from adjudge.core.segment import TestSet
-from adjudge.core.typology import find_category
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import read_mqm_tsv
 from adjudge.formats.score_file import read_score_file

@@ -31,8 +31,8 @@ from adjudge.analysis.span_matching import (
     wmt23_characters,
     wmt25_characters,
 )
+from adjudge.core.protocol import Severity
 from adjudge.core.record import ErrorSpan, Side
-from adjudge.core.typology import Severity
 from adjudge.errors import UsageError
 from tests.analysis.shapes import major, mark, minor, nowhere, said, source
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from adjudge.analysis.spans import SpanComparison, severity_confusion, spans
+from adjudge.core.protocol import Severity
 from adjudge.core.record import ErrorSpan, Record
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import Severity
 from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.formats.mqm_tsv import write_mqm_tsv
 from adjudge.formats.mtme import write_ratings

@@ -21,9 +21,9 @@ from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.making import insert_tasks
 from adjudge.campaigns.settings import NAMES, OURS, canonical_category, read_typology
 from adjudge.campaigns.tasks import make_tasks
+from adjudge.core.protocol import CATEGORIES
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import CATEGORIES
 from adjudge.errors import AdjudgeError, DataError, DataWarning, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
 from tests.campaigns.work import person, work_off

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.checks import CLEAN_PRECISION, RULES, find_errors
 from adjudge.core.mqm import find_weights
-from adjudge.core.typology import CATEGORIES, SEVERITIES
+from adjudge.core.protocol import CATEGORIES, SEVERITIES
 from adjudge.errors import UsageError
 
 LPS = ["en-de", "zh-en", "en-zh", "en-ja", "ja-ko", "ko-en", "en-ar", "ar-he", "he-en", "en-hi", "hi-en"]

@@ -18,8 +18,8 @@ from adjudge.core.mqm import (
     read_weights,
     unknown_categories_note,
 )
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.record import ErrorSpan
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import DataError, UsageError
 from tests.analysis.records import error, mqm, rated
 

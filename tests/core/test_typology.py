@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.mqm import WEIGHTS, find_weights
-from adjudge.core.typology import CATEGORIES, SEVERITIES, SUBTYPES, Severity, find_category, find_severity
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, SUBTYPES, Severity, find_category, find_severity
 from adjudge.errors import DataError, UsageError
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from adjudge.core.mqm import find_weights
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, SUBTYPES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import CATEGORIES, SEVERITIES, SUBTYPES, Severity
 from adjudge.examples import path
 from adjudge.store.json_lines import read_records, read_test_set
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 
 NASTY = [
     "",

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from adjudge.core.protocol import CATEGORIES, SEVERITIES
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side
 from adjudge.core.segment import Segment
-from adjudge.core.typology import CATEGORIES, SEVERITIES
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import Content, ContentWithTexts

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Side
-from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._answers import Listed, find_place, place_errors

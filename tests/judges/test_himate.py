@@ -13,9 +13,9 @@ import pytest
 from adjudge.core.ask import About, Quoted, Reply, Sampling, TokenLogprob
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.mqm import find_weights, mqm_score
+from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, Subject
-from adjudge.core.typology import SUBTYPES
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts

@@ -11,8 +11,8 @@ import pytest
 from adjudge.core.ask import About, Reply
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.mqm import find_weights, mqm_score
+from adjudge.core.protocol import Severity, find_category
 from adjudge.core.record import Annotation, ErrorSpan, Match
-from adjudge.core.typology import Severity, find_category
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._answers import find_place

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Message, Quoted, Reply
 from adjudge.core.judge import PROFILES, Profile
+from adjudge.core.protocol import SUBTYPES, find_category
 from adjudge.core.record import Side
 from adjudge.core.segment import Segment, Term
-from adjudge.core.typology import SUBTYPES, find_category
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import JUDGES as ALL
 from adjudge.judges import has_setting

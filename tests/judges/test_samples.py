@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Ask, Reply
 from adjudge.core.judge import Calls, annotation_of
+from adjudge.core.protocol import SEVERITIES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import Subject
-from adjudge.core.typology import SEVERITIES, Severity
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._pairs import TieThreshold

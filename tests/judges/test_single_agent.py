@@ -3,7 +3,7 @@ from typing import Any, cast
 import pytest
 
 from adjudge.core.judge import PROFILES, Profile
-from adjudge.core.typology import SUBTYPES
+from adjudge.core.protocol import SUBTYPES
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts

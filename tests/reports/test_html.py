@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from adjudge.core.protocol import SEVERITIES
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run
-from adjudge.core.typology import SEVERITIES
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.reports.figures import Figure, distribution_figure
 from adjudge.reports.html import (

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from adjudge import examples
+from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import SUBTYPES
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import load
 from adjudge.judges.himate import Himate, Threshold

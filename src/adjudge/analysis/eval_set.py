@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.language import canonical_lp, script_of, source_language
 from adjudge.core.mqm import unknown_categories_note
-from adjudge.core.protocol import find_protocol
+from adjudge.core.protocol import SEVERITIES, find_protocol
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import SEVERITIES
 from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.read import detect, read_judgements
 from adjudge.formats.registry import find_format

@@ -46,7 +46,7 @@ from adjudge.analysis.meta_settings import (
 )
 from adjudge.analysis.shared_tasks import Choice, LpRule, Task, choose, suspicious, task_of
 from adjudge.core.language import coded_lp
-from adjudge.core.typology import SEVERITIES
+from adjudge.core.protocol import SEVERITIES
 from adjudge.core.verb import takes
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals

@@ -18,10 +18,9 @@ import numpy as np
 
 from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.core.mqm import Weights
-from adjudge.core.protocol import find_protocol
+from adjudge.core.protocol import find_category, find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.scores import SegmentScore
-from adjudge.core.typology import find_category
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
 from adjudge.stats.judged import Floats, divided

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import numbered
 from adjudge.core.mqm import total
+from adjudge.core.protocol import Severity
 from adjudge.core.record import ErrorSpan, Side
 from adjudge.core.scores import Interval
-from adjudge.core.typology import Severity
 from adjudge.errors import UsageError
 from adjudge.stats.bootstrap import bootstrap_interval
 from adjudge.stats.judged import Floats

@@ -40,7 +40,7 @@ from adjudge.analysis.span_matching import (
     split_words,
 )
 from adjudge.core.language import coded_lp
-from adjudge.core.protocol import find_protocol
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol
 from adjudge.core.record import (
     Annotation,
     ErrorSpan,
@@ -51,7 +51,6 @@ from adjudge.core.record import (
 )
 from adjudge.core.scores import VERSION, Interval, Signature
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.verb import (
     LanguagePair,
     Names,

@@ -30,8 +30,8 @@ from adjudge.campaigns.items import (
     read_state,
 )
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
+from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Preference
-from adjudge.core.typology import find_severity
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import CampaignFile, Submission
 from adjudge.store.json_lines import span_to_json

@@ -20,8 +20,8 @@ from sqlalchemy import Row, and_, bindparam, select
 from adjudge.campaigns.database import Campaign, Statement, answer, item
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
 from adjudge.core.mqm import find_weights
+from adjudge.core.protocol import CATEGORIES, Severity
 from adjudge.core.record import Side, Verdict
-from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import DataError
 
 __all__ = [

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, Literal
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AllowInfNan, BeforeValidator
 
-from adjudge.core.typology import CATEGORIES, Severity, find_category
+from adjudge.core.protocol import CATEGORIES, Severity, find_category
 from adjudge.core.verb import Option, Seed, settings, split_names
 from adjudge.errors import DataError, UsageError
 from adjudge.store.files import read_text
@@ -236,7 +236,7 @@ _NOT_CHOSEN: Final = frozenset({"non-translation"})  # said of a whole translati
 OURS: Final[Mapping[str, str]] = {
     name: means for name, means in CATEGORIES.items() if name not in _NOT_CHOSEN
 }
-"""Category to what it means: all of `core.typology` but `non-translation`."""
+"""Category to what it means: all of `core.protocol` but `non-translation`."""
 _MOST: Final = 200
 _LONGEST: Final = 100
 
@@ -262,6 +262,6 @@ def read_typology(path: Path) -> dict[str, str]:
 
 
 def canonical_category(name: str) -> str:
-    """Category of `core.typology` that a category of one's own is counted as; `other` where none fits."""
+    """Category of `core.protocol` that a category of one's own is counted as; `other` where none fits."""
     kind = name.partition("/")[0]
     return find_category(name) or find_category(kind) or "other"

@@ -21,9 +21,9 @@ from sqlalchemy import Connection, func, insert, select
 from adjudge.campaigns.database import Campaign, item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
 from adjudge.campaigns.settings import Shows
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.core.typology import Severity
 from adjudge.errors import DataError
 from adjudge.formats.campaign_export import Kind
 

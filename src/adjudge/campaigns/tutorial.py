@@ -13,8 +13,8 @@ from adjudge.campaigns.items import Expected, Shown, SpanShown
 from adjudge.campaigns.settings import CampaignProtocol
 from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.language import canonical_lp
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Verdict
-from adjudge.core.typology import Severity
 from adjudge.errors import DataError, UsageError
 from adjudge.store.files import read_text
 

@@ -32,8 +32,8 @@ from adjudge.checks.punctuation import (
     check_spacing,
 )
 from adjudge.checks.texts import Mark, Texts, check_scripts
+from adjudge.core.protocol import SEVERITIES, Severity
 from adjudge.core.record import ErrorSpan
-from adjudge.core.typology import SEVERITIES, Severity
 
 __all__ = ["CLEAN_PRECISION", "RULES", "Finding", "Rule", "find_errors"]
 
@@ -44,7 +44,7 @@ class Rule(NamedTuple):
     Args:
         name: stands in every finding.
         severity: of each of its findings.
-        category: canonical category of `core.typology`.
+        category: canonical category of `core.protocol`.
         precision: probability that a finding is a real error.
         seen: findings on which the precision was measured (docs/benchmark-tables.md); 0 where it is
             our judgement.

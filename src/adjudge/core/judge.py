@@ -27,9 +27,9 @@ from typing import (
 )
 
 from adjudge.core.ask import Ask, SearchEngine
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.segment import Subject
-from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, FailureReason, SettingError, UsageError
 
 __all__ = [

@@ -18,8 +18,8 @@ from typing import Annotated, Final, Literal
 
 from annotated_types import Ge, Gt, Le
 
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_category, find_severity, fold_label
 from adjudge.core.record import Annotation, ErrorSpan, Record
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity, find_category, find_severity, fold_label
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError
 

@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from adjudge.core.protocol import find_protocol, is_number
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.wording import count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
@@ -63,7 +62,7 @@ class ErrorSpan:
         end: one past the last code point; None where it has no place.
         text: the marked text itself, or an unmatched quote.
         severity: neutral, minor, major or critical.
-        category: canonical category of `core.typology`, or None where the protocol asks for none.
+        category: canonical category of `core.protocol`, or None where the protocol asks for none.
         side: the text in which `start` and `end` count.
         match: how the place was found.
         note: explanation by the annotator, plain text.

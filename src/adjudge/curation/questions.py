@@ -24,9 +24,9 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar, cast
 
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Judge, Profile, annotation_of
+from adjudge.core.protocol import CATEGORIES, SUBTYPES, find_category
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import Segment, Subject, TestSet
-from adjudge.core.typology import CATEGORIES, SUBTYPES, find_category
 from adjudge.errors import AnswerError, DataError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
 from adjudge.judges._prompts import (

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.protocol import Severity, find_severity
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import Severity, find_severity
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.campaign_export import UNDECIDED_MARK
 from adjudge.formats.file_content import Content

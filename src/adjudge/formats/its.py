@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from adjudge.core.protocol import find_protocol
+from adjudge.core.protocol import CATEGORIES, Severity, find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, Side
-from adjudge.core.typology import CATEGORIES, Severity
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.mqm_tsv import Label
 from adjudge.store.files import read_json, render_json_line

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.protocol import Severity, find_category, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import Severity, find_category, find_severity
 from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.formats.file_content import ContentWithTexts
 from adjudge.formats.text import single_lp
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-# Labels of the MQM data as their files spell them, to the words of `core.typology` and back.
+# Labels of the MQM data as their files spell them, to the words of `core.protocol` and back.
 
 
 class Label(NamedTuple):

@@ -21,9 +21,9 @@ from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.mqm import Weights, find_weights
+from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import Content
 from adjudge.formats.mqm_tsv import read_label

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.core.typology import find_severity
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import code_points, code_units
 from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, Kind, Submission, unsaid_elsewhere

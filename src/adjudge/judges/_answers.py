@@ -13,9 +13,9 @@ from typing import Final, Literal, NamedTuple, get_args
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
 from adjudge.core.judge import Profile
 from adjudge.core.language import language_name, source_language, target_language
+from adjudge.core.protocol import Severity, find_category, find_severity
 from adjudge.core.record import ErrorSpan, Match, Side
 from adjudge.core.segment import Subject
-from adjudge.core.typology import Severity, find_category, find_severity
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import Reading, object_schema, pick_keys, read_object, read_whole_number
 from adjudge.judges._prompts import Form, Parts, Prompts, find_form, judged_texts, render_example

@@ -26,9 +26,9 @@ from adjudge.core.judge import (
     TranslationJudge,
 )
 from adjudge.core.mqm import find_weights, mqm_score
+from adjudge.core.protocol import SEVERITIES
 from adjudge.core.record import UNDECIDED, Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.segment import Subject, read_criteria
-from adjudge.core.typology import SEVERITIES
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._pairs import (
     IDENTICAL,

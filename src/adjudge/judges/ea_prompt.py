@@ -37,9 +37,9 @@ from typing import ClassVar, Final, Literal, NamedTuple
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.mqm import find_weights
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import Severity
 from adjudge.judges._answers import ErrorList, Marked, check_scale, place_errors, read_headings, stands_in
 from adjudge.judges._json import check_keys, object_schema, read_digits, read_object, read_whole_number
 from adjudge.judges._prompts import (

@@ -31,9 +31,9 @@ from typing import ClassVar, Final
 
 from adjudge.core.ask import Ask, Message
 from adjudge.core.judge import Calls, Profile, annotation_of
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import Severity
 from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 

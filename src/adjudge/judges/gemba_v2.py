@@ -35,9 +35,9 @@ from typing import ClassVar, Final, NamedTuple
 from adjudge.core.ask import Ask, Message, Sampling
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.mqm import find_weights, mqm_score, total
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts

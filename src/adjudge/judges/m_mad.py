@@ -64,10 +64,10 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeVar, cast, get_args
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.language import language_name
+from adjudge.core.protocol import SEVERITIES as TYPOLOGY_SEVERITIES
+from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Subject
-from adjudge.core.typology import SEVERITIES as TYPOLOGY_SEVERITIES
-from adjudge.core.typology import Severity
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked, either, errors_trust, place_errors
 from adjudge.judges._json import object_schema, pick_keys, read_object, read_reasons, read_truth

@@ -23,9 +23,9 @@ from typing import ClassVar
 
 from adjudge.core.ask import Ask
 from adjudge.core.judge import Calls, Profile, annotation_of
+from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import SUBTYPES
 from adjudge.judges._answers import ErrorList
 from adjudge.judges._prompts import TEXT_FILES, attempts_of, find_form, load_prompts
 from adjudge.judges.himate.stages import ALONE, MOST, SEVERITIES, Evaluation, Scope

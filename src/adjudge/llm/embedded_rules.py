@@ -18,9 +18,9 @@ from typing import Any, Final, cast
 from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
 from adjudge.core.ask import About, Reply, TokenLogprob, ToolCall
 from adjudge.core.mqm import find_weights
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Subject
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import ModelError
 from adjudge.llm.model import Request
 

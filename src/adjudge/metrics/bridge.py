@@ -24,10 +24,9 @@ from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from adjudge.core.judge import annotation_of, failure_of, preference_of
 from adjudge.core.mqm import find_weights
-from adjudge.core.protocol import Protocol, find_protocol, is_number
+from adjudge.core.protocol import Protocol, find_category, find_protocol, find_severity, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Subject
-from adjudge.core.typology import find_category, find_severity
 from adjudge.errors import FAILURE_REASONS, AnswerError, DataError, UsageError
 
 __all__ = ["Answered", "Bridge", "Command", "find_program", "read_answers", "read_refusal", "split_command"]

@@ -10,8 +10,8 @@ from typing import Any, Final
 from adjudge.analysis.error_free import ErrorFree, Publishable
 from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults, Stratum, named_gold
 from adjudge.analysis.spans import Confusion, SpanComparison, SpanScore
+from adjudge.core.protocol import Severity
 from adjudge.core.scores import Interval, listed
-from adjudge.core.typology import Severity
 from adjudge.core.wording import count
 from adjudge.reports.tables import NOTHING, Table, exact_cells, interval, number, whole
 from adjudge.reproduce.reproduction import Cell, Reproduction

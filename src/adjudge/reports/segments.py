@@ -17,10 +17,10 @@ import numpy as np
 
 from adjudge.analysis.preferences import in_order_of_names
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
+from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet, read_criteria
-from adjudge.core.typology import CATEGORIES, SEVERITIES, Severity
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
 from adjudge.reports.annotators import Annotator, Judged, shown_texts

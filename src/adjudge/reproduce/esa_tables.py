@@ -42,8 +42,8 @@ from adjudge.analysis.study_systems import (
     major_weight_curve,
     subset_agreement,
 )
+from adjudge.core.protocol import find_category
 from adjudge.core.record import ErrorSpan
-from adjudge.core.typology import find_category
 from adjudge.errors import DataError
 from adjudge.formats.appraise import AppraiseRow, AppraiseSpan, BatchItem, read_appraise, read_batches
 from adjudge.formats.mtme import read_mtme, read_ratings

@@ -14,9 +14,9 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from adjudge.core.ask import Ask
 from adjudge.core.judge import Judge
+from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.core.typology import SUBTYPES
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.runs.job import Job, check_logprobs
 from adjudge.runs.run import execute

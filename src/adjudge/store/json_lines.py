@@ -13,10 +13,9 @@ from sys import intern
 from typing import Any, Final, Literal, cast
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.protocol import is_number
+from adjudge.core.protocol import SEVERITIES, Severity, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.typology import SEVERITIES, Severity
 from adjudge.core.verb import checks_keywords
 from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes

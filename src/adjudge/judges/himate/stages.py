@@ -19,9 +19,9 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
 from adjudge.core.language import language_name
+from adjudge.core.protocol import SUBTYPES, Severity
 from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Subject
-from adjudge.core.typology import SUBTYPES, Severity
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked, either
 from adjudge.judges._json import object_schema, read_object, read_reasons, read_truth
