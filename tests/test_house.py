@@ -90,10 +90,10 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 222,
+    "private functions of under 4 lines that are called once": 216,
     "docstrings and comments that name what is not there": 0,
     "exported names that nobody imports": 0,
-    "statements": 42_442,
+    "statements": 42_400,
     "lines of data": 12_811,
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

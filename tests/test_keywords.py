@@ -19,6 +19,7 @@ NOT_IN_PYTHON = {
     "dry-run": "`adjudge.forecast` does that",
     "figures": "figures are drawn from the result with `adjudge.reports`",
     "figure": "figures are drawn from the result with `adjudge.reports`",
+    "from": "`adjudge.formats.read.reading_as` says it of a path, and `load` has `form`",
     "radar": "figures are drawn from the result with `adjudge.reports`",
     "junit": "the verdict is rendered with `adjudge.reports.result_tables.render_junit`",
     "summary": "the verdict is rendered with `adjudge.reports.result_tables.render_summary`",

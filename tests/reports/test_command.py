@@ -87,7 +87,7 @@ def test_figures_are_written_for_papers(run_folder: Path, tmp_path: Path) -> Non
 
 def test_what_is_no_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(tmp_path, "--out", tmp_path / "page.html") == 1
-    assert "no known format: looked for a run (run.json)" in capsys.readouterr().err
+    assert "no known format: looked for run.json (run)" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
 
 

@@ -26,8 +26,10 @@ from adjudge.analysis.preferences import (
     tabulate,
 )
 from adjudge.analysis.segment_scores import score_records, undecided_note
+from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Failure, Preference, Record
+from adjudge.core.scores import INTERVAL
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
@@ -192,7 +194,7 @@ class AgreementRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement:
+class Agreement(Framed):
     """Agreement of people, and of a judge with them.
 
     Args:
@@ -204,6 +206,22 @@ class Agreement:
     rows: tuple[AgreementRow, ...]
     tests: Mapping[tuple[str, str], AlternativeTest]
     notes: tuple[str, ...] = ()
+
+    def groups(self) -> dict[str, tuple[AgreementRow, ...]]:
+        """One row a number."""
+        return {"": self.rows}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge agreement`."""
+        criterion = Column("criterion", "of preferences or of errors")
+        return [
+            *([criterion] if any(row.criterion for row in self.rows) else []),
+            Column("measure", "such as Fleiss kappa"),
+            Column("between", "all people, or two names", of=lambda row: " and ".join(row.between)),
+            Column("value", "of the measure", "score", of="result.value"),
+            replace(INTERVAL, of="result.interval"),
+            Column("n", "units", "count", of="result.n"),
+        ]
 
 
 @settings

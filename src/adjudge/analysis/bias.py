@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import Annotated, Final, NamedTuple, cast
 
 import numpy as np
 from pydantic import SkipValidation
@@ -28,8 +28,9 @@ from adjudge.analysis.preferences import (
     preferences_of,
     tabulate,
 )
+from adjudge.core.columns import Column, Framed
 from adjudge.core.record import Failure, Preference, Record
-from adjudge.core.scores import VERSION, Signature
+from adjudge.core.scores import INTERVAL, VERSION, Signature
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
@@ -39,7 +40,6 @@ from adjudge.stats.judged import Floats, Result
 from adjudge.store.files import read_fields, read_json, read_text
 
 __all__ = [
-    "Bias",
     "BiasSettings",
     "Biases",
     "Families",
@@ -340,8 +340,17 @@ class Bias:
     family: FamilyBias | None = None
 
 
+class BiasNumber(NamedTuple):
+    """One number of one annotator on one criterion."""
+
+    of: Bias
+    kind: str
+    name: str
+    result: Result
+
+
 @dataclass(frozen=True, kw_only=True)
-class Biases:
+class Biases(Framed):
     """Biases of all annotators that are not gold.
 
     Args:
@@ -353,6 +362,51 @@ class Biases:
     rows: tuple[Bias, ...]
     signature: Signature
     notes: tuple[str, ...] = ()
+
+    def groups(self) -> dict[str, list[BiasNumber]]:
+        """One row a number."""
+        return {"": [BiasNumber(bias, *found) for bias in self.rows for found in _results(bias)]}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge bias`."""
+        return [
+            Column("annotator", "whose it is", of="of.annotator"),
+            Column("criterion", "on which", of="of.criterion"),
+            Column("bias", "what it is a bias for", of="kind"),
+            Column("number", "what was measured", of="name"),
+            Column("value", "the measure", "score", of="result.value"),
+            replace(INTERVAL, of="result.interval"),
+            Column("p", "p-value of no bias, two-sided", "p", of="result.p", none=""),
+            Column("n", "comparisons", "count", of="result.n"),
+            Column("failed", "comparisons that were not obtained", "count", of="of.failed"),
+        ]
+
+
+def _results(bias: Bias) -> Iterator[tuple[str, str, Result]]:
+    """Every number of one annotator on one criterion: kind of bias, name, result."""
+    if (position := bias.position) is not None:
+        yield "position", "same verdict in both orders", position.consistency
+        yield "position", "chose the first", position.first
+        yield "position", "chose the second", position.second
+        yield "position", "chose neither", position.tie
+        yield "position", "first wins both orders, less second", position.lean
+    if bias.repeat is not None:
+        yield "chance", "same verdict in two samples", bias.repeat
+    if (length := bias.length) is not None:
+        yield "length", "points of the longer", length.longer
+        for name, result in (("by gold", length.gold), ("beyond gold", length.beyond_gold)):
+            if result is not None:
+                yield "length", f"points of the longer, {name}", result
+    if (family := bias.family) is not None:
+        yield f"family {family.family}", "points of its own", family.own
+        for name, result in (
+            ("by other judges", family.others),
+            ("beyond other judges", family.beyond_others),
+            ("by gold", family.gold),
+            ("beyond gold", family.beyond_gold),
+        ):
+            if result is not None:
+                yield f"family {family.family}", f"points of its own, {name}", result
 
 
 @settings

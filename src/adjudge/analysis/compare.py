@@ -24,7 +24,8 @@ from adjudge.analysis.segment_scores import (
     score_matrix,
     untranslated_note,
 )
-from adjudge.core.scores import Interval, Scores, Signature
+from adjudge.core.columns import Column, Framed
+from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
@@ -510,7 +511,7 @@ class Stratum:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(Framed):
     """Two systems on the segments that both were judged on.
 
     Args:
@@ -528,6 +529,49 @@ class Comparison:
     strata: tuple[Stratum, ...] = ()
     method: str = ""
     notes: tuple[str, ...] = ()
+
+    def groups(self) -> dict[str, tuple[Stratum, ...]]:
+        """All segments, then each language pair and each domain."""
+        return {"": (self.whole, *self.strata)}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge compare`."""
+        corrected = any(row.p_holm is not None for row in (self.whole, *self.strata))
+        effect = "difference.effect"
+        return [
+            Column("kind", "what the name is", title=""),
+            Column("name", "all, a language pair or a domain", title="segments"),
+            Column(
+                "first", "mean of the first system", "score", of="difference.first", title=self.first.name
+            ),
+            Column(
+                "second", "mean of the second system", "score", of="difference.second", title=self.second.name
+            ),
+            Column("difference", "first less second", "score", of="difference.value"),
+            replace(INTERVAL, of="difference.interval"),
+            Column("p", "p-value of no difference, two-sided", "p", of="difference.p"),
+            Column(
+                "p_holm",
+                "p corrected by Holm for the number of rows",
+                "p",
+                title="p (Holm)" if corrected else "",
+            ),
+            Column(
+                "d_z", "mean over standard deviation of differences", "decimal", of=f"{effect}.d_z", digits=2
+            ),
+            Column(
+                "superiority",
+                "share of units in which the first is better, ties counting half",
+                "percent",
+                of=f"{effect}.superiority",
+                title="better in",
+            ),
+            Column("cliff", "Cliff's delta", "decimal", of=f"{effect}.cliff", title="delta", digits=2),
+            Column("wins", "units where the first is better", "count", of=f"{effect}.wins", title=""),
+            Column("ties", "units where none is", "count", of=f"{effect}.ties", title=""),
+            Column("losses", "units where the second is better", "count", of=f"{effect}.losses", title=""),
+            Column("n", "segments that both were judged on", "count"),
+        ]
 
 
 @settings

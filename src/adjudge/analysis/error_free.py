@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS
 from adjudge.analysis.spans import COUNTED, Marking, Paired, keep_common, pair_up, read_both, signature_of
+from adjudge.core.columns import Column
 from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, are_by_criteria
@@ -159,6 +160,23 @@ class ErrorFreeSettings(Marking):
     ] = None
     risk: Annotated[Alpha, Option(help="With --error-free: share with errors among the published.")] = 0.05
     confidence: Annotated[Alpha, Option(help="With --error-free: confidence of that risk.")] = 0.95
+
+
+_TITLES: Final = {"precision": "precision", "recall": "recall", "F1": "f1", "MCC": "mcc", "AUC": "auc"}
+
+FREE: Final = (
+    *(
+        Column(title, "of those free of errors", "decimal", of=f"of.{name}")
+        for title, name in _TITLES.items()
+    ),
+    Column("publishable", "share that can be published unseen", "decimal", of="of.publishable.share"),
+    Column("from score", "from which they are", "decimal", of="of.publishable.threshold"),
+    Column("n free in gold", "translations", "count", of="of.n_gold"),
+    Column("n predicted", "translations", "count", of="of.n_pred"),
+    Column("translations", "that both judged", "count", of="of.n"),
+    Column("failed", "judgements of the run that failed", "count", of="of.failed"),
+)
+"""The columns of `adjudge spans --error-free`, of a row whose `of` is an `ErrorFree`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
 from adjudge.analysis.segment_scores import grouped
-from adjudge.core.scores import Interval, Scores
+from adjudge.core.columns import Column
+from adjudge.core.scores import INTERVAL, Interval, Scores
 from adjudge.core.verb import Option, Scoring, Seed, settings
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
@@ -60,6 +61,50 @@ class SystemEstimate:
     ahead: Estimate | None
     best: int
     worst: int
+
+
+def _estimate_columns(of: str, before: str, title: str, plain: str) -> list[Column]:
+    around = "95 % interval" if plain else ""
+    return [
+        Column(
+            f"{before}value",
+            "by labels and scores, on the labels' scale",
+            "score",
+            of=f"{of}.value",
+            title=title,
+        ),
+        replace(
+            INTERVAL, name=f"{before}interval", of=f"{of}.interval", ends=(f"{before}low", f"{before}high")
+        ),
+        Column(f"{before}plain", "of the labels alone", "score", of=f"{of}.plain", title=plain),
+        replace(
+            INTERVAL,
+            name=f"{before}plain_interval",
+            of=f"{of}.plain_interval",
+            title=around,
+            ends=(f"{before}plain_low", f"{before}plain_high"),
+        ),
+        Column(f"{before}weight", "how much the scores are trusted, from 0", of=f"{of}.weight", title=""),
+        Column(f"{before}gain", "labels that one of these is worth", of=f"{of}.gain", title=""),
+    ]
+
+
+ESTIMATE: Final = (
+    Column("system", "its name"),
+    Column("labelled", "segments with a label", "count", of="mean.labelled"),
+    Column("scored", "segments with a score", "count", of="mean.scored"),
+    *_estimate_columns("mean", "", "mean", "labels alone"),
+    *_estimate_columns("ahead", "ahead_", "ahead of the next by", ""),
+    Column(
+        "ranks",
+        "best and worst rank that the intervals of differences allow",
+        "rank",
+        of=lambda row: (row.best, row.worst),
+        title="rank",
+        ends=("best_rank", "worst_rank"),
+    ),
+)
+"""The columns of a `SystemEstimate`."""
 
 
 def estimate(

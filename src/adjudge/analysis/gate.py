@@ -45,9 +45,10 @@ from adjudge.analysis.score import (
     with_cards,
 )
 from adjudge.analysis.segment_scores import ScoreMatrix, Totals
+from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record, without_repeats
-from adjudge.core.scores import Card, CardVerdict, Scores
+from adjudge.core.scores import Card, CardVerdict, Interval, Scores
 from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
@@ -356,7 +357,7 @@ class Critical:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gate:
+class Gate(Framed):
     """The answer, and what it rests on.
 
     Args:
@@ -389,6 +390,42 @@ class Gate:
     method: str = ""
     notes: tuple[str, ...] = ()
     left_out: str = ""
+
+    def groups(self) -> dict[str, tuple[GateRow, ...]]:
+        """All segments, then each language pair and each domain."""
+        return {"": self.rows}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge gate`."""
+        return [
+            Column("kind", "what the name is", title=""),
+            Column("name", "all, a language pair or a domain", title="segments"),
+            Column("candidate", "its mean", "score", of="found.candidate", title=self.candidate.name),
+            Column("baseline", "its mean", "score", of="found.baseline", title=self.baseline.name),
+            Column("difference", "candidate less baseline", "score", of="found.difference"),
+            Column(
+                "interval",
+                "of the difference, two one-sided bounds",
+                "interval",
+                of=lambda row: Interval(row.found.low, row.found.high),
+                title=f"{100 * (1 - 2 * self.settings.alpha):g} % interval",
+                ends=("low", "high"),
+            ),
+            Column("margin", "how much lower it may be", "score", words=lambda margin: f"{margin:g}"),
+            Column(
+                "p_as_good",
+                "p-value that shows it lower by less than the margin",
+                "p",
+                of="found.p_as_good",
+                title="p as good",
+            ),
+            Column(
+                "p_worse", "p-value that shows it lower by more", "p", of="found.p_worse", title="p worse"
+            ),
+            Column("n", "segments judged on both sides", "count"),
+            Column("verdict", "of these segments alone", words=verdict_words, title="by the test"),
+            Column("more", "further segments that would most likely tell", "count"),
+        ]
 
 
 def gate_scores(

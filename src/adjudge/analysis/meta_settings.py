@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Lt
@@ -19,7 +19,8 @@ from pydantic import BeforeValidator, SkipValidation
 
 from adjudge.analysis.eval_set import EvalSet, Level, ScoreSet, row_means
 from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
-from adjudge.core.scores import VERSION, Interval, Signature
+from adjudge.core.columns import Column, Framed
+from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
 from adjudge.core.verb import Alpha, Names, Option, Seed, settings, split_names
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import Compat
@@ -323,8 +324,26 @@ class Stratum:
     reason: str = ""
 
 
+CHANCE: Final = "seg_acc_eq"
+"""The measure whose chance level stands beside it: it is no round number, as 0 or 0.5 are."""
+
+
+class MetaRow(NamedTuple):
+    """One metric on one part of the translations; the stratum is empty where that is all of them."""
+
+    lp: str
+    gold: str
+    stratum: str
+    n_segments: int
+    metric: MetricResults
+
+    def result(self, measure: str) -> Result:
+        """What a measure found; nothing where this part was not measured by it."""
+        return self.metric.results.get(measure, Result(value=None, n=0))
+
+
 @dataclass(frozen=True, kw_only=True)
-class MetaEvaluation:
+class MetaEvaluation(Framed):
     """How well metrics agree with gold. Every measure is higher for the better, but for errors.
 
     Args:
@@ -366,6 +385,39 @@ class MetaEvaluation:
     scores: EvalSet | None = field(default=None, compare=False, repr=False)
     settings: Mapping[str, str] = field(default_factory=dict)
 
+    def groups(self) -> dict[str, list[MetaRow]]:
+        """Each metric on each part and each stratum of it."""
+        rows = []
+        for part in (*(self.parts or (self,)), *((self,) if self.parts and self.has_numbers else ())):
+            rows += [MetaRow(part.lp, part.gold, "", part.n_segments, metric) for metric in part.metrics]
+            for stratum in part.strata:
+                name = f"{stratum.kind}: {stratum.name}"
+                rows += [MetaRow(part.lp, part.gold, name, stratum.n_segments, m) for m in stratum.metrics]
+        return {"": rows}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge meta`."""
+        rows = self.groups()[""]
+        whole = [row.metric for row in rows if not row.stratum]
+        measures = dict.fromkeys(name for part in (*(self.parts or (self,)), self) for name in part.measures)
+        extra = _Extra(
+            intervals=any(r.interval is not None for m in whole for r in m.results.values()),
+            clusters=any(m.clusters for m in whole),
+        )
+        return [
+            Column("lp", "language pair"),
+            Column("gold", "what the metrics are compared with"),
+            Column("stratum", "part of the translations, empty for all"),
+            Column("metric", "its name", of="metric.name"),
+            Column("n_segments", "segments that gold judged", "count"),
+            Column("n", "translations that both judged", "count", of="metric.n"),
+            Column("meta", "mean as the task defines it", "decimal", of="metric.meta"),
+            *extra.columns("meta", lambda row: row.metric.meta_interval),
+            Column("average_rank", "mean of the places by the task's statistics", of="metric.average_rank"),
+            *(column for name in measures for column in _measure_columns(name, extra)),
+            Column("failed", "judgements not obtained", "count", of="metric.failed"),
+        ]
+
     @property
     def has_numbers(self) -> bool:
         """Whether there are numbers besides those of the parts; several golds have none together."""
@@ -386,6 +438,35 @@ class MetaEvaluation:
             "version": VERSION,
         }
         return Signature("meta", {key: value for key, value in fields.items() if value})
+
+
+class _Extra(NamedTuple):
+    """Which columns stand beside a value."""
+
+    intervals: bool
+    clusters: bool
+
+    def columns(self, name: str, interval: Callable[[MetaRow], Interval | None]) -> list[Column]:
+        """Its interval and its cluster."""
+        ends = (f"{name}_low", f"{name}_high")
+        around = replace(INTERVAL, name=f"{name}_interval", of=interval, ends=ends)
+        cluster = Column(
+            f"{name}_cluster", "significance cluster", "count", of=lambda row: row.metric.clusters.get(name)
+        )
+        return [*([around] if self.intervals else []), *([cluster] if self.clusters else [])]
+
+
+def _measure_columns(name: str, extra: _Extra) -> list[Column]:
+    found = [
+        Column(name, MEASURES[name].title, "decimal", of=lambda row: row.result(name).value),
+        Column(f"{name}_n", "units", "count", of=lambda row: row.result(name).n),
+    ]
+    if name == CHANCE:
+        found += [
+            Column(f"{name}_epsilon", "tie threshold", "decimal", of=lambda row: row.result(name).epsilon),
+            Column(f"{name}_chance", "of constant scores", "decimal", of=lambda row: row.result(name).chance),
+        ]
+    return [*found, *extra.columns(name, lambda row: row.result(name).interval)]
 
 
 def named_gold(name: str, word: str = "gold") -> str:

@@ -16,6 +16,7 @@ from annotated_types import Ge
 
 from adjudge.analysis.compare import are_documents_known, side_by_side
 from adjudge.analysis.segment_scores import score_matrix
+from adjudge.core.columns import Column
 from adjudge.core.scores import Scores
 from adjudge.core.verb import Alpha, ByDocument, Option, Resamples, Scoring, Seed, settings
 from adjudge.errors import UsageError
@@ -324,6 +325,21 @@ class Separation:
     more: int | None
     annotator_sd: float | None
     units: int
+
+
+SEPARATION: Final = (
+    Column("first", "the better one at hand", title="system"),
+    Column("second", "the other one", title="and"),
+    Column("n", "segments judged for both", "count"),
+    Column("difference", "of their means", "score"),
+    Column("p", "two-sided, by the paired permutation test", "p"),
+    Column("sd", "spread of the difference over segments", "score", of="plan.sd", title=""),
+    Column("detectable", "smallest true difference that the plan finds with the wanted chance", "score"),
+    Column("power", "chance to find the difference at hand", "chance"),
+    Column("needed", "segments that find it", "count", title="segments needed", none=f">{MOST_UNITS:,}"),
+    Column("more", "to be judged", "count", title="judgements still needed", none=f">{MOST_UNITS:,}"),
+)
+"""The columns of a `Separation`."""
 
 
 def separations(

@@ -42,8 +42,9 @@ from adjudge.analysis.segment_scores import (
     score_matrix,
     score_records,
 )
+from adjudge.core.columns import Column, Framed
 from adjudge.core.mqm import total
-from adjudge.core.scores import Interval, Scores, Signature
+from adjudge.core.scores import INTERVAL, Interval, Scores, Signature, counted_columns, grouped
 from adjudge.core.verb import Alpha, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
@@ -196,7 +197,7 @@ class RankedSystem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranking:
+class Ranking(Framed):
     """Systems, best first.
 
     Args:
@@ -223,6 +224,31 @@ class Ranking:
     def __iter__(self) -> Iterator[RankedSystem]:
         """Go through the rows, best first: `pandas.DataFrame(ranking)`, `polars.DataFrame(list(ranking))`."""
         return iter(self.systems)
+
+    def groups(self) -> dict[str, tuple[RankedSystem, ...]]:
+        """Systems of each language pair, best first, then those over all."""
+        return grouped({lp: part.systems for lp, part in self.lps.items()}, self.systems)
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge rank`, a row a system."""
+        rows = [row for group in self.groups().values() for row in group]
+        strength = Column("strength", "log strength, with mean 0", "decimal", title="log strength", digits=2)
+        return [
+            Column("system", "its name"),
+            Column("score", "mean over the common segments, or points of comparisons", "score"),
+            INTERVAL,
+            *([strength] if any(row.strength is not None for row in rows) else []),
+            Column(
+                "ranks",
+                "best and worst rank that the tests of its pairs allow",
+                "rank",
+                of=lambda row: None if row.best is None else (row.best, row.worst),
+                title="rank",
+                ends=("best_rank", "worst_rank"),
+            ),
+            Column("cluster", "significance cluster, from 1", "count"),
+            *counted_columns(rows),
+        ]
 
 
 @settings

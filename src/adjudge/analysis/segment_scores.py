@@ -52,7 +52,6 @@ from adjudge.stats.judged import Floats, divided
 
 __all__ = [
     "DEFAULT_WEIGHTS",
-    "DocumentScore",
     "ScoreMatrix",
     "Totals",
     "coverage_note",

@@ -39,6 +39,7 @@ from adjudge.analysis.span_matching import (
     shares,
     split_words,
 )
+from adjudge.core.columns import Column, Framed
 from adjudge.core.language import coded_lp
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol
 from adjudge.core.record import (
@@ -49,7 +50,7 @@ from adjudge.core.record import (
     repeats_note,
     without_repeats,
 )
-from adjudge.core.scores import VERSION, Interval, Signature
+from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import (
     LanguagePair,
@@ -596,8 +597,66 @@ class SpanScore:
     intervals: Mapping[str, Interval | None] = field(default_factory=dict)
 
 
+class SpanRow(NamedTuple):
+    """One row of one of several comparisons."""
+
+    run: str
+    failed: int
+    score: SpanScore
+
+
+def span_columns(rows: Sequence[SpanRow], by: str = "group") -> list[Column]:
+    """The columns of `adjudge spans`; those of runs, thresholds and groups where there are several.
+
+    Args:
+        rows: of one comparison or more.
+        by: what the groups are.
+    """
+    has_intervals = any(row.score.intervals for row in rows)
+    threshold = Column(
+        "threshold", "from which marks match", "count", of="score.threshold", words="{:g}".format, none=""
+    )
+    return [
+        *([Column("run", "its name")] if len({row.run for row in rows}) > 1 else []),
+        Column("rule", "name of the rule by which marks match", of="score.rule"),
+        *([threshold] if any(row.score.threshold is not None for row in rows) else []),
+        *(
+            [Column(by, "which marks, or all", of=lambda row: row.score.group or "all")]
+            if any(row.score.group for row in rows)
+            else []
+        ),
+        *(column for name in _MEASURED for column in _measured(name, with_intervals=has_intervals)),
+        Column("n gold", "marks of gold", "count", of="score.n_gold"),
+        Column("n predicted", "marks of the run", "count", of="score.n_pred"),
+        Column("translations", "that were compared", "count", of="score.n_segments"),
+        Column("failed", "judgements of the run that failed", "count"),
+    ]
+
+
+_MEASURED: Final = {"precision": "score.n_pred", "recall": "score.n_gold", "f1": "score.rule"}
+"""Measure to what it has no number without."""
+
+
+def _measured(name: str, *, with_intervals: bool) -> list[Column]:
+    """Columns of a measure; people see no number of nothing."""
+    title = name.capitalize() if name == "f1" else name
+    needed = Column("", "", of=_MEASURED[name])
+    found = [
+        Column(title, "0 to 1, higher is better", "decimal", of=f"score.{name}", title=""),
+        Column(
+            "",
+            "0 to 1, higher is better",
+            "decimal",
+            of=lambda row: getattr(row.score, name) if needed.value(row) else None,
+            title=title,
+        ),
+    ]
+    around = replace(INTERVAL, of=f"score.intervals.{name}", ends=(f"{title} low", f"{title} high"))
+    return [*found, *([around] if with_intervals else [])]
+
+
 @dataclass(frozen=True, kw_only=True)
-class SpanComparison:
+class SpanComparison(Framed):
     """Marks of a run against gold.
 
     Args:
@@ -615,6 +674,14 @@ class SpanComparison:
     failed: int
     signature: Signature
     notes: tuple[str, ...] = ()
+
+    def groups(self) -> dict[str, list[SpanRow]]:
+        """One row a rule, threshold and group."""
+        return {"": [SpanRow("", self.failed, score) for score in self.scores]}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge spans`."""
+        return span_columns(self.groups()[""])
 
 
 @takes(SpanSettings)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from adjudge.analysis.compare import every_part
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
+from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Interval, Scores
@@ -169,7 +170,7 @@ class Band:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholds:
+class Thresholds(Framed):
     """Cut-offs, and what they promise.
 
     Args:
@@ -185,6 +186,49 @@ class Thresholds:
     bad: str
     signature: str
     notes: tuple[str, ...]
+
+    def groups(self) -> dict[str, tuple[Band, ...]]:
+        """All translations, then each language pair and each domain."""
+        return {"": self.bands}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge thresholds`."""
+        return [
+            Column("kind", "what the name is", title=""),
+            Column("name", "all, a language pair or a domain", title="translations"),
+            Column("n", "labelled translations", "count", title="labelled"),
+            Column("sources", "what of them is independent", "count", title=""),
+            Column("bad", "bad ones of them", "count"),
+            *_cut_columns("publish", "publish from", "bad of them"),
+            *_cut_columns("reject", "reject to", "good of them"),
+            *(
+                Column(name.replace("-", "_"), "share of all", "percent", of=f"shares.{name}", title=name)
+                for name in self.bands[0].shares
+            ),
+        ]
+
+
+def _cut_columns(side: str, title: str, wrong: str) -> list[Column]:
+    """The columns of one cut-off of a band."""
+    return [
+        Column(f"{side}_bound", "the cut-off", "score", of=f"{side}.bound", title=title),
+        Column(f"{side}_n", "labelled beyond it", "count", of=f"{side}.n", title=""),
+        Column(f"{side}_wrong", "wrongly there", "count", of=f"{side}.wrong", title=""),
+        Column("", wrong, "count", of=lambda band: _wrong(getattr(band, side)), title=wrong, words=str),
+        Column(
+            f"{side}_interval",
+            "95 % interval of the share that is wrong",
+            "interval",
+            of=f"{side}.interval",
+            title="95 % interval",
+            ends=(f"{side}_low", f"{side}_high"),
+            words=lambda found: f"{100 * found.low:.1f} to {100 * found.high:.1f} %",
+        ),
+    ]
+
+
+def _wrong(cut: Cut) -> str | None:
+    return None if cut.interval is None else f"{cut.wrong} of {cut.n}"
 
 
 class _Row(NamedTuple):

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
-from adjudge.core.mqm import Weights
+from adjudge.core.columns import Column, Framed
+from adjudge.core.mqm import PassMark, Weights
 from adjudge.core.record import Preference, Record
 from adjudge.core.segment import TestSet
 
 __all__ = [
+    "CHECKLIST",
+    "INTERVAL",
     "VERSION",
     "Build",
     "Card",
@@ -35,12 +38,17 @@ __all__ = [
     "Suspects",
     "SystemScore",
     "all_pass",
+    "card_columns",
+    "counted_columns",
     "failed_fields",
+    "grouped",
     "listed",
     "read_build",
+    "untranslated_columns",
 ]
 
 
+T = TypeVar("T")
 VERSION: Final = version("adjudge")
 
 
@@ -126,6 +134,12 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+INTERVAL: Final = Column(
+    "interval", "95 % interval of the value before", "interval", title="95 % interval", ends=("low", "high")
+)
+"""The column of the interval that a row has."""
 
 
 def listed(interval: Interval | None) -> list[float] | None:
@@ -299,8 +313,63 @@ class Suspects:
     systems: tuple[SystemScore, ...]
 
 
+ALL: Final = "all"
+"""What stands for the language pair in rows over all of them."""
+
+
+def grouped(lps: Mapping[str, T], whole: T) -> dict[str, T]:
+    """Rows by language pair, then those over all; one language pair has no name here."""
+    return {**lps, ALL: whole} if lps else {"": whole}
+
+
+def counted_columns(rows: Iterable[Any]) -> list[Column]:
+    """Columns of what scores are over, those of untranslated segments and of flags where some row has any."""
+    every = list(rows)
+    flags = dict.fromkeys(flag for row in every for flag in row.readings)
+    return [
+        Column("n", "segments, or comparisons, that the score is over", "count"),
+        Column("failed", "judgements asked for and not obtained", "count"),
+        *untranslated_columns(every),
+        *(Column(flag, "judgements with this flag", "count", of=_readings_of(flag)) for flag in flags),
+    ]
+
+
+def _readings_of(flag: str) -> Callable[[Any], int]:
+    return lambda row: row.readings.get(flag, 0)
+
+
+def untranslated_columns(rows: Iterable[Any]) -> list[Column]:
+    """The column of segments without a translation, where some row has one."""
+    column = Column("untranslated", "segments without a translation", "count", title="not translated")
+    return [column] if any(row.untranslated for row in rows) else []
+
+
+def card_columns(passing: PassMark) -> list[Column]:
+    """Columns of the scorecard of a row that has one."""
+    rate = f"per {passing.words:,g} words"
+    return [
+        Column("words", "words of the sources", "count", of="card.words", none=""),
+        Column("points", "points of the errors", "decimal", digits=1, of="card.points", none=""),
+        Column("rate", "points for so many words", "decimal", title=rate, digits=2, of="card.rate", none=""),
+        Column("quality", "quality score, higher is better", "decimal", digits=2, of="card.quality", none=""),
+        Column("critical", "critical errors", "count", of="card.critical", none=""),
+        Column("unjudged", "segments without a score", "count", of="card.unjudged", none=""),
+        Column("scorecard", "pass, fail or open", of="card.verdict", none=""),
+    ]
+
+
+CHECKLIST: Final = (
+    Column("passed", "verdicts that are a pass", "count", of="checklist.passed", none=""),
+    Column("verdicts", "verdicts that were read", "count", of="checklist.judged", none=""),
+    Column("missing", "verdicts that failed to come", "count", of="checklist.missing", none=""),
+    Column("all pass", "share of settled ones that pass all", "decimal", of="checklist.all_pass", none=""),
+    Column("settled", "translations of which all is known", "count", of="checklist.settled", none=""),
+)
+"""Columns of the verdicts on criteria of segments, of a row that has them."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Scores:
+class Scores(Framed):
     """All numbers of one annotator under one signature. Higher is better.
 
     Args:
@@ -333,6 +402,30 @@ class Scores:
     def __iter__(self) -> Iterator[SystemScore]:
         """Go through the scores of systems, as a data frame takes them."""
         return iter(self.systems)
+
+    def groups(self) -> dict[str, list[SystemScore]]:
+        """Systems of each language pair, best first, then those over all."""
+        groups = grouped({lp: part.systems for lp, part in self.lps.items()}, self.systems)
+        return {
+            lp: sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0)))
+            for lp, rows in groups.items()
+        }
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge score`, a row a system."""
+        rows = [row for group in self.groups().values() for row in group]
+        passing = None if self.weights is None else self.weights.passing
+        found = [
+            Column("system", "its name"),
+            Column("score", "mean over what was judged", "score"),
+            INTERVAL,
+            *counted_columns(rows),
+        ]
+        if passing is not None:
+            found += card_columns(passing)
+        elif any(row.checklist for row in rows):
+            found += CHECKLIST
+        return found
 
     interval_notes: tuple[str, ...] = ()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -78,7 +79,13 @@ def load(
         UsageError: no such name, or an lp that is not there.
     """
     path, lp = find_path(path, lp)
-    found = find_format(detect(path) if form is None else form).load(path, lp)
+    kind = find_format(detect(path) if form is None else form)
+    if kind.texts is not None:
+        found: TestSet | None = kind.texts(path, lp)
+    else:
+        found = kind.content(path, Asked(lp=lp)).test_set if "test set" in kind.holds else None
+    if found is None:
+        raise DataError(f"{kind.name} holds judgements and no texts; a test set was wanted", path=path)
     return found if documents is None else with_documents(found, Path(documents))
 
 
@@ -116,29 +123,27 @@ def detect(path: Path, *, piped: str = "jsonl") -> str:
     if str(path) == "-":
         return piped
     seen = Seen(path)
-    for what, is_one in _REFUSED.items():
-        if is_one(seen):
+    for what, known in _REFUSED.items() if not seen.is_folder else ():
+        if re.match(known, seen.head) if isinstance(known, bytes) else seen.name.endswith(known):
             raise DataError(what, path=path)
     if (found := claimed_by(seen)) is None:
         raise DataError(_stranger(seen), path=path)
     return found.name
 
 
-_REFUSED: Final[Mapping[str, Callable[[Seen], bool]]] = {
+_REFUSED: Final[Mapping[str, tuple[str, ...] | bytes]] = {
     "scores of systems, domains or documents, which are known and not read here: give the .seg.score or "
-    ".seg.rating beside it": lambda it: it.named(".sys.score", ".domain.score", ".doc.score"),
-    "an archive: unpack it first": lambda it: it.named(".tgz", ".tar", ".zip"),
+    ".seg.rating beside it": (".sys.score", ".domain.score", ".doc.score"),
+    "an archive: unpack it first": (".tgz", ".tar", ".zip"),
     "subtitles (SRT), which are not read: write their lines to a CSV with a column 'source'": (
-        lambda it: it.starts(rb"\d+\s*\n[\d:,.]+ *-->")
+        rb"\d+\s*\n[\d:,.]+ *-->"
     ),
-    "subtitles (WebVTT), which are not read: write their lines to a CSV with a column 'source'": (
-        lambda it: it.starts(rb"WEBVTT\b")
-    ),
+    "subtitles (WebVTT), which are not read: write their lines to a CSV with a column 'source'": rb"WEBVTT\b",
     "strings of Android (XML), which are not read: convert them to XLIFF or PO": (
-        lambda it: it.root == "resources"
+        rb"(?:<[?!][^>]*>\s*)*<resources\b"
     ),
 }
-"""Files that are known and not read: what to say of them, and how they are known."""
+"""Files that are known and not read: what to say of them, and how their names end or how they begin."""
 
 
 def _stranger(seen: Seen) -> str:

@@ -17,7 +17,7 @@ from typing import Final
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Record
 from adjudge.core.segment import TestSet
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import UsageError
 from adjudge.formats.appraise import (
     batches_test_set,
     find_batch_file,
@@ -103,17 +103,16 @@ _TOKEN: Final = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*+)(?:"(?P<key>\s*+:)?|\Z)
 
 
 class Seen:
-    """A file or a folder as the rows look at it: its name, and how it begins."""
+    """A file or a folder as the rows look at it: its name, and how it begins.
+
+    `head` has the first bytes of a file, less a byte-order mark and empty lines.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name.removesuffix(".gz")
         self.is_folder = path.is_dir()
-
-    @cached_property
-    def head(self) -> bytes:
-        """The first bytes of a file, less a byte-order mark and empty lines; nothing of a folder."""
-        return b"" if self.is_folder else read_head(self.path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
+        self.head = b"" if self.is_folder else read_head(path, _HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
 
     @cached_property
     def first(self) -> str:
@@ -145,22 +144,6 @@ class Seen:
         check_type(self.head, self.path)
         return root_name(self.head)
 
-    def folder(self, is_one: Callable[[Path], object]) -> bool:
-        """Whether it is a folder, and one of a kind."""
-        return self.is_folder and bool(is_one(self.path))
-
-    def named(self, *endings: str) -> bool:
-        """Whether it is a file whose name ends so."""
-        return not self.is_folder and self.name.endswith(endings)
-
-    def starts(self, pattern: bytes) -> bool:
-        """Whether it is a file that begins so."""
-        return re.match(pattern, self.head) is not None
-
-    def has(self, *keys: str) -> bool:
-        """Whether its first JSON object, or one right in it, has these keys."""
-        return any(set(keys) <= level for level in self.keys)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
@@ -191,7 +174,14 @@ class Format:
         name: the word on the command line.
         title: for people.
         holds: a test set, records, or both.
-        detect: whether a file or a folder is of it, if it is of no row above.
+        folder: whether a folder is of it, if it is of no row above; so with files in what follows.
+        named: how the names of its files end.
+        starts: pattern of how its files begin.
+        keys: of its first JSON object, with spaces between; several are other ways.
+        inner_keys: the same of an object within the first one.
+        holds_text: what stands near the beginning of such a JSON file, besides its keys.
+        root: name of the outermost element of XML.
+        text: whether any other text that is no JSON is of it.
         texts: reads a test set, all or one language pair of it.
         read: reads texts and judgements, where it holds more than a test set.
         write: writes a file or a new folder, and counts what the format cannot hold.
@@ -206,7 +196,14 @@ class Format:
     name: str
     title: str
     holds: str
-    detect: Callable[[Seen], bool] = field(default=lambda _: False)
+    folder: Callable[[Path], object] | None = None
+    named: tuple[str, ...] = ()
+    starts: bytes = b""
+    keys: tuple[str, ...] = ()
+    inner_keys: tuple[str, ...] = ()
+    holds_text: bytes = b""
+    root: str = ""
+    text: Callable[[Seen], bool] | None = None
     texts: Callable[[Path, str | None], TestSet] | None = None
     read: Callable[[Path, Asked], Content[Record]] | None = None
     write: Callable[[Path, Content[Record]], Counter[str]] = field(default=_write_nothing)
@@ -232,17 +229,19 @@ class Format:
         """Whether it is written."""
         return self.write is not _write_nothing
 
-    def load(self, path: Path, lp: str | None) -> TestSet:
-        """Read a test set.
-
-        Raises:
-            DataError: the format, or this file, holds judgements alone.
-        """
-        if self.texts is not None:
-            return self.texts(path, lp)
-        if "test set" in self.holds and (found := self.content(path, Asked(lp=lp)).test_set) is not None:
-            return found
-        raise DataError(f"{self.name} holds judgements and no texts; a test set was wanted", path=path)
+    def claims(self, seen: Seen) -> bool:
+        """Whether a file or a folder is of this format, if it is of none above."""
+        if seen.is_folder:
+            return self.folder is not None and bool(self.folder(seen.path))
+        if seen.name.endswith(self.named) or (self.starts and re.match(self.starts, seen.head)):
+            return True
+        for wanted, known in zip((self.keys, self.inner_keys), seen.keys, strict=True):
+            for way in wanted:
+                if known.issuperset(way.split()) and self.holds_text in seen.head:
+                    return True
+        if seen.keys[0]:
+            return False
+        return bool(self.root and self.root == seen.root) or (self.text is not None and self.text(seen))
 
     def content(self, path: Path, asked: Asked) -> Content[Record]:
         """Read all of a file or a folder.
@@ -365,7 +364,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="run",
         title="run directory",
         holds="test set, records",
-        detect=lambda it: it.folder(lambda path: (path / INFO).is_file() or is_split(path)),
+        folder=lambda path: (path / INFO).is_file() or is_split(path),
         texts=lambda path, lp: _only(read_run(path).test_set, lp),
         read=_read_run,
         files=(INFO,),
@@ -374,7 +373,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="ment",
         title="folder of MENT, as in RATE's repository: lines are JSON; its sys.score files are sums",
         holds="test set",
-        detect=lambda it: it.folder(lambda path: is_mtme_folder(path) and is_ment_folder(path)),
+        folder=lambda path: is_mtme_folder(path) and is_ment_folder(path),
         texts=read_ment_folder,
         write=_write_texts(write_ment_folder),
         files=("sources", "references", "system-outputs"),
@@ -383,7 +382,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="mtme",
         title="folder of mt-metrics-eval v2; scores and spans are mtme-scores and mtme-ratings",
         holds="test set",
-        detect=lambda it: it.folder(is_mtme_folder),
+        folder=is_mtme_folder,
         texts=read_mtme,
         write=_write_texts(write_mtme),
         files=("sources", "documents", "references", "system-outputs"),
@@ -392,7 +391,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="text",
         title="folder of line-aligned text: source.txt, translations/, references/",
         holds="test set",
-        detect=lambda it: it.folder(is_text_folder),
+        folder=is_text_folder,
         texts=read_text_folder,
         write=_write_texts(write_text_folder),
         files=("source.txt", "translations", "references"),
@@ -401,7 +400,8 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="fire-mt",
         title="FiRE's benchmark (LP-annotation.json, or the folder annotation): pairs and their majorities",
         holds="test set, records",
-        detect=lambda it: it.folder(is_fire_folder) or it.starts(rb"\[\s*\{\s*\"src\""),
+        folder=is_fire_folder,
+        starts=rb"\[\s*\{\s*\"src\"",
         read=lambda path, asked: read_fire(path, asked.lp),
         files=("LP/LP-annotation.json",),
     ),
@@ -409,7 +409,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="wmt-challenge",
         title="folder with a challenge set of WMT25 (SET.LP.src.txt, .ref.txt, .hyp-N.txt, .meta.txt)",
         holds="test set",
-        detect=lambda it: it.folder(is_challenge_folder),
+        folder=is_challenge_folder,
         texts=read_challenge_set,
         files=("SET.LP.src.txt",),
     ),
@@ -417,25 +417,24 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="wmt-scores",
         title="WMT25's scores: TSV with `overall`, or JSONL with `metric_scores` (file or folder)",
         holds="records",
-        detect=lambda it: (
-            it.folder(is_score_folder)
-            or it.starts(rb"doc_id\tsegment_id\t(?![^\n]*source_segment)[^\n]*overall")
-            or it.has("document_id", "metric_scores")
-        ),
+        folder=is_score_folder,
+        starts=rb"doc_id\tsegment_id\t(?![^\n]*source_segment)[^\n]*overall",
+        keys=("document_id metric_scores",),
         read=lambda path, asked: read_wmt_scores(path, asked.lp),
     ),
     Format(
         name="wmt-systems",
         title="documents of WMT25's and WMT26's systems (JSONL, file or folder) beside their sources",
         holds="test set",
-        detect=lambda it: it.folder(is_system_folder) or it.has("doc_id", "hypothesis"),
+        folder=is_system_folder,
+        keys=("doc_id hypothesis",),
         read=lambda path, asked: read_wmt_systems(path, asked.lp),
     ),
     Format(
         name="mtme-ratings",
         title="error spans of mt-metrics-eval (LP.NAME.seg.rating)",
         holds="records",
-        detect=lambda it: it.named(".seg.rating"),
+        named=(".seg.rating",),
         read=_read_ratings,
         write=_write_both(write_ratings),
         takes_texts=True,
@@ -444,7 +443,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="mtme-scores",
         title="segment ratings of mt-metrics-eval (LP.NAME.seg.score); read, too: NAME.avg_seg_scores.tsv",
         holds="records",
-        detect=lambda it: it.named(".seg.score", AVERAGES),
+        named=(".seg.score", AVERAGES),
         read=_read_scores,
         write=_write_both(write_score_records),
         takes_texts=True,
@@ -453,7 +452,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="mqm-tsv",
         title="MQM TSV of WMT, any year: what was judged, and its errors; opens in Marot",
         holds="test set, records",
-        detect=lambda it: it.starts(rb"system\tdoc"),
+        starts=rb"system\tdoc",
         texts=lambda path, lp: read_mqm_tsv(path, lp).test_set,
         read=lambda path, asked: _about(asked.texts, read_mqm_tsv(path, asked.lp, asked.texts)),
         write=_write_both(write_mqm_tsv),
@@ -464,7 +463,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="wmt25",
         title="WMT25's table of texts and marked errors (TSV); predictions of its second task",
         holds="test set, records",
-        detect=lambda it: it.starts(rb"doc_id\tsegment_id\t"),
+        starts=rb"doc_id\tsegment_id\t",
         read=lambda path, asked: _about(asked.texts, read_wmt25(path, asked.lp)),
         write=_write_both(write_wmt25),
     ),
@@ -472,14 +471,14 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="wmt25-jsonl",
         title="WMT25's general task with what people said (JSONL)",
         holds="test set, records",
-        detect=lambda it: it.has("doc_id", "src_text", "tgt_text"),
+        keys=("doc_id src_text tgt_text",),
         read=lambda path, asked: read_wmt25_jsonl(path, asked.lp),
     ),
     Format(
         name="ment-jsonl",
         title="MENT as on the hub: ratings from 0 to 4",
         holds="test set, records",
-        detect=lambda it: it.has("src_lang", "trans_lang"),
+        keys=("src_lang trans_lang",),
         texts=read_ment_file,
         read=lambda path, asked: Content(
             test_set=read_ment_file(path, asked.lp), records=read_ment_ratings(path, asked.lp)
@@ -490,7 +489,8 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="campaign",
         title="our export of a campaign: who judged what when, a submission a line",
         holds="test set, records",
-        detect=lambda it: it.has("schema") and b'"adjudge-campaign/' in it.head,
+        keys=("schema",),
+        holds_text=b'"adjudge-campaign/',
         texts=lambda path, lp: _only(campaign_test_set(read_campaign_file(path)), lp),
         read=lambda path, asked: _of_campaign(read_campaign_file(path), asked),
         write=_write_campaign(write_campaign_file),
@@ -500,7 +500,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="appraise",
         title="Appraise's export of a campaign (CSV), with its batches beside it or in --test-set",
         holds="records",
-        detect=lambda it: it.starts(rb'[^,"]+,[^,]+,[0-9]+,(?:TGT|BAD),'),
+        starts=rb'[^,"]+,[^,]+,[0-9]+,(?:TGT|BAD),',
         read=_read_appraise,
         write=_write_campaign(_write_appraise),
         takes_texts=True,
@@ -510,21 +510,22 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="appraise-batches",
         title="Appraise's batches (JSON), which start a campaign; written beside appraise",
         holds="test set",
-        detect=lambda it: it.starts(rb"\[") and it.has("items"),
+        starts=rb"\[\s*(?:\]|\{\s*\"(?:items|task)\")",
         texts=lambda path, lp: _only(batches_test_set(read_batches(path), path.stem), lp),
     ),
     Format(
         name="pearmut-campaign",
         title="Pearmut's campaign (JSON), which starts it",
         holds="test set",
-        detect=lambda it: it.has("campaign_id", "data", "info"),
+        keys=("campaign_id data info",),
         texts=lambda path, lp: pearmut_test_set(read_pearmut(path), lp),
     ),
     Format(
         name="pearmut",
         title="Pearmut's annotations (JSONL of a campaign, or annotations.json of several)",
         holds="test set, records",
-        detect=lambda it: it.has("annotation", "item"),
+        keys=("annotation item",),
+        inner_keys=("annotation item",),
         read=lambda path, asked: _of_campaign(read_pearmut_submissions(path, asked.lp), asked),
         texts=lambda path, lp: campaign_test_set(read_pearmut_submissions(path, lp)),
         write=_write_campaign(write_pearmut_submissions),
@@ -535,7 +536,8 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="wmt26",
         title="WMT26's evaluation task: mteval-test26.jsonl, or predictions for it",
         holds="test set, records",
-        detect=lambda it: it.has("item_id") and b"_###_" in it.head,
+        keys=("item_id",),
+        holds_text=b"_###_",
         read=lambda path, asked: read_wmt26(path, asked.lp),
     ),
     Format(
@@ -572,7 +574,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="xliff",
         title="XLIFF 1.2 and 2; judgements are quality issues of ITS 2.0 in the file that was judged",
         holds="test set, records",
-        detect=lambda it: it.root == "xliff",
+        root="xliff",
         texts=read_xliff,
         read=lambda path, asked: replace(read_judged_xliff(path, asked.lp), origin=path),
         write=_write_xliff,
@@ -583,35 +585,35 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="tmx",
         title="TMX, a translation memory",
         holds="test set",
-        detect=lambda it: it.root == "tmx",
+        root="tmx",
         texts=read_tmx,
     ),
     Format(
         name="po",
         title="PO of gettext",
         holds="test set",
-        detect=lambda it: it.named(".po", ".pot"),
+        named=(".po", ".pot"),
         texts=read_po,
     ),
     Format(
         name="xlsx",
         title="table of texts with a heading (Excel): a column for each system, and perhaps criteria",
         holds="test set",
-        detect=lambda it: it.named(".xlsx", ".xlsm"),
+        named=(".xlsx", ".xlsm"),
         texts=read_xlsx,
     ),
     Format(
         name="csv",
         title="table of texts with a heading (CSV, TSV): a column for each system, and perhaps criteria",
         holds="test set",
-        detect=lambda it: is_csv_of_texts(it.first, it.path),
+        text=lambda seen: is_csv_of_texts(seen.first, seen.path),
         texts=read_csv_texts,
     ),
     Format(
         name="comet",
         title="scores that COMET writes with --to_json",
         holds="records",
-        detect=lambda it: it.has("mt", "COMET"),
+        inner_keys=("mt COMET",),
         read=lambda path, asked: read_plain_scores(path, "comet", asked.lp, asked.texts),
         takes_texts=True,
         needs_lp=True,
@@ -620,7 +622,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="score-table",
         title="table of scores (CSV, TSV): system, score, and perhaps segment, lp, document, metric",
         holds="records",
-        detect=lambda it: is_score_table(it.first),
+        text=lambda seen: is_score_table(seen.first),
         read=lambda path, asked: read_plain_scores(path, "score-table", asked.lp, asked.texts),
         takes_texts=True,
         needs_lp=True,
@@ -629,7 +631,8 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="score-lines",
         title="scores of one system, one number a line; a folder of such files has several systems",
         holds="records",
-        detect=lambda it: it.folder(is_lines_folder) or is_number(it.first),
+        folder=is_lines_folder,
+        text=lambda seen: is_number(seen.first),
         read=lambda path, asked: read_plain_scores(path, "score-lines", asked.lp, asked.texts),
         takes_texts=True,
         needs_lp=True,
@@ -638,7 +641,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="records",
         title="our records, one judgement a line",
         holds="records",
-        detect=lambda it: it.has("kind", "annotator"),
+        keys=("kind annotator",),
         read=lambda path, asked: Content(records=_of_lp(read_records(path), asked.lp)),
         write=_write_records,
     ),
@@ -646,20 +649,24 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="jsonl",
         title="our test set, one segment a line",
         holds="test set",
-        detect=lambda it: (
-            it.folder(lambda path: find_files(path, TEST_SET))
-            or bool(it.keys[0] & {"segment", "source", "translations"})
-            or (it.named(".jsonl") and not it.keys[0])
-        ),
+        folder=lambda path: find_files(path, TEST_SET),
+        keys=("segment", "source", "translations"),
+        text=lambda seen: seen.name.endswith(".jsonl"),
         texts=lambda path, lp: read_test_set(inside(path, path / TEST_SET) if path.is_dir() else path, lp),
         write=_write_texts(write_test_set),
     ),
 )
 
 
+_BY_NAME: Final = {form.name: form for form in FORMATS}
+
+
 def claimed_by(seen: Seen) -> Format | None:
     """The first format that a file or a folder is of."""
-    return next((form for form in FORMATS if form.detect(seen)), None)
+    for form in FORMATS:
+        if form.claims(seen):
+            return form
+    return None
 
 
 def find_format(name: str) -> Format:
@@ -668,7 +675,6 @@ def find_format(name: str) -> Format:
     Raises:
         UsageError: there is none of that name.
     """
-    found = next((form for form in FORMATS if form.name == name), None)
-    if found is None:
-        raise UsageError(f"no format {name!r}; there are {', '.join(form.name for form in FORMATS)}")
-    return found
+    if name not in _BY_NAME:
+        raise UsageError(f"no format {name!r}; there are {', '.join(_BY_NAME)}")
+    return _BY_NAME[name]

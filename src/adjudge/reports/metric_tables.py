@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import groupby, pairwise
+from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any, Final
 
-from adjudge.analysis.error_free import ErrorFree, Publishable
-from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults, Stratum, named_gold
-from adjudge.analysis.spans import Confusion, SpanComparison, SpanScore
+from adjudge.analysis.error_free import FREE, ErrorFree, Publishable
+from adjudge.analysis.meta_settings import CHANCE, MetaEvaluation, MetricResults, Stratum, named_gold
+from adjudge.analysis.spans import Confusion, SpanComparison, SpanRow, SpanScore, span_columns
+from adjudge.core.columns import Column
 from adjudge.core.protocol import Severity
-from adjudge.core.scores import Interval, listed
+from adjudge.core.scores import listed
 from adjudge.core.wording import count
-from adjudge.reports.tables import NOTHING, Table, exact_cells, interval, number, whole
+from adjudge.reports.tables import NOTHING, Table, interval, number, table_of, whole
 from adjudge.reproduce.reproduction import Cell, Reproduction
 from adjudge.stats.judged import Result
 from adjudge.stats.measures import MEASURES
@@ -64,9 +67,6 @@ _DIGITS: Final = 3
 _EXACT: Final = 12
 """Decimals to which measures are computed."""
 
-_CHANCE: Final = "seg_acc_eq"
-"""The measure whose chance level stands beside it: it is no round number, as 0 or 0.5 are."""
-
 
 def meta_tables(found: MetaEvaluation) -> list[Table]:
     """One table for each language pair and gold, its strata below it, and one for all of them together."""
@@ -97,7 +97,7 @@ def _table(
     with_ranks = any(m.average_rank is not None for m in metrics)
     columns = ["metric", *([">meta"] if with_meta else []), *([">rank"] if with_ranks else [])]
     for name in measures:
-        columns += [f">{HEADINGS.get(name, name)}", *([">chance"] if name == _CHANCE else [])]
+        columns += [f">{HEADINGS.get(name, name)}", *([">chance"] if name == CHANCE else [])]
     rows = [
         [
             m.name,
@@ -190,7 +190,7 @@ def _cells(metric: MetricResults, measures: Sequence[str]) -> Iterator[str]:
     for name in measures:
         result = metric.results.get(name)
         yield _cell(None if result is None else result.value, metric.clusters.get(name))
-        if name == _CHANCE:
+        if name == CHANCE:
             yield _value(None if result is None else result.chance)
     yield whole(metric.n)
     yield whole(metric.failed)
@@ -215,7 +215,7 @@ def _best(
             whole = [None if m.partial else v for m, v in zip(ordered, values, strict=True)]
             yield from ((row, place) for row, place in _best_of(whole, column) if chosen[row])
         with_ranks = name == "meta" and any(m.average_rank is not None for m in ordered)
-        column += 1 + (with_ranks or name == _CHANCE)
+        column += 1 + (with_ranks or name == CHANCE)
 
 
 def _amounts(metrics: Sequence[MetricResults]) -> set[int]:
@@ -257,7 +257,7 @@ def _legend(measures: Sequence[str], metrics: Sequence[MetricResults]) -> Iterat
         yield "A metric that lacks a system which others have stands last, without star or cluster."
     if any(m.average_rank is not None for m in metrics):
         yield "rank: mean of the places by the statistics that meta is the mean of."
-    if _CHANCE in measures and metrics:
+    if CHANCE in measures and metrics:
         yield "n: translations scored by both gold and the metric. chance: acc_eq of a constant metric."
 
 
@@ -275,60 +275,16 @@ def _remarks(metrics: Sequence[MetricResults], measures: Sequence[str]) -> Itera
         yield f"{mark}{', '.join(cells[:3])}{more}: {text}."
 
 
-# For programs...
-
-
 def meta_rows(found: MetaEvaluation) -> Table:
     """One row for each metric of each part and stratum, at full precision; empty where there is no number."""
-    parts = [*(found.parts or (found,)), *([found] if found.parts and found.has_numbers else [])]
-    measures = list(dict.fromkeys(name for part in parts for name in part.measures))
-    columns = ["lp", "gold", "stratum", "metric", "n_segments", "n", "meta"]
-    columns += ["meta_low", "meta_high"] if _has_intervals(parts) else []
-    columns += ["meta_cluster"] if _has_clusters(parts) else []
-    columns += ["average_rank"]
-    for name in measures:
-        columns += [name, f"{name}_n"]
-        columns += [f"{name}_epsilon", f"{name}_chance"] if name == _CHANCE else []
-        columns += [f"{name}_low", f"{name}_high"] if _has_intervals(parts) else []
-        columns += [f"{name}_cluster"] if _has_clusters(parts) else []
-    shape = (measures, _has_intervals(parts), _has_clusters(parts))
-    rows = []
-    for part in parts:
-        place = [part.lp, part.gold]
-        rows += [[*place, "", m.name, str(part.n_segments), *_exact(m, shape)] for m in part.metrics]
-        for s in part.strata:
-            label = f"{s.kind}: {s.name}"
-            rows += [[*place, label, m.name, str(s.n_segments), *_exact(m, shape)] for m in s.metrics]
-    return Table(columns=[*columns, "failed"], rows=rows)
+    return table_of(found.columns(), found.groups(), exact=True)
 
 
 def _has_intervals(parts: Sequence[MetaEvaluation]) -> bool:
     return any(r.interval is not None for p in parts for m in p.metrics for r in m.results.values())
 
 
-def _has_clusters(parts: Sequence[MetaEvaluation]) -> bool:
-    return any(m.clusters for p in parts for m in p.metrics)
-
-
-def _exact(metric: MetricResults, shape: tuple[Sequence[str], bool, bool]) -> list[str]:
-    measures, with_intervals, with_clusters = shape
-    cells: list[object] = [metric.n, metric.meta]
-    cells += [*(metric.meta_interval or (None, None))] if with_intervals else []
-    cells += [metric.clusters.get("meta")] if with_clusters else []
-    cells += [metric.average_rank]
-    for name in measures:
-        result = metric.results.get(name, Result(value=None, n=0))
-        cells += [result.value, result.n]
-        cells += [result.epsilon, result.chance] if name == _CHANCE else []
-        cells += [*(result.interval or (None, None))] if with_intervals else []
-        cells += [metric.clusters.get(name)] if with_clusters else []
-    return exact_cells(*cells, metric.failed)
-
-
 # Span comparisons as tables: fixed digits for people, full precision for programs.
-
-
-_MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 
 def span_table(comparisons: Mapping[str, SpanComparison], *, exact: bool, by: str = "group") -> Table:
@@ -340,67 +296,18 @@ def span_table(comparisons: Mapping[str, SpanComparison], *, exact: bool, by: st
         by: what the groups are.
     """
     rows = [
-        (run, comparison, score) for run, comparison in comparisons.items() for score in comparison.scores
+        SpanRow(run, comparison.failed, score)
+        for run, comparison in comparisons.items()
+        for score in comparison.scores
     ]
-    scores = [score for _, _, score in rows]
-    shown = {
-        "run": len(comparisons) > 1,
-        "threshold": any(score.threshold is not None for score in scores),
-        by: any(score.group for score in scores),
-    }
-    with_intervals = any(score.intervals for score in scores)
-    ends = {
+    columns = span_columns(rows, by)
+    has_groups = any(column.name == by for column in columns)
+    ends = frozenset(
         place
         for place, (one, other) in enumerate(pairwise(rows))
-        if one[0] != other[0] or (shown[by] and not other[2].group)
-    }
-    columns = [
-        *(["run"] if shown["run"] else []),
-        "rule",
-        *([">threshold"] if shown["threshold"] else []),
-        *([by] if shown[by] else []),
-        *_measure_columns(exact=exact, with_intervals=with_intervals),
-        *(">n gold", ">n predicted", ">translations", ">failed"),
-    ]
-    cells = [
-        [
-            *([run] if shown["run"] else []),
-            score.rule,
-            *([_threshold(score)] if shown["threshold"] else []),
-            *([score.group or "all"] if shown[by] else []),
-            *_measure_cells(score, exact=exact, with_intervals=with_intervals),
-            *(whole(n, exact=exact) for n in (score.n_gold, score.n_pred, score.n_segments)),
-            whole(comparison.failed, exact=exact),
-        ]
-        for run, comparison, score in rows
-    ]
-    return Table(columns=columns, rows=cells, rules=frozenset(ends), notes=_notes(comparisons))
-
-
-def _threshold(score: SpanScore) -> str:
-    return "" if score.threshold is None else f"{score.threshold:g}"
-
-
-def _measure_columns(*, exact: bool, with_intervals: bool) -> list[str]:
-    if not with_intervals:
-        return [f">{title}" for title in _MEASURES.values()]
-    if not exact:
-        return [c for title in _MEASURES.values() for c in (f">{title}", ">95 % interval")]
-    return [c for title in _MEASURES.values() for c in (f">{title}", f">{title} low", f">{title} high")]
-
-
-def _measure_cells(score: SpanScore, *, exact: bool, with_intervals: bool) -> list[str]:
-    cells = []
-    for name in _MEASURES:
-        value: float = getattr(score, name)
-        found: Interval | None = score.intervals.get(name)
-        is_of_nothing = not {"precision": score.n_pred, "recall": score.n_gold}.get(name, 1)
-        cells.append(repr(value) if exact else number(None if is_of_nothing else value, _DIGITS))
-        if with_intervals and exact:
-            cells += exact_cells(*(found or (None, None)))
-        elif with_intervals:
-            cells.append(interval(found, _DIGITS))
-    return cells
+        if one.run != other.run or (has_groups and not other.score.group)
+    )
+    return table_of(columns, {"": rows}, exact=exact, digits=_DIGITS, rules=ends, notes=_notes(comparisons))
 
 
 def _notes(comparisons: Mapping[str, SpanComparison]) -> Sequence[str]:
@@ -433,29 +340,9 @@ def error_free_table(found: Mapping[str, ErrorFree], *, exact: bool) -> Table:
         found: by run.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    several = len(found) > 1
-    columns = [*(["run"] if several else []), *(f">{title}" for title in _FREE), *_FREE_COUNTS]
-    rows = []
-    for run, one in found.items():
-        values = [getattr(one, name) for name in _FREE.values()]
-        share = one.publishable
-        values += [share.share, share.threshold]
-        cells = exact_cells(*values) if exact else [number(value, _DIGITS) for value in values]
-        counts = [one.n_gold, one.n_pred, one.n, one.failed]
-        cells += [("" if exact else NOTHING) if n is None else whole(n, exact=exact) for n in counts]
-        rows.append([*([run] if several else []), *cells])
-    return Table(columns=columns, rows=rows, notes=_free_notes(found))
-
-
-_FREE: Final = {"precision": "precision", "recall": "recall", "F1": "f1", "MCC": "mcc", "AUC": "auc"}
-_FREE_COUNTS: Final = (
-    ">publishable",
-    ">from score",
-    ">n free in gold",
-    ">n predicted",
-    ">translations",
-    ">failed",
-)
+    rows = [SimpleNamespace(run=run, of=one) for run, one in found.items()]
+    columns = [*([Column("run", "its name")] if len(found) > 1 else []), *FREE]
+    return table_of(columns, {"": rows}, exact=exact, notes=_free_notes(found))
 
 
 def _free_notes(found: Mapping[str, ErrorFree]) -> list[str]:
@@ -525,21 +412,19 @@ def _told(result: Result) -> str:
 def confusion_rows(found: Mapping[str, Confusion]) -> Table:
     """One row a run and two severities, for programs; an empty cell where that side marked nothing."""
     several = len(found) > 1
-    rows = [
-        [*([run] if several else []), gold or "", other or "", str(n)]
-        for run, one in found.items()
-        for (gold, other), n in one.counts.items()
+    rows = [(run, *pair, n) for run, one in found.items() for pair, n in one.counts.items()]
+    columns = [
+        *([Column("run", "its name", of=itemgetter(0))] if several else []),
+        Column("gold", "severity in gold, empty for no mark", of=itemgetter(1)),
+        Column("predicted", "severity in the run, empty for no mark", of=itemgetter(2)),
+        Column("n", "marks", "count", of=itemgetter(3)),
     ]
     notes = [
         f"{run}: {note}" if several else note
         for run, one in found.items()
         for note in (*_is_same(one), *one.notes)
     ]
-    return Table(
-        columns=[*(["run"] if several else []), "gold", "predicted", ">n"],
-        rows=rows,
-        notes=[*_signatures(found), *notes],
-    )
+    return table_of(columns, {"": rows}, exact=True, notes=[*_signatures(found), *notes])
 
 
 # Comparisons of marked errors as JSON.
@@ -655,19 +540,16 @@ def _line(cell: Cell, ours: float) -> list[str]:
 
 def reproduction_rows(found: Reproduction) -> Table:
     """One row a cell, every digit, for programs."""
-    rows = [
-        [
-            cell.table,
-            cell.row,
-            cell.column,
-            cell.paper,
-            "" if cell.ours is None else repr(cell.ours),
-            cell.verdict,
-            cell.reason,
-        ]
-        for cell in found.cells
+    columns = [
+        Column("table", "of the paper"),
+        Column("row", "its name"),
+        Column("column", "its name"),
+        Column("paper", "as printed", "count"),
+        Column("ours", "with every digit", "decimal"),
+        Column("verdict", "match, rounding, differs or missing-input"),
+        Column("reason", "why they differ, or which file is wanted"),
     ]
-    return Table(columns=["table", "row", "column", ">paper", ">ours", "verdict", "reason"], rows=rows)
+    return table_of(columns, {"": found.cells}, exact=True)
 
 
 def reproduction_data(found: Reproduction) -> dict[str, Any]:

@@ -8,14 +8,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, Final
 
 from pydantic import SkipValidation
 
 from adjudge.analysis.rank import RankedSystem
+from adjudge.core.columns import Column
 from adjudge.core.mqm import Weights, find_weights
 from adjudge.core.record import Failure, Record
-from adjudge.core.scores import CardVerdict, Run, RunInfo
+from adjudge.core.scores import CHECKLIST, CardVerdict, Run, RunInfo, card_columns
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Texts, settings
 from adjudge.core.wording import count, form, of_all
@@ -46,7 +48,6 @@ from adjudge.reports.parts import (
     errors_part,
     strata_part,
 )
-from adjudge.reports.result_tables import card_cells, card_columns
 from adjudge.reports.segments import (
     UNTRANSLATED,
     Errors,
@@ -65,13 +66,11 @@ from adjudge.reports.segments import (
     warn_of_misfits,
 )
 from adjudge.reports.tables import (
-    CHECKLIST,
     CHECKLIST_NOTE,
-    Table,
-    checklist_cells,
     digits_for,
     interval,
     number,
+    table_of,
     uncollected,
 )
 from adjudge.reports.words import axis_words, card_words, finding, headline, lp_words, meaning
@@ -298,6 +297,9 @@ def _parts(
     return tuple(part for part in made if part is not None)
 
 
+_WHOSE: Final = (Column("system", "its name"), Column("by", "who judged"))
+
+
 def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
     """The scorecard of every system by every annotator, where the weights say what passes."""
     cards = {
@@ -309,13 +311,13 @@ def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
     if passing is None or not any(cards.values()):
         return None
     rows = [
-        [system, label, *card_cells(card, exact=False)]
+        SimpleNamespace(system=system, by=label, card=card)
         for label, own in cards.items()
         for system, card in own.items()
     ]
     verdicts = Counter(card.verdict for own in cards.values() for card in own.values())
     told = [f"{verdicts[name]} {word}" for name, word in _VERDICTS.items() if verdicts[name]]
-    table = Table(columns=["system", "by", *card_columns(passing, exact=False)], rows=rows)
+    table = table_of([*_WHOSE, *card_columns(passing)], {"": rows}, exact=False)
     return Part(
         name="scorecards",
         title="Scorecards",
@@ -336,14 +338,14 @@ def _checklists(lp: str, annotators: Sequence[Annotator]) -> Part | None:
     ]
     if not found:
         return None
-    rows = [[system, label, *checklist_cells(checklist)] for system, label, checklist in found]
+    rows = [SimpleNamespace(system=system, by=by, checklist=checklist) for system, by, checklist in found]
     passed = sum(checklist.passed for _, _, checklist in found)
     judged = sum(checklist.judged for _, _, checklist in found)
     return Part(
         name="checklists",
         title="Checklists",
         finding=f"{of_all(passed, judged, 'verdict')} {form(passed, 'is a pass', 'are passes')}",
-        tables=(Table(columns=["system", "by", *CHECKLIST], rows=rows),),
+        tables=(table_of([*_WHOSE, *CHECKLIST], {"": rows}, exact=False),),
         notes=(CHECKLIST_NOTE,),
     )
 

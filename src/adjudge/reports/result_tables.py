@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from adjudge.analysis.agreement import Agreement
-from adjudge.analysis.bias import Bias, Biases
-from adjudge.analysis.compare import Comparison, Side, Stratum
-from adjudge.analysis.estimate import SystemEstimate
+from adjudge.analysis.bias import Biases
+from adjudge.analysis.compare import Comparison
+from adjudge.analysis.estimate import ESTIMATE, SystemEstimate
 from adjudge.analysis.gate import Gate, GateRow, Verdict, signed, verdict_words
-from adjudge.analysis.power import MOST_UNITS, Plan, Separation
-from adjudge.analysis.rank import RankedSystem, Ranking
-from adjudge.analysis.segment_scores import DocumentScore, document_scores
-from adjudge.analysis.thresholds import Band, Cut, Thresholds
-from adjudge.core.mqm import PassMark
-from adjudge.core.scores import Card, Interval, Scores, SystemScore, listed
+from adjudge.analysis.power import MOST_UNITS, SEPARATION, Plan, Separation
+from adjudge.analysis.rank import Ranking
+from adjudge.analysis.segment_scores import document_scores
+from adjudge.analysis.thresholds import Band, Thresholds
+from adjudge.core.columns import Column
+from adjudge.core.scores import CHECKLIST, Scores, SegmentScore, grouped, listed, untranslated_columns
 from adjudge.core.wording import count, form, of_all
 from adjudge.reports.tables import (
-    CHECKLIST,
     CHECKLIST_NOTE,
     NOTHING,
     Table,
-    checklist_cells,
     digits_for,
-    exact_cells,
-    interval,
     name_invisible,
     number,
     p_value,
-    rank_range,
     render_table,
-    share,
-    whole,
+    table_of,
 )
 from adjudge.reports.words import card_words
 from adjudge.stats.agreement_coefficients import FEWEST, AlternativeTest
-from adjudge.stats.few_labels import Estimate
 from adjudge.stats.judged import Result
 
 __all__ = [
@@ -68,11 +61,6 @@ __all__ = [
 # Scores and rankings as tables: fixed digits and notes for people, full precision for programs.
 
 
-T = TypeVar("T", bound=SystemScore | RankedSystem)
-_ALL: Final = "all"  # stands for the language pair in rows over all of them
-_STRENGTH_DIGITS: Final = 2
-
-
 def system_table(scores: Scores, *, exact: bool) -> Table:
     """One row a system, best first.
 
@@ -81,48 +69,11 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
             them together.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    groups = _groups({lp: part.systems for lp, part in scores.lps.items()}, scores.systems)
-    ordered = {lp: sorted(rows, key=_best_first) for lp, rows in groups.items()}
-
-    def cells(row: SystemScore, digits: int) -> list[str]:
-        return [
-            row.system,
-            *_score_cells(row, digits, exact=exact),
-            *amounts(row),
-            *(card_cells(row.card, exact=exact) if passing else ()),
-            *(checklist_cells(row.checklist, exact=exact) if has_lists else ()),
-        ]
-
-    counts, amounts = _counts(groups, exact=exact)
+    columns = scores.columns()
     passing = None if scores.weights is None else scores.weights.passing
-    has_lists = any(s.checklist for rows in groups.values() for s in rows)
-    columns = ["system", *_score_columns(exact=exact), *counts]
-    columns += card_columns(passing, exact=exact) if passing else CHECKLIST if has_lists else ()
-    rows, rules = _rows(ordered, cells)
     notes = [*_notes(scores), *scores.interval_notes, *([] if passing is None else [card_words(passing)])]
-    notes += [CHECKLIST_NOTE] if has_lists else []
-    return Table(columns=_with_lp(columns, groups), rows=rows, rules=rules, notes=notes)
-
-
-def card_columns(passing: PassMark, *, exact: bool) -> list[str]:
-    """Columns of a scorecard; `card_cells` fills them."""
-    rate = ">rate" if exact else f">per {passing.words:,g} words"
-    return [">words", ">points", rate, ">quality", ">critical", ">unjudged", "scorecard"]
-
-
-def card_cells(card: Card | None, *, exact: bool) -> list[str]:
-    """A scorecard as the cells of a row; empty where there is none."""
-    if card is None:
-        return [""] * 7
-    return [
-        whole(card.words, exact=exact),
-        _number(card.points, 1, exact=exact),
-        _number(card.rate, 2, exact=exact),
-        _number(card.quality, 2, exact=exact),
-        whole(card.critical, exact=exact),
-        whole(card.unjudged, exact=exact),
-        card.verdict,
-    ]
+    notes += [CHECKLIST_NOTE] if CHECKLIST[0] in columns else []
+    return table_of(columns, scores.groups(), exact=exact, notes=notes)
 
 
 def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
@@ -133,39 +84,20 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
         exact: full precision, and an empty cell where there is no number, for programs.
         title: such as the run's name.
     """
-    groups = _groups({lp: part.systems for lp, part in ranking.lps.items()}, ranking.systems)
-
-    every = [row for group in groups.values() for row in group]
-    has_strengths = any(row.strength is not None for row in every)
-
-    def cells(row: RankedSystem, digits: int) -> list[str]:
-        strength = [_number(row.strength, _STRENGTH_DIGITS, exact=exact)] if has_strengths else []
-        cluster = ("" if exact else NOTHING) if row.cluster is None else str(row.cluster)
-        ranks = exact_cells(row.best, row.worst) if exact else [rank_range(row.best, row.worst)]
-        score = _score_cells(row, digits, exact=exact)
-        return [
-            row.system,
-            *score,
-            *strength,
-            *ranks,
-            cluster,
-            *amounts(row),
-        ]
-
-    counts, amounts = _counts(groups, exact=exact)
-    ranks = [">best_rank", ">worst_rank"] if exact else [">rank"]
-    strengths = [">log strength"] if has_strengths else []
-    columns = ["system", *_score_columns(exact=exact), *strengths, *ranks, ">cluster", *counts]
-    rows, rules = _rows(groups, cells)
-    clusters = [row.cluster for row in every]
-    ends = {i for i, (this, following) in enumerate(pairwise(clusters)) if this != following}
-    return Table(
-        columns=_with_lp(columns, groups),
-        rows=rows,
-        rules=rules | ends,
+    clusters = [row.cluster for rows in ranking.groups().values() for row in rows]
+    return table_of(
+        ranking.columns(),
+        ranking.groups(),
+        exact=exact,
+        rules=_between(clusters),
         title=title,
         notes=[str(ranking.signature), f"Method: {ranking.method}.", *ranking.notes],
     )
+
+
+def _between(labels: Sequence[object]) -> frozenset[int]:
+    """A line where the label of the rows changes."""
+    return frozenset(i for i, (this, following) in enumerate(pairwise(labels)) if this != following)
 
 
 def p_value_table(ranking: Ranking, *, exact: bool) -> Table:
@@ -175,8 +107,7 @@ def p_value_table(ranking: Ranking, *, exact: bool) -> Table:
         ranking: several language pairs stand one below the other, then all of them together.
         exact: full precision, one row a pair, for programs.
     """
-    parts = {**ranking.lps, _ALL: ranking} if ranking.lps else {"": ranking}
-    parts = {lp: part for lp, part in parts.items() if part.p_values}
+    parts = {lp: part for lp, part in grouped(ranking.lps, ranking).items() if part.p_values}
     names = {lp: [row.system for row in part.systems if row.best is not None] for lp, part in parts.items()}
     if exact:
         rows = [
@@ -207,96 +138,44 @@ def _p_value(p: float | None) -> str:
     return NOTHING if p is None else p_value(p)
 
 
+_LP: Final = Column("lp", "language pair")
+_SCORE: Final = Column("score", "mean over the segments", "score")
+
+
 def document_table(scores: Scores, *, exact: bool) -> Table:
     """One row a document and system, in test-set order."""
     documents = document_scores(scores.segments)
-    holes = _hole_columns(documents, exact=exact)
-    digits = digits_for([d.score for d in documents], ())
-    rows = [
-        [
-            d.lp,
-            d.document,
-            d.system,
-            _number(d.score, digits, exact=exact),
-            whole(d.n, exact=exact),
-            whole(d.failed, exact=exact),
-            *([whole(d.untranslated, exact=exact)] if holes else ()),
-        ]
-        for d in documents
+    columns = [
+        *([_LP] if scores.lps else []),
+        Column("document", "its name"),
+        Column("system", "its name"),
+        _SCORE,
+        Column("n", "segments that the score is over", "count"),
+        Column("failed", "segments without a score", "count"),
+        *untranslated_columns(documents),
     ]
-    columns = ["lp", "document", "system", ">score", ">n", ">failed", *holes]
-    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "mean")), scores)
+    return table_of(columns, {"": documents}, exact=exact, notes=_notes(scores, "mean"))
 
 
 def segment_table(scores: Scores, *, exact: bool) -> Table:
     """One row a translation, in test-set order; why there is no score, where there is none."""
     digits = digits_for([s.score for s in scores.segments], ())
-    rows = []
-    for s in scores.segments:
-        why = "" if exact or s.score is not None else "not translated" if s.is_untranslated else "failed"
-        rows.append([s.lp, s.segment, s.system, why or _number(s.score, digits, exact=exact)])
-    columns = ["lp", "segment", "system", ">score"]
-    return _without_one_lp(Table(columns=columns, rows=rows, notes=_notes(scores, "segment")), scores)
 
+    def told(segment: SegmentScore) -> str:
+        why = "not translated" if segment.is_untranslated else "failed"
+        return why if segment.score is None else number(segment.score, digits)
 
-def _hole_columns(rows: Iterable[SystemScore | RankedSystem | DocumentScore], *, exact: bool) -> list[str]:
-    """The column of segments without a translation, where some row has one."""
-    is_needed = any(row.untranslated for row in rows)
-    return [">untranslated" if exact else ">not translated"] if is_needed else []
-
-
-def _counts(groups: Mapping[str, Sequence[T]], *, exact: bool) -> tuple[list[str], Callable[[T], list[str]]]:
-    """Columns of what a score is over, where some row has any, and what fills them."""
-    every = [row for rows in groups.values() for row in rows]
-    readings = list(dict.fromkeys(flag for row in every for flag in row.readings))
-    holes = _hole_columns(every, exact=exact)
-
-    def amounts(row: T) -> list[str]:
-        found = [row.n, row.failed, *([row.untranslated] if holes else ())]
-        return [whole(n, exact=exact) for n in (*found, *(row.readings.get(flag, 0) for flag in readings))]
-
-    return [">n", ">failed", *holes, *(f">{flag}" for flag in readings)], amounts
-
-
-def _groups(lps: Mapping[str, Sequence[T]], whole: Sequence[T]) -> dict[str, Sequence[T]]:
-    """Rows by language pair, then those over all; one language pair has no name here."""
-    return {**lps, _ALL: whole} if lps else {"": whole}
+    columns = [
+        *([_LP] if scores.lps else []),
+        Column("segment", "its id"),
+        Column("system", "its name"),
+        _SCORE if exact else Column("score", "of the translation", "score", of=told, words=str),
+    ]
+    return table_of(columns, {"": scores.segments}, exact=exact, digits=0, notes=_notes(scores, "segment"))
 
 
 def _with_lp(columns: list[str], groups: Mapping[str, object]) -> list[str]:
     return columns if "" in groups else ["lp", *columns]
-
-
-def _rows(
-    groups: Mapping[str, Sequence[T]], cells: Callable[[T, int], list[str]]
-) -> tuple[list[list[str]], frozenset[int]]:
-    """Cells of all rows, with the same digits in all of them, and the rows that end a language pair."""
-    every = [row for group in groups.values() for row in group]
-    digits = digits_for([row.score for row in every], [row.interval for row in every])
-    rows: list[list[str]] = []
-    ends = set()
-    for lp, group in groups.items():
-        rows += [[lp, *cells(row, digits)] if lp else cells(row, digits) for row in group]
-        ends.add(len(rows) - 1)
-    return rows, frozenset(ends - {-1, len(rows) - 1})
-
-
-def _best_first(row: SystemScore) -> tuple[bool, float]:
-    return (row.score is None, -(row.score or 0.0))
-
-
-def _score_columns(*, exact: bool) -> list[str]:
-    return [">score", ">low", ">high"] if exact else [">score", ">95 % interval"]
-
-
-def _score_cells(row: SystemScore | RankedSystem, digits: int, *, exact: bool) -> list[str]:
-    if not exact:
-        return [number(row.score, digits), interval(row.interval, digits)]
-    return exact_cells(row.score, *(row.interval or (None, None)))
-
-
-def _number(value: float | None, digits: int, *, exact: bool) -> str:
-    return exact_cells(value)[0] if exact else number(value, digits)
 
 
 def _notes(scores: Scores, level: str = "corpus") -> list[str]:
@@ -307,20 +186,6 @@ def _notes(scores: Scores, level: str = "corpus") -> list[str]:
     return [str(signature), f"Scores lie in {low} to {high}; {scores.direction}.", *scores.notes]
 
 
-def _without_one_lp(table: Table, scores: Scores) -> Table:
-    """Leave out the column of the language pair where there is one only."""
-    if scores.lps:
-        return table
-    return replace(table, columns=table.columns[1:], rows=[row[1:] for row in table.rows])
-
-
-# Comparisons of two systems as tables.
-
-
-_COLUMNS = ("first", "second", "difference")
-_EXACT = ("low", "high", "p", "p_holm", "d_z", "superiority", "cliff", "wins", "ties", "losses", "n")
-
-
 def comparison_table(comparison: Comparison, *, exact: bool) -> Table:
     """One row for all segments, then one for each language pair and each domain.
 
@@ -328,60 +193,18 @@ def comparison_table(comparison: Comparison, *, exact: bool) -> Table:
         comparison: what was found.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    rows = (comparison.whole, *comparison.strata)
-    if exact:
-        columns = ["kind", "name", *(f">{c}" for c in (*_COLUMNS, *_EXACT))]
-        return Table(columns=columns, rows=[_exact(row) for row in rows])
-    corrected = any(row.p_holm is not None for row in rows)
-    digits = digits_for([row.difference.first for row in rows], [row.difference.interval for row in rows])
-    names = [_heading(side) for side in (comparison.first, comparison.second)]
-    tests = [">p", *([">p (Holm)"] if corrected else [])]
-    columns = [
-        "segments",
-        *names,
-        ">difference",
-        ">95 % interval",
-        *tests,
-        ">d_z",
-        ">better in",
-        ">delta",
-        ">n",
-    ]
-    return Table(
-        columns=columns,
-        rows=[_row(row, digits, corrected=corrected) for row in rows],
-        rules=frozenset({0}) if len(rows) > 1 else frozenset(),
+    return table_of(
+        comparison.columns(),
+        comparison.groups(),
+        exact=exact,
+        rules=_below_first(comparison.strata),
         notes=[*_signatures(comparison), f"Method: {comparison.method}.", *comparison.notes],
     )
 
 
-def _heading(side: Side) -> str:
-    return f">{side.name}"
-
-
-def _row(stratum: Stratum, digits: int, *, corrected: bool) -> list[str]:
-    found = stratum.difference
-    cells = [
-        stratum.name,
-        *(number(value, digits) for value in (found.first, found.second, found.value)),
-        interval(found.interval, digits),
-        p_value(found.p),
-    ]
-    if corrected:
-        cells.append(NOTHING if stratum.p_holm is None else p_value(stratum.p_holm))
-    effect = found.effect
-    better = f"{100 * effect.superiority:.0f} %"
-    return [*cells, number(effect.d_z, 2), better, number(effect.cliff, 2), whole(stratum.n)]
-
-
-def _exact(stratum: Stratum) -> list[str]:
-    found, effect = stratum.difference, stratum.difference.effect
-    low, high = found.interval or (None, None)
-    numbers = exact_cells(
-        *(found.first, found.second, found.value, low, high, found.p, stratum.p_holm),
-        *(effect.d_z, effect.superiority, effect.cliff, effect.wins, effect.ties, effect.losses, stratum.n),
-    )
-    return [stratum.kind, stratum.name, *numbers]
+def _below_first(others: Sequence[object]) -> frozenset[int]:
+    """A line below the row for all, where there are others."""
+    return frozenset({0} if others else ())
 
 
 def _signatures(comparison: Comparison) -> list[str]:
@@ -400,19 +223,6 @@ def _signatures(comparison: Comparison) -> list[str]:
 # The answer of a gate: a table for people, Markdown for a pull request, JUnit for what runs the tests.
 
 
-_GATE_EXACT = (
-    "candidate",
-    "baseline",
-    "difference",
-    "low",
-    "high",
-    "margin",
-    "p_as_good",
-    "p_worse",
-    "n",
-)
-
-
 def gate_table(gate: Gate, *, exact: bool) -> Table:
     """One row for all segments, then one for each language pair and each domain.
 
@@ -420,18 +230,11 @@ def gate_table(gate: Gate, *, exact: bool) -> Table:
         gate: what was found.
         exact: full precision and no notes, for programs.
     """
-    if exact:
-        columns = ["kind", "name", *(f">{c}" for c in _GATE_EXACT), "verdict", ">more"]
-        return Table(columns=columns, rows=[_gate_exact(row) for row in gate.rows])
-    between = f">{100 * (1 - 2 * gate.settings.alpha):g} % interval"
-    columns = ["segments", *_names(gate), ">difference", between, ">margin"]
-    columns += [">p as good", ">p worse", ">n", "by the test", ">more"]
-    bounds = [Interval(row.found.low, row.found.high) for row in gate.rows]
-    digits = digits_for([row.found.candidate for row in gate.rows], bounds)
-    return Table(
-        columns=columns,
-        rows=[_gate_row(row, digits) for row in gate.rows],
-        rules=frozenset({0}) if len(gate.rows) > 1 else frozenset(),
+    return table_of(
+        gate.columns(),
+        gate.groups(),
+        exact=exact,
+        rules=_below_first(gate.rows[1:]),
         title=_gate_heading(gate),
         notes=[*gate.reasons, *_gate_notes(gate)],
     )
@@ -439,35 +242,6 @@ def gate_table(gate: Gate, *, exact: bool) -> Table:
 
 def _gate_heading(gate: Gate) -> str:
     return f"{verdict_words(gate.verdict).capitalize()}: {gate.candidate.name} for {gate.baseline.name}"
-
-
-def _names(gate: Gate) -> list[str]:
-    return [f">{gate.candidate.name}", f">{gate.baseline.name}"]
-
-
-def _gate_row(row: GateRow, digits: int) -> list[str]:
-    found = row.found
-    numbers = (found.candidate, found.baseline, found.difference)
-    return [
-        row.name,
-        *(number(value, digits) for value in numbers),
-        interval(Interval(found.low, found.high), digits),
-        f"{row.margin:g}",
-        p_value(found.p_as_good),
-        p_value(found.p_worse),
-        whole(row.n),
-        verdict_words(row.verdict),
-        NOTHING if row.more is None else whole(row.more),
-    ]
-
-
-def _gate_exact(row: GateRow) -> list[str]:
-    found = row.found
-    numbers = (found.candidate, found.baseline, found.difference, found.low, found.high, row.margin)
-    return [
-        *(row.kind, row.name, *map(repr, numbers), repr(found.p_as_good), repr(found.p_worse), str(row.n)),
-        *(row.verdict, "" if row.more is None else str(row.more)),
-    ]
 
 
 def _gate_notes(gate: Gate) -> Iterator[str]:
@@ -560,7 +334,6 @@ _CAUTION = (
 )
 _FEW = 30
 _ROUGH = f"With fewer than {_FEW} units these numbers are rough: few units say little of the spread."
-_FULL = ("n", "difference", "p", "sd", "detectable", "power", "needed", "more")
 
 
 def plan_table(plan: Plan, difference: float | None, *, exact: bool) -> Table:
@@ -571,17 +344,25 @@ def plan_table(plan: Plan, difference: float | None, *, exact: bool) -> Table:
         difference: to be found; None where none was named.
         exact: full precision, for programs.
     """
-    columns = [">segments", ">annotators", ">detectable"]
-    values: list[float | int | None] = [plan.segments, plan.annotators, plan.detectable]
+    columns = [
+        Column("segments", "how many are judged", "count"),
+        Column("annotators", "of each translation", "count"),
+        Column("detectable", "smallest true difference that is found with the wanted chance", "decimal"),
+    ]
     if difference is not None:
-        columns += [">difference", ">power", ">segments needed"]
-        values += [difference, plan.power_for(difference), plan.needed_for(difference)]
-    if exact:
-        return Table(columns=columns, rows=[exact_cells(*values)])
-    cells = [f"{plan.segments:,}", f"{plan.annotators:,}", number(plan.detectable, 3)]
-    if difference is not None:
-        cells += [number(difference, 3), _chance(plan.power_for(difference)), _count(values[-1])]
-    return Table(columns=columns, rows=[cells], notes=[_explained(plan, f"{plan.segments:,}")])
+        needed = "segments that find it with the wanted chance"
+        columns += [
+            Column("difference", "to be found", "decimal", of=lambda _: difference),
+            Column("power", "chance to find it", "chance", of=lambda plan: plan.power_for(difference)),
+            Column(
+                "segments needed",
+                needed,
+                "count",
+                of=lambda plan: plan.needed_for(difference),
+                none=f">{MOST_UNITS:,}",
+            ),
+        ]
+    return table_of(columns, {"": [plan]}, exact=exact, notes=[_explained(plan, f"{plan.segments:,}")])
 
 
 def separation_table(found: Sequence[Separation], signature: str, *, exact: bool) -> Table:
@@ -592,34 +373,14 @@ def separation_table(found: Sequence[Separation], signature: str, *, exact: bool
         signature: of the scores.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    if exact:
-        columns = ["first", "second", *(f">{name}" for name in _FULL)]
-        return Table(columns=columns, rows=[_power_exact(row) for row in found])
-    digits = digits_for([row.detectable for row in found], ())
-    rows = [
-        [
-            row.first,
-            row.second,
-            f"{row.n:,}",
-            number(row.difference, digits),
-            p_value(row.p),
-            number(row.detectable, digits),
-            _chance(row.power),
-            _count(row.needed),
-            _count(row.more),
-        ]
-        for row in found
-    ]
     plan = found[0].plan
-    columns = ["system", "and", ">n", ">difference", ">p", ">detectable", ">power", ">segments needed"]
-    return Table(
-        columns=[*columns, ">judgements still needed"],
-        rows=rows,
-        notes=[
-            signature,
-            _explained(plan, f"{plan.segments:,}" if len({row.plan.segments for row in found}) == 1 else "n"),
-            *separation_cautions(found),
-        ],
+    segments = f"{plan.segments:,}" if len({row.plan.segments for row in found}) == 1 else "n"
+    return table_of(
+        SEPARATION,
+        {"": found},
+        exact=exact,
+        digits=digits_for([row.detectable for row in found], ()),
+        notes=[signature, _explained(plan, segments), *separation_cautions(found)],
     )
 
 
@@ -641,25 +402,7 @@ def _explained(plan: Plan, segments: str) -> str:
     return f"Detectable: smallest true difference that {segments} segments{annotators} show {chance}."
 
 
-def _chance(power: float) -> str:
-    return share(min(round(power * 10_000), 9_999 if power < 1 else 10_000), 10_000)
-
-
-def _count(value: float | None) -> str:
-    return f">{MOST_UNITS:,}" if value is None else f"{value:,}"
-
-
-def _power_exact(row: Separation) -> list[str]:
-    values = (row.n, row.difference, row.p, row.plan.sd, row.detectable, row.power, row.needed, row.more)
-    return [row.first, row.second, *exact_cells(*values)]
-
-
-# Cut-offs with their promise, and estimates from few labels, as tables.
-
-
-_EXACT_CUTS = ("bound", "n", "wrong", "low", "high")
 _MOST_DIGITS = 15
-_EXACT_ESTIMATE = ("value", "low", "high", "plain", "plain_low", "plain_high", "weight", "gain")
 
 
 def threshold_table(found: Thresholds, *, exact: bool) -> Table:
@@ -669,20 +412,12 @@ def threshold_table(found: Thresholds, *, exact: bool) -> Table:
         found: the cut-offs.
         exact: full precision and no notes, for programs.
     """
-    if exact:
-        cuts = [f">{side}_{name}" for side in ("publish", "reject") for name in _EXACT_CUTS]
-        shares = [">published", ">post_edited", ">rejected"]
-        columns = ["kind", "name", ">n", ">sources", ">bad", *cuts, *shares]
-        return Table(columns=columns, rows=[_exact_band(band) for band in found.bands])
-    digits = _digits_apart(found.bands)
-    columns = [
-        *("translations", ">labelled", ">bad", ">publish from", ">bad of them", ">95 % interval"),
-        *(">reject to", ">good of them", ">95 % interval", ">published", ">post-edited", ">rejected"),
-    ]
-    return Table(
-        columns=columns,
-        rows=[_band(band, digits) for band in found.bands],
-        rules=frozenset({0}) if len(found.bands) > 1 else frozenset(),
+    return table_of(
+        found.columns(),
+        found.groups(),
+        exact=exact,
+        digits=_digits_apart(found.bands),
+        rules=_below_first(found.bands[1:]),
         notes=[*guarantees(found), found.signature, *found.notes],
     )
 
@@ -720,30 +455,16 @@ def _percent(share: float) -> str:
     return f"{100 * share:g} %"
 
 
-def _band(band: Band, digits: int) -> list[str]:
-    shares = [f"{100 * share:.0f} %" for share in band.shares.values()]
-    return [
-        *(band.name, whole(band.n), whole(band.bad)),
-        *_cut(band.publish, digits),
-        *_cut(band.reject, digits),
-        *shares,
-    ]
-
-
-def _cut(cut: Cut, digits: int) -> list[str]:
-    if cut.interval is None:
-        return [number(cut.bound, digits), NOTHING, NOTHING]
-    span = f"{100 * cut.interval.low:.1f} to {100 * cut.interval.high:.1f} %"
-    return [number(cut.bound, digits), f"{cut.wrong} of {cut.n}", span]
-
-
-def _exact_band(band: Band) -> list[str]:
-    cuts: list[str] = []
-    for cut in (band.publish, band.reject):
-        low, high = cut.interval or (None, None)
-        cuts += exact_cells(cut.bound, cut.n, cut.wrong, low, high)
-    counts = (str(band.n), str(band.sources), str(band.bad))
-    return [band.kind, band.name, *counts, *cuts, *map(repr, band.shares.values())]
+_WORTH: Final = Column(
+    "",
+    "labels that would have given as narrow an interval",
+    "count",
+    of=lambda row: round(row.mean.gain * row.mean.labelled),
+    title="worth labels",
+)
+_FOR_PEOPLE: Final = (
+    "system ranks value interval plain plain_interval worth labelled scored ahead_value ahead_interval"
+)
 
 
 def estimate_table(rows: Sequence[SystemEstimate], notes: Sequence[str], *, exact: bool) -> Table:
@@ -754,50 +475,13 @@ def estimate_table(rows: Sequence[SystemEstimate], notes: Sequence[str], *, exac
         notes: what a reader must know.
         exact: full precision and no notes, for programs.
     """
-    if exact:
-        leads = [f">ahead_{name}" for name in _EXACT_ESTIMATE]
-        columns = ["system", ">labelled", ">scored", *(f">{name}" for name in _EXACT_ESTIMATE), *leads]
-        columns += [">best_rank", ">worst_rank"]
-        return Table(columns=columns, rows=[_exact_system(row) for row in rows])
-    means = [row.mean.value for row in rows]
-    digits = digits_for(means, [row.mean.interval for row in rows])
-    columns = [
-        *("system", ">rank", ">mean", ">95 % interval", ">labels alone", ">95 % interval", ">worth labels"),
-        *(">labelled", ">scored", ">ahead of the next by", ">95 % interval"),
-    ]
+    known = {column.name: column for column in ESTIMATE} | {"worth": _WORTH}
     explained = (
         "Worth labels: so many labels alone would have given as narrow an interval. Rank: those that the "
         "intervals of the differences of two systems allow."
     )
-    return Table(columns=columns, rows=[_system(row, digits) for row in rows], notes=[explained, *notes])
-
-
-def _system(row: SystemEstimate, digits: int) -> list[str]:
-    mean, ahead = row.mean, row.ahead
-    return [
-        row.system,
-        rank_range(row.best, row.worst),
-        number(mean.value, digits),
-        interval(mean.interval, digits),
-        number(mean.plain, digits),
-        interval(mean.plain_interval, digits),
-        whole(round(mean.gain * mean.labelled)),
-        whole(mean.labelled),
-        whole(mean.scored),
-        NOTHING if ahead is None else number(ahead.value, digits),
-        NOTHING if ahead is None else interval(ahead.interval, digits),
-    ]
-
-
-def _exact_system(row: SystemEstimate) -> list[str]:
-    counts = [str(row.mean.labelled), str(row.mean.scored)]
-    ahead = [""] * len(_EXACT_ESTIMATE) if row.ahead is None else _decisions_exact(row.ahead)
-    return [row.system, *counts, *_decisions_exact(row.mean), *ahead, str(row.best), str(row.worst)]
-
-
-def _decisions_exact(found: Estimate) -> list[str]:
-    spans = (*(found.interval or (None, None)), found.plain, *(found.plain_interval or (None, None)))
-    return exact_cells(found.value, *spans, found.weight, found.gain)
+    columns = ESTIMATE if exact else [known[name] for name in _FOR_PEOPLE.split()]
+    return table_of(columns, {"": rows}, exact=exact, notes=[explained, *notes])
 
 
 # Agreement as a table: one row a number, then the alternative-annotator test in words.
@@ -813,29 +497,14 @@ def agreement_table(agreement: Agreement, *, exact: bool) -> Table:
         agreement: of people, and of judges with them.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    rows = []
-    for row in agreement.rows:
-        low, high = row.result.interval or (None, None)
-        if exact:
-            cells = exact_cells(row.result.value, low, high)
-        else:
-            cells = [number(row.result.value, _DIGITS), interval(row.result.interval, _DIGITS)]
-        n = whole(row.result.n, exact=exact)
-        rows.append([row.criterion, row.measure, " and ".join(row.between), *cells, n])
     criteria = [row.criterion for row in agreement.rows]
-    ends = [">low", ">high"] if exact else [">95 % interval"]
-    table = Table(
-        columns=["criterion", "measure", "between", ">value", *ends, ">n"],
-        rows=rows,
-        rules=frozenset(i for i in range(len(criteria) - 1) if criteria[i] != criteria[i + 1]),
+    return table_of(
+        agreement.columns(),
+        agreement.groups(),
+        exact=exact,
+        digits=_DIGITS,
+        rules=_between(criteria),
         notes=[*dict.fromkeys(_reasons(agreement)), *_test_notes(agreement), *agreement.notes],
-    )
-    return table if any(criteria) else _without_criterion(table)
-
-
-def _without_criterion(table: Table) -> Table:
-    return Table(
-        columns=table.columns[1:], rows=[row[1:] for row in table.rows], rules=table.rules, notes=table.notes
     )
 
 
@@ -899,9 +568,6 @@ def _test_data(test: AlternativeTest) -> dict[str, Any]:
     }
 
 
-_BIAS_COLUMNS: Final = ("annotator", "criterion", "bias", "number")
-
-
 def bias_table(biases: Biases, *, exact: bool) -> Table:
     """One row a number; a line below each annotator and criterion.
 
@@ -909,57 +575,15 @@ def bias_table(biases: Biases, *, exact: bool) -> Table:
         biases: of any number of annotators.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    rows, rules = [], set()
-    for bias in biases.rows:
-        for kind, name, result in _results(bias):
-            cells = _exact_cells(result) if exact else _cells(result)
-            amounts = [whole(n, exact=exact) for n in (result.n, bias.failed)]
-            rows.append([bias.annotator, bias.criterion, kind, name, *cells, *amounts])
-        rules.add(len(rows) - 1)
-    ends = [">low", ">high"] if exact else [">95 % interval"]
-    return Table(
-        columns=[*_BIAS_COLUMNS, ">value", *ends, ">p", ">n", ">failed"],
-        rows=rows,
-        rules=frozenset(rules - {-1, len(rows) - 1}),
+    numbers = biases.groups()[""]
+    return table_of(
+        biases.columns(),
+        {"": numbers},
+        exact=exact,
+        digits=_DIGITS,
+        rules=_between([id(number.of) for number in numbers]),
         notes=[str(biases.signature), *biases.notes],
     )
-
-
-def _results(bias: Bias) -> Iterator[tuple[str, str, Result]]:
-    """Every number of one annotator on one criterion: kind of bias, name, result."""
-    if (position := bias.position) is not None:
-        yield "position", "same verdict in both orders", position.consistency
-        yield "position", "chose the first", position.first
-        yield "position", "chose the second", position.second
-        yield "position", "chose neither", position.tie
-        yield "position", "first wins both orders, less second", position.lean
-    if bias.repeat is not None:
-        yield "chance", "same verdict in two samples", bias.repeat
-    if (length := bias.length) is not None:
-        yield "length", "points of the longer", length.longer
-        for name, result in (("by gold", length.gold), ("beyond gold", length.beyond_gold)):
-            if result is not None:
-                yield "length", f"points of the longer, {name}", result
-    if (family := bias.family) is not None:
-        yield f"family {family.family}", "points of its own", family.own
-        for name, result in (
-            ("by other judges", family.others),
-            ("beyond other judges", family.beyond_others),
-            ("by gold", family.gold),
-            ("beyond gold", family.beyond_gold),
-        ):
-            if result is not None:
-                yield f"family {family.family}", f"points of its own, {name}", result
-
-
-def _cells(result: Result) -> list[str]:
-    p = "" if result.p is None else p_value(result.p)
-    return [number(result.value, _DIGITS), interval(result.interval, _DIGITS), p]
-
-
-def _exact_cells(result: Result) -> list[str]:
-    low, high = result.interval or (None, None)
-    return exact_cells(result.value, low, high, result.p)
 
 
 def bias_data(biases: Biases) -> dict[str, Any]:

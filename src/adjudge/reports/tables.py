@@ -8,25 +8,25 @@ import io
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from itertools import accumulate
+from typing import Any, Final, Literal, TypeVar, get_args
 
-from adjudge.core.scores import Checklist, Interval
+from adjudge.core.columns import Column, Kind
+from adjudge.core.scores import Interval
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
 from adjudge.formats.spreadsheet import disarm
 
 __all__ = [
-    "CHECKLIST",
     "CHECKLIST_NOTE",
     "NAMES",
     "NOTHING",
     "RANGES",
     "Table",
     "TableFormat",
-    "checklist_cells",
     "digits_for",
     "draws_for",
     "duration",
@@ -37,9 +37,9 @@ __all__ = [
     "name_of",
     "number",
     "p_value",
-    "rank_range",
     "render_table",
     "share",
+    "table_of",
     "uncollected",
     "whole",
 ]
@@ -125,6 +125,7 @@ def name_invisible(text: str) -> str:
     return _INVISIBLE.sub(lambda found: f"[{name_of(found[0])}]", text)
 
 
+R = TypeVar("R")
 TableFormat = Literal["table", "json", "csv", "tsv", "markdown", "latex"]
 FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 
@@ -330,7 +331,67 @@ def rank_range(best: int | None, worst: int | None) -> str:
 
 def exact_cells(*values: object) -> list[str]:
     """Write numbers for programs: every digit, and nothing where there is none."""
-    return ["" if value is None else repr(value) for value in values]
+    return ["" if value is None else value if isinstance(value, str) else repr(value) for value in values]
+
+
+def table_of(
+    columns: Iterable[Column],
+    groups: Mapping[str, Sequence[R]],
+    *,
+    exact: bool,
+    digits: int | None = None,
+    **more: Any,  # noqa: ANN401 (fields of Table)
+) -> Table:
+    """Lay out rows by their columns; a line ends each language pair.
+
+    Args:
+        columns: of a row.
+        groups: language pair to its rows; "" where there is one or none.
+        exact: full precision, and an empty cell where there is no number, for programs.
+        digits: after the point of scores and intervals; else those that the first column of scores bears.
+        more: other fields of the table; `rules` are drawn besides.
+    """
+    shown = [column for column in columns if (column.names if exact else column.heading)]
+    every = [row for rows in groups.values() for row in rows]
+    if digits is None:
+        measured = [[c for c in shown if c.kind == kind][:1] for kind in ("score", "interval")]
+        digits = digits_for(*([c.value(row) for c in first for row in every] for first in measured))
+    headings = [
+        name if column.kind == "text" else f">{name}"
+        for column in shown
+        for name in (column.names if exact else (column.heading,))
+    ]
+    rows = [
+        exact_cells(*(value for column in shown for value in column.values(row)))
+        if exact
+        else [_cell(column, column.value(row), digits) for column in shown]
+        for row in every
+    ]
+    if "" not in groups:
+        headings = ["lp", *headings]
+        lps = [lp for lp, of_lp in groups.items() for _ in of_lp]
+        rows = [[lp, *cells] for lp, cells in zip(lps, rows, strict=True)]
+    ends = frozenset(end - 1 for end in accumulate(map(len, groups.values()))) - {-1, len(rows) - 1}
+    return Table(columns=headings, rows=rows, rules=ends | more.pop("rules", frozenset()), **more)
+
+
+def _cell(column: Column, value: Any, digits: int) -> str:  # noqa: ANN401 (of any column)
+    if value is None:
+        return column.none
+    if column.words is not None:
+        return column.words(value)
+    written: dict[Kind, Callable[[], str]] = {
+        "text": lambda: str(value),
+        "count": lambda: whole(value),
+        "score": lambda: number(value, digits),
+        "decimal": lambda: number(value, column.digits),
+        "p": lambda: p_value(value),
+        "interval": lambda: interval(value, digits),
+        "percent": lambda: f"{100 * value:.0f} %",
+        "chance": lambda: share(min(round(value * 10_000), 9_999 if value < 1 else 10_000), 10_000),
+        "rank": lambda: rank_range(*value),
+    }
+    return written[column.kind]()
 
 
 def share(part: int, whole: int) -> str:
@@ -355,19 +416,6 @@ def duration(seconds: float) -> str:
 def whole(amount: int, *, exact: bool = False) -> str:
     """Write an amount in a cell: thousands apart for people, plain digits (exact) for programs."""
     return str(amount) if exact else f"{amount:,}"
-
-
-CHECKLIST: Final = (">passed", ">verdicts", ">missing", ">all pass", ">settled")
-"""Columns of the verdicts of a system on the criteria of segments; `checklist_cells` fills them."""
-
-
-def checklist_cells(checklist: Checklist | None, *, exact: bool = False) -> list[str]:
-    """Write the verdicts of a system as cells of a row; empty where there are none."""
-    if checklist is None:
-        return [""] * len(CHECKLIST)
-    whole_share = exact_cells(checklist.all_pass)[0] if exact else number(checklist.all_pass, 3)
-    counts = (checklist.passed, checklist.judged, checklist.missing)
-    return [*(whole(n, exact=exact) for n in counts), whole_share, whole(checklist.settled, exact=exact)]
 
 
 CHECKLIST_NOTE: Final = (

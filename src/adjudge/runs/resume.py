@@ -132,8 +132,10 @@ class Journal:
 
     def __init__(self, folder: Path, basis: bytes) -> None:
         self._folder = folder
+        records, marks = _pair(folder, _PART)
         with ExitStack() as opened, _room():
-            self._records, self._marks = (opened.enter_context(p.open("wb")) for p in _pair(folder, _PART))
+            self._records = opened.enter_context(records.open("wb"))
+            self._marks = opened.enter_context(marks.open("wb"))
             self._marks.write(basis + b"\n")
             self._files = opened.pop_all()
 

@@ -1,0 +1,119 @@
+"""Columns of a result, declared once beside it: how people read them, what programs get, what they mean.
+
+`reports/tables.py` makes tables of them for people and for programs, `Framed` makes data frames, and the page
+about results is made of them, too.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+from adjudge.errors import UsageError
+
+__all__ = ["Column", "Framed", "Kind"]
+
+Kind = Literal["text", "count", "score", "decimal", "p", "interval", "percent", "chance", "rank"]
+"""How people read a value: `score` has the digits that its column can bear, `decimal` has fixed ones."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Args:
+        name: for programs, in CSV, TSV, JSON and data frames; empty where programs do not get it.
+        says: what it is, in one line.
+        kind: how people read it.
+        of: its value in a row: names of attributes with dots between, or a function; the name where left out.
+            There is no value where the attribute, or one on the way to it, is None.
+        title: heading for people, if not the name; empty where people do not see it.
+        digits: after the point of a `decimal`.
+        ends: names of the two columns that programs get of a pair, such as the ends of an interval.
+        words: what people read in place of what the kind would make of a value.
+        none: what people read where there is no value.
+    """
+
+    name: str
+    says: str
+    kind: Kind = "text"
+    _: KW_ONLY
+    of: str | Callable[[Any], Any] = ""
+    title: str | None = None
+    digits: int = 3
+    ends: tuple[str, str] | None = None
+    words: Callable[[Any], str] | None = None
+    none: str = "–"
+
+    def value(self, row: Any) -> Any:  # noqa: ANN401 (of any result)
+        """Return the value in a row; None where there is none."""
+        if callable(self.of):
+            return self.of(row)
+        for name in (self.of or self.name).split("."):
+            if row is not None:
+                row = row.get(name) if isinstance(row, Mapping) else getattr(row, name)
+        return row
+
+    @property
+    def heading(self) -> str:
+        """Heading for people; empty where they do not see the column."""
+        return self.name if self.title is None else self.title
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What programs call it, or its two ends; nothing where they do not get it."""
+        return self.ends or ((self.name,) if self.name else ())
+
+    def values(self, row: Any) -> tuple[Any, ...]:  # noqa: ANN401 (the same)
+        """Return what programs get of a row, as many values as names."""
+        if self.ends is not None:
+            return tuple(self.value(row) or (None, None))
+        return (self.value(row),) if self.name else ()
+
+
+class Framed:
+    """A result that is a table: its columns and its rows, at full precision."""
+
+    def columns(self) -> Sequence[Column]:
+        """The columns that this result has."""
+        raise NotImplementedError
+
+    def groups(self) -> Mapping[str, Sequence[Any]]:
+        """What the columns are of, a row each, by language pair; "" where there is one or none."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Name of each column to its values; several language pairs have a column `lp`."""
+        made: dict[str, list[Any]] = {}
+        groups = self.groups()
+        if "" not in groups:
+            made["lp"] = [lp for lp, rows in groups.items() for _ in rows]
+        for column in self.columns():
+            cells = [column.values(row) for rows in groups.values() for row in rows]
+            made |= {name: [cell[place] for cell in cells] for place, name in enumerate(column.names)}
+        return made
+
+    def to_polars(self) -> Any:  # noqa: ANN401 (polars need not be installed)
+        """The result as a data frame of polars.
+
+        Raises:
+            UsageError: polars is not installed.
+        """
+        return _library("polars").DataFrame(self.to_dict(), strict=False)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 (the same)
+        """The result as a data frame of pandas.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return _library("pandas").DataFrame(self.to_dict())
+
+
+def _library(name: str) -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed: pip install {name}") from error
