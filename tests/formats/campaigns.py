@@ -1,9 +1,24 @@
-"""Submissions for tests of the formats that hold a campaign."""
+"""Submissions, items and rows for tests of the formats that hold a campaign."""
 
 from typing import Any
 
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.formats.campaign_export import Submission
+
+ITEM: dict[str, Any] = {
+    "mqm": [],
+    "documentID": "doc#A",
+    "sourceID": "set",
+    "targetID": "set.A",
+    "sourceText": "A source",
+    "targetText": " a😀c ",
+    "itemType": "TGT",
+    "_item": "A | 4 | doc",
+    "itemID": 1,
+    "isCompleteDocument": False,
+}
+TASK = {"batchNo": 2, "randomSeed": 1, "sourceLanguage": "eng", "targetLanguage": "deu"}
+ROW = "engdeu01{batch},set.A,{item},{kind},eng,deu,{score},{document},False,{spans},{start},{end}\n"
 
 
 def submission(
@@ -24,3 +39,9 @@ def submission(
     usual |= {"person": person, "protocol": "esa", "kind": "original", "task": task, "records": (record,)}
     usual |= {"texts": {system: text}, "started": 10.0 * task, "ended": 10.0 * task + 5}
     return Submission(**{**usual, **fields})
+
+
+def row(**values: object) -> str:
+    """One row of Appraise's export; `values` in place of the usual ones."""
+    usual = {"batch": "02", "item": 1, "kind": "TGT", "score": 50, "document": "doc#A", "spans": "[]"}
+    return ROW.format(**{**usual, "start": 10.0, "end": 20.0, **values})

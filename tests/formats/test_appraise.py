@@ -27,6 +27,7 @@ from adjudge.formats.appraise import (
     write_batches,
 )
 from adjudge.formats.read import detect, load, read_content
+from tests.formats.campaigns import ITEM, TASK, row
 
 ROW = 'engdeu0102,set.A,7,TGT,eng,deu,{score},doc#A,False,"{spans}",1711317347.5,1711317350.0\n'
 SPANS = (
@@ -122,24 +123,15 @@ def test_all_exports_of_the_esa_paper_come_back_byte_for_byte(adjudge_data: Path
 # Appraise's campaigns as annotations: places in code points, and one judgement a person and item.
 
 
-ITEM = {
-    "mqm": [],
-    "documentID": "doc#A",
-    "sourceID": "set",
-    "targetID": "set.A",
-    "sourceText": "A <b>source</b>",
-    "targetText": " a😀c ",
-    "itemType": "TGT",
-    "_item": "A | 4 | doc",
-    "itemID": 1,
-    "isCompleteDocument": False,
+MARKED_UP = {**ITEM, "sourceText": "A <b>source</b>"}
+TUTORIAL = {
+    **MARKED_UP,
+    "documentID": "tutorial1",
+    "targetID": "tutorial1",
+    "itemID": 3,
+    "mqm": {"payload": []},
 }
-TASK = {"batchNo": 2, "randomSeed": 1, "sourceLanguage": "eng", "targetLanguage": "deu"}
-TUTORIAL = {**ITEM, "documentID": "tutorial1", "targetID": "tutorial1", "itemID": 3, "mqm": {"payload": []}}
-COPY = {**ITEM, "documentID": "doc#A#bad1", "itemType": "BAD", "targetText": "a b", "speaker": "anna"}
-APPRAISE_RECORDS_ROW = (
-    "engdeu01{batch},set.A,{item},{kind},eng,deu,{score},{document},False,{spans},10.0,{end}\n"
-)
+COPY = {**MARKED_UP, "documentID": "doc#A#bad1", "itemType": "BAD", "targetText": "a b", "speaker": "anna"}
 
 
 def write(folder: Path, *items: dict[str, Any]) -> Path:
@@ -149,11 +141,6 @@ def write(folder: Path, *items: dict[str, Any]) -> Path:
     return path
 
 
-def row(**values: object) -> str:
-    usual = {"batch": "02", "item": 1, "kind": "TGT", "score": 50, "document": "doc#A", "spans": "[]"}
-    return APPRAISE_RECORDS_ROW.format(**{**usual, "end": 20.0, **values})
-
-
 def export(folder: Path, *rows: str) -> Path:
     path = folder / "scores.csv"
     path.write_text("".join(rows))
@@ -161,20 +148,20 @@ def export(folder: Path, *rows: str) -> Path:
 
 
 def test_batches_come_back_with_every_key(tmp_path: Path) -> None:
-    path = write(tmp_path, ITEM, COPY)
+    path = write(tmp_path, MARKED_UP, COPY)
     write_batches(tmp_path / "again.json", read_batches(path))
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(path.read_text())
 
 
 def test_a_test_set_of_batches_has_no_tutorials_and_no_damaged_texts(tmp_path: Path) -> None:
-    (segment,) = batches_test_set(read_batches(write(tmp_path, ITEM, COPY)), "set")
+    (segment,) = batches_test_set(read_batches(write(tmp_path, MARKED_UP, COPY)), "set")
     assert (segment.segment, segment.lp, segment.document) == ("5", "en-de", "doc")
     assert segment.translations == {"A": " a😀c "}
     assert segment.meta == {ITEMS: {"A": [[2, 1, "doc#A"]]}}
 
 
 def test_items_without_a_line_are_named_by_document_and_place(tmp_path: Path) -> None:
-    items = [{**ITEM, "_item": None, "itemID": n, "sourceText": str(n)} for n in (1, 2)]
+    items = [{**MARKED_UP, "_item": None, "itemID": n, "sourceText": str(n)} for n in (1, 2)]
     found = batches_test_set(read_batches(write(tmp_path, *items)), "set")
     assert [segment.segment for segment in found] == ["doc:1", "doc:2"]
 
@@ -182,7 +169,13 @@ def test_items_without_a_line_are_named_by_document_and_place(tmp_path: Path) ->
 def test_a_document_without_lines_may_go_on_in_the_next_batch(tmp_path: Path) -> None:
     def shown(number: int, system: str) -> dict[str, Any]:
         text = {"sourceText": f"s{number % 10}", "targetText": f"{system}{number % 10}", "_item": ""}
-        return {**ITEM, **text, "documentID": f"doc#{system}", "targetID": f"set.{system}", "itemID": number}
+        return {
+            **MARKED_UP,
+            **text,
+            "documentID": f"doc#{system}",
+            "targetID": f"set.{system}",
+            "itemID": number,
+        }
 
     first = [shown(1, "A"), shown(2, "A"), shown(11, "B")]
     second = [shown(3, "A"), shown(12, "B"), shown(13, "B")]
@@ -204,7 +197,7 @@ def test_a_document_without_lines_may_go_on_in_the_next_batch(tmp_path: Path) ->
 
 
 def test_a_sentence_that_stands_twice_in_a_document_is_two_segments(tmp_path: Path) -> None:
-    items = [{**ITEM, "_item": "", "itemID": n, "targetText": f"t{n}"} for n in (1, 2)]
+    items = [{**MARKED_UP, "_item": "", "itemID": n, "targetText": f"t{n}"} for n in (1, 2)]
     found = batches_test_set(read_batches(write(tmp_path, *items)), "set")
     assert [(s.segment, s.translations["A"]) for s in found] == [("doc:1", "t1"), ("doc:2", "t2")]
 
@@ -221,20 +214,20 @@ def test_an_item_that_is_none_is_refused_with_its_place(
     change: dict[str, object], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError, match="item 1 of batch 1") as caught:
-        read_batches(write(tmp_path, {**ITEM, **change}))
+        read_batches(write(tmp_path, {**MARKED_UP, **change}))
     assert message in str(caught.value)
 
 
 def test_the_same_item_twice_or_with_two_texts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="stands in it twice"):
-        read_batches(write(tmp_path, ITEM, ITEM))
-    other = {**ITEM, "itemID": 2, "targetText": "other"}
+        read_batches(write(tmp_path, MARKED_UP, MARKED_UP))
+    other = {**MARKED_UP, "itemID": 2, "targetText": "other"}
     with pytest.raises(DataError, match="item 2 of batch 2 shows segment 5 with another text"):
-        batches_test_set(read_batches(write(tmp_path, ITEM, other)), "set")
+        batches_test_set(read_batches(write(tmp_path, MARKED_UP, other)), "set")
 
 
 def test_the_last_submission_counts_and_what_is_no_judgement_is_counted(tmp_path: Path) -> None:
-    write(tmp_path, ITEM, COPY)
+    write(tmp_path, MARKED_UP, COPY)
     path = export(
         tmp_path,
         row(score=1, end=30.0),
@@ -254,7 +247,7 @@ def test_the_last_submission_counts_and_what_is_no_judgement_is_counted(tmp_path
 
 def test_a_filler_stays_in_the_records_with_its_flag(tmp_path: Path) -> None:
     filler = "doc#A#duplicate1"
-    write(tmp_path, ITEM, {**ITEM, "documentID": filler, "itemID": 2})
+    write(tmp_path, MARKED_UP, {**MARKED_UP, "documentID": filler, "itemID": 2})
     found = read_content(export(tmp_path, row(score=1, item=2, document=filler), row(score=2)))
     judged = [r for r in found.records or () if isinstance(r, Annotation)]
     assert [(r.segment, r.rating, r.flags) for r in judged] == [("5", 1, ("duplicate",)), ("5", 2, ())]
@@ -262,7 +255,7 @@ def test_a_filler_stays_in_the_records_with_its_flag(tmp_path: Path) -> None:
 
 
 def test_texts_that_do_not_say_which_item_is_which_leave_it_to_the_batches_beside(tmp_path: Path) -> None:
-    write(tmp_path, ITEM)
+    write(tmp_path, MARKED_UP)
     path = export(tmp_path, row())
     texts = TestSet(name="t", segments=(Segment(segment="5", lp="en-de", source="x"),))
     assert [r.segment for r in read_content(path, test_set=texts).records or ()] == ["5"]
@@ -275,7 +268,7 @@ def test_a_campaign_whose_scores_are_all_zero_is_mqm(tmp_path: Path) -> None:
     spans = (
         '"[{""start_i"":1,""end_i"":2,""severity"":""major"",""error_type"":[""Accuracy"",""Addition""]}]"'
     )
-    write(tmp_path, ITEM)
+    write(tmp_path, MARKED_UP)
     (record,) = read_content(export(tmp_path, row(score=0, spans=spans))).records or ()
     assert isinstance(record, Annotation)
     assert (record.protocol, record.rating, record.annotator, record.segment) == (
@@ -290,7 +283,7 @@ def test_a_campaign_whose_scores_are_all_zero_is_mqm(tmp_path: Path) -> None:
 
 def test_a_campaign_of_zeros_is_esa_where_its_marks_were_asked_for_no_type(tmp_path: Path) -> None:
     spans = '"[{""start_i"":1,""end_i"":2,""severity"":""major"",""error_type"":null}]"'
-    write(tmp_path, ITEM)
+    write(tmp_path, MARKED_UP)
     (record,) = read_content(export(tmp_path, row(score=0, spans=spans))).records or ()
     assert isinstance(record, Annotation)
     assert (record.protocol, record.rating) == ("esa", 0)
@@ -351,7 +344,7 @@ def test_what_no_batch_shows_is_refused(tmp_path: Path) -> None:
     path = export(tmp_path, row(item=9))
     with pytest.raises(UsageError, match="--test-set"):
         read_content(path)
-    write(tmp_path, ITEM)
+    write(tmp_path, MARKED_UP)
     with pytest.raises(DataError, match="no batch shows item 9 of batch 2, document 'doc#A'"):
         read_content(path)
     path = export(tmp_path, row().replace("set.A", "set.B"))
@@ -360,8 +353,8 @@ def test_what_no_batch_shows_is_refused(tmp_path: Path) -> None:
 
 
 def test_batches_of_one_number_that_show_one_item_twice_are_refused(tmp_path: Path) -> None:
-    first = write(tmp_path, ITEM).read_text()
-    second = write(tmp_path, {**ITEM, "_item": "A | 7 | doc", "targetText": "other"}).read_text()
+    first = write(tmp_path, MARKED_UP).read_text()
+    second = write(tmp_path, {**MARKED_UP, "_item": "A | 7 | doc", "targetText": "other"}).read_text()
     (tmp_path / "batches.json").write_text(json.dumps([*json.loads(first), *json.loads(second)]))
     path, message = export(tmp_path, row()), "item 1 of batch 2, document 'doc#A', is shown by two batches"
     for as_campaign in (False, True):
@@ -370,7 +363,7 @@ def test_batches_of_one_number_that_show_one_item_twice_are_refused(tmp_path: Pa
 
 
 def test_a_score_that_is_none_is_refused_with_who_gave_it(tmp_path: Path) -> None:
-    write(tmp_path, ITEM)
+    write(tmp_path, MARKED_UP)
     path = export(tmp_path, row(score=999))
     with pytest.raises(DataError, match=r"'engdeu0102', item 1: a rating of esa .* got 999.*scores\.csv"):
         read_content(path)
@@ -393,7 +386,7 @@ def test_the_campaigns_of_the_esa_paper_are_read_whole(adjudge_data: Path) -> No
 
 
 def test_exports_and_batches_are_told_by_how_they_begin(tmp_path: Path) -> None:
-    batches = write(tmp_path, ITEM)
+    batches = write(tmp_path, MARKED_UP)
     path = export(tmp_path, row())
     assert (detect(batches), detect(path)) == ("appraise-batches", "appraise")
     assert load(batches, "eng-deu").lps == ("en-de",)

@@ -28,31 +28,12 @@ from adjudge.formats.campaign_export import (
 )
 from adjudge.formats.pearmut import read_pearmut_submissions, write_pearmut_submissions
 from adjudge.formats.read import read_content
-from tests.formats.campaigns import submission
+from tests.formats.campaigns import ITEM, TASK, row, submission
 
-ITEM: dict[str, Any] = {
-    "mqm": [],
-    "documentID": "doc#A",
-    "sourceID": "set",
-    "targetID": "set.A",
-    "sourceText": "A source",
-    "targetText": " a😀c ",
-    "itemType": "TGT",
-    "_item": "A | 4 | doc",
-    "itemID": 1,
-    "isCompleteDocument": False,
-}
 SECOND = {**ITEM, "itemID": 2, "_item": "A | 5 | doc", "targetText": "zwei"}
 COPY = {**ITEM, "documentID": "doc#A#bad3", "itemType": "BAD", "targetText": "a x c", "itemID": 5}
 FILLER = {**ITEM, "documentID": "doc#A#duplicate1", "itemID": 6}
 TUTORIAL = {**ITEM, "documentID": "ende-tutorial1", "targetID": "ende-tutorial1", "itemID": 3, "_item": "-"}
-TASK = {"batchNo": 2, "randomSeed": 1, "sourceLanguage": "eng", "targetLanguage": "deu"}
-ROW = "engdeu01{batch},set.A,{item},{kind},eng,deu,{score},{document},False,{spans},{start},{end}\n"
-
-
-def row(**values: object) -> str:
-    usual = {"batch": "02", "item": 1, "kind": "TGT", "score": 50, "document": "doc#A", "spans": "[]"}
-    return ROW.format(**{**usual, "start": 10.0, "end": 20.0, **values})
 
 
 def read(folder: Path, items: list[dict[str, Any]], *rows: str) -> tuple[CampaignFile, Counter[str]]:

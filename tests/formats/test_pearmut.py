@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from adjudge.core.record import Annotation, ErrorSpan
-from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.campaign_export import (
     CampaignFile,
@@ -20,13 +19,11 @@ from adjudge.formats.campaign_export import (
 )
 from adjudge.formats.pearmut import (
     RESET,
-    pearmut_campaign_of,
     pearmut_test_set,
     read_pearmut,
     read_pearmut_submissions,
     read_spans,
     render_spans,
-    write_pearmut,
     write_pearmut_submissions,
 )
 from adjudge.store.files import Fields
@@ -60,12 +57,6 @@ def test_a_campaign_is_a_test_set_without_its_checks(data: object, tmp_path: Pat
     assert (second.source, second.document) == ("Blue.", "2")
 
 
-def test_a_campaign_comes_back_with_everything_in_it(tmp_path: Path) -> None:
-    path = campaign_file(tmp_path, [[ITEM]], data_welcome=[[{"text": "Hi", "form": None}]], odd={"a": [None]})
-    write_pearmut(tmp_path / "again.json", read_pearmut(path).values)
-    assert json.loads((tmp_path / "again.json").read_text()) == json.loads(path.read_text())
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -93,27 +84,6 @@ def test_the_language_pair_is_in_the_name_or_given(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'autumn' does not say its language pair: add --lp"):
         pearmut_test_set(read_pearmut(path))
     assert pearmut_test_set(read_pearmut(path), "eng-ces").lps == ("en-cs",)
-
-
-def test_a_test_set_becomes_a_campaign_and_comes_back(tmp_path: Path) -> None:
-    segments = tuple(
-        Segment(
-            segment=str(n), lp="en-de", document="d", source=f"s{n}", translations={"A": "a", "B": f"b{n}"}
-        )
-        for n in (1, 2)
-    )
-    test_set = TestSet(name="small", segments=segments)
-    values = pearmut_campaign_of(test_set)
-    assert [[item["tgt"] for item in document] for document in values["data"]] == [
-        [{"A": "a"}, {"A": "a"}],
-        [{"B": "b1"}, {"B": "b2"}],
-    ]
-    write_pearmut(tmp_path / "p.json", values)
-    found = pearmut_test_set(read_pearmut(tmp_path / "p.json"))
-    key = lambda s: s.segment  # noqa: E731 (one use)
-    assert [
-        replace(s, translations=dict(sorted(s.translations.items()))) for s in sorted(found, key=key)
-    ] == [*segments]
 
 
 # What people said...

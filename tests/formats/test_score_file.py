@@ -41,9 +41,9 @@ TABLE = "system,score\nAlder,0.5\nAlder,1\nBirch,-.25\nBirch,5e-1\n"
 LINES = "0.5\n1\n"
 
 
-def write(folder: Path, name: str, text: str) -> Path:
+def write(folder: Path, text: str, name: str = "m.seg.score") -> Path:
     (path := folder / name).parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    path.write_bytes(text.encode())
     return path
 
 
@@ -82,7 +82,7 @@ def cells(records: object) -> list[tuple[str, str, float | None]]:
 def test_scores_of_other_programs_are_read(
     tmp_path: Path, name: str, text: str, form: str, annotator: str, wanted: list[tuple[str, str, float]]
 ) -> None:
-    path = write(tmp_path, name, text)
+    path = write(tmp_path, text, name)
     assert detect(path) == form
     found = read_content(path, lp="en-de").records or ()
     assert cells(found) == wanted
@@ -90,24 +90,24 @@ def test_scores_of_other_programs_are_read(
 
 
 def test_marks_of_comet_are_counted_and_left_out(tmp_path: Path) -> None:
-    found = read_content(write(tmp_path, "c.json", json.dumps(COMET)), lp="en-de")
+    found = read_content(write(tmp_path, json.dumps(COMET), "c.json"), lp="en-de")
     assert found.met == {"errors that COMET marked, of which the score alone is read": 1}
 
 
 def test_files_of_one_stem_keep_their_folders(tmp_path: Path) -> None:
     one = [{"mt": "b", "COMET": 1}]
-    path = write(tmp_path, "c.json", json.dumps({"a/out.txt": one, "b/out.txt": one}))
+    path = write(tmp_path, json.dumps({"a/out.txt": one, "b/out.txt": one}), "c.json")
     assert [r.system for r in read_plain_scores(path, "comet", "en-de").records] == ["a/out.txt", "b/out.txt"]
 
 
 def test_lines_are_the_segments_of_a_test_set(tmp_path: Path) -> None:
-    path = write(tmp_path, "Alder.txt", LINES)
+    path = write(tmp_path, LINES, "Alder.txt")
     assert cells(read_plain_scores(path, "score-lines", None, TEXTS).records) == [
         ("Alder", "s0", 0.5),
         ("Alder", "s1", 1.0),
     ]
     with pytest.raises(DataError, match="3 scores a system, where the test set has 2 segments"):
-        read_plain_scores(write(tmp_path, "Alder.txt", LINES + "2\n"), "score-lines", "en-de", TEXTS)
+        read_plain_scores(write(tmp_path, LINES + "2\n", "Alder.txt"), "score-lines", "en-de", TEXTS)
 
 
 @pytest.mark.parametrize(
@@ -140,13 +140,13 @@ def test_lines_are_the_segments_of_a_test_set(tmp_path: Path) -> None:
 )
 def test_what_is_no_score_is_an_error(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        read_content(write(tmp_path, name, text), lp="en-de")
+        read_content(write(tmp_path, text, name), lp="en-de")
 
 
 def test_a_file_that_does_not_say_its_language_pair_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not say its language pair: add --lp"):
-        read_content(write(tmp_path, "c.json", json.dumps(COMET)))
-    told = read_content(write(tmp_path, "en-de.c.json", json.dumps(COMET))).records or ()
+        read_content(write(tmp_path, json.dumps(COMET), "c.json"))
+    told = read_content(write(tmp_path, json.dumps(COMET), "en-de.c.json")).records or ()
     assert {r.lp for r in told} == {"en-de"}
 
 
@@ -169,14 +169,8 @@ def test_name_and_language_pair_are_told_by_the_place_of_a_file(
 NAN = float("nan")
 
 
-def score_files_write(folder: Path, text: str, name: str = "m.seg.score") -> Path:
-    path = folder / name
-    path.write_bytes(text.encode())
-    return path
-
-
 def test_a_table_has_systems_by_segments_and_nan_for_none(tmp_path: Path) -> None:
-    table = read_score_file(score_files_write(tmp_path, "A\t1\nA\tNone\nB\t-2.5e-3\nB\t0.1\n"))
+    table = read_score_file(write(tmp_path, "A\t1\nA\tNone\nB\t-2.5e-3\nB\t0.1\n"))
     assert (table.level, table.systems, table.units) == ("seg", ("A", "B"), ("1", "2"))
     np.testing.assert_array_equal(table.values, [[1, NAN], [-2.5e-3, 0.1]])
 
@@ -193,7 +187,7 @@ def test_a_table_has_systems_by_segments_and_nan_for_none(tmp_path: Path) -> Non
     ],
 )
 def test_every_honest_spelling_gives_the_same_table(tmp_path: Path, text: str) -> None:
-    table = read_score_file(score_files_write(tmp_path, text))
+    table = read_score_file(write(tmp_path, text))
     assert table.systems == ("A", "B")
     np.testing.assert_array_equal(table.values, [[1, 2], [3, 4]])
 
@@ -224,19 +218,19 @@ def test_every_honest_spelling_gives_the_same_table(tmp_path: Path, text: str) -
 )
 def test_what_is_no_plain_finite_number_is_refused_with_its_line(tmp_path: Path, number: str) -> None:
     with pytest.raises(DataError, match=r"m\.seg\.score line 2\)"):
-        read_score_file(score_files_write(tmp_path, f"A\t1\nA\t{number}\n"))
+        read_score_file(write(tmp_path, f"A\t1\nA\t{number}\n"))
 
 
 @pytest.mark.parametrize("line", ["A", "A\t1\t2", "\t1", "A\t", "", "A 1", "A 1 2", "A\u20281", " \t1"])
 def test_a_line_that_is_no_score_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
     with pytest.raises(DataError, match=r"wanted SYSTEM<TAB>SCORE, with a tab between, got .* line 2\)"):
-        read_score_file(score_files_write(tmp_path, f"A\t1\n{line}\nA\t2\n"))
+        read_score_file(write(tmp_path, f"A\t1\n{line}\nA\t2\n"))
 
 
 @pytest.mark.parametrize("text", ["A" * 100_000, "A\t" + "1" * 100_000 + "x"])
 def test_of_a_line_without_end_the_beginning_is_shown(tmp_path: Path, text: str) -> None:
     with pytest.raises(DataError) as caught:
-        read_score_file(score_files_write(tmp_path, text))
+        read_score_file(write(tmp_path, text))
     assert len(str(caught.value)) < 300 + len(str(tmp_path))
 
 
@@ -251,25 +245,23 @@ def test_of_a_line_without_end_the_beginning_is_shown(tmp_path: Path, text: str)
 )
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, text: str, name: str) -> None:
     with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
-        table = read_score_file(score_files_write(tmp_path, "\ufeff" + text, name))
+        table = read_score_file(write(tmp_path, "\ufeff" + text, name))
     assert (table.systems, table.units[0]) == (("A", "B"), table.units[0].lstrip("\ufeff"))
-    np.testing.assert_array_equal(
-        table.values, read_score_file(score_files_write(tmp_path, text, name)).values
-    )
+    np.testing.assert_array_equal(table.values, read_score_file(write(tmp_path, text, name)).values)
 
 
 def test_a_line_separator_in_a_name_is_text(tmp_path: Path) -> None:
-    assert read_score_file(score_files_write(tmp_path, "A\u2028B\t1\nA\u2028B\t2\n")).systems == ("A\u2028B",)
+    assert read_score_file(write(tmp_path, "A\u2028B\t1\nA\u2028B\t2\n")).systems == ("A\u2028B",)
 
 
 def test_names_that_contain_none_or_nan_stay_what_they_are(tmp_path: Path) -> None:
-    table = read_score_file(score_files_write(tmp_path, "None-nan\tNone\nNone-nan\t1\nnull\t2\nnull\t3\n"))
+    table = read_score_file(write(tmp_path, "None-nan\tNone\nNone-nan\t1\nnull\t2\nnull\t3\n"))
     assert table.systems == ("None-nan", "null")
     np.testing.assert_array_equal(table.values, [[NAN, 1], [2, 3]])
 
 
 def test_a_name_that_starts_another_one_is_its_own_system(tmp_path: Path) -> None:
-    table = read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\nA-2\t3\nA-2\t4\nAA\t5\nAA\t6\n"))
+    table = read_score_file(write(tmp_path, "A\t1\nA\t2\nA-2\t3\nA-2\t4\nAA\t5\nAA\t6\n"))
     assert table.systems == ("A", "A-2", "AA")
 
 
@@ -282,32 +274,32 @@ def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
 
 def test_systems_of_unequal_length_are_refused_with_both_counts(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="'B' has 1 scores, 'A' has 2"):
-        read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\nB\t3\n"))
+        read_score_file(write(tmp_path, "A\t1\nA\t2\nB\t3\n"))
 
 
 def test_a_file_that_is_shorter_than_the_test_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match="2 scores a system, one for each segment, where the test set has 3 segments"
     ):
-        read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\n"), units=3)
+        read_score_file(write(tmp_path, "A\t1\nA\t2\n"), units=3)
 
 
 def test_the_level_is_told_by_the_name_and_never_guessed(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="told by its name"):
-        read_score_file(score_files_write(tmp_path, "A\t1\n", "scores.txt"))
-    assert read_score_file(score_files_write(tmp_path, "A\t1\n", "scores.txt"), level="doc").level == "doc"
+        read_score_file(write(tmp_path, "A\t1\n", "scores.txt"))
+    assert read_score_file(write(tmp_path, "A\t1\n", "scores.txt"), level="doc").level == "doc"
 
 
 def test_a_system_score_file_has_one_score_a_system(tmp_path: Path) -> None:
-    table = read_score_file(score_files_write(tmp_path, "A\t1\nB\tNone\n", "m.sys.score"))
+    table = read_score_file(write(tmp_path, "A\t1\nB\tNone\n", "m.sys.score"))
     assert (table.units, table.values.shape) == (("",), (2, 1))
     with pytest.raises(DataError, match="'A' has 2 scores; a system has one"):
-        read_score_file(score_files_write(tmp_path, "A\t1\nA\t2\n", "m.sys.score"))
+        read_score_file(write(tmp_path, "A\t1\nA\t2\n", "m.sys.score"))
 
 
 def test_a_domain_score_file_has_the_domain_first(tmp_path: Path) -> None:
     text = "news\tA\t1\nnews\tB\t2\nspeech\tA\tNone\nspeech\tB\t4\n"
-    table = read_score_file(score_files_write(tmp_path, text, "m.domain.score"))
+    table = read_score_file(write(tmp_path, text, "m.domain.score"))
     assert (table.systems, table.units) == (("A", "B"), ("news", "speech"))
     np.testing.assert_array_equal(table.values, [[1, NAN], [2, 4]])
 
@@ -323,13 +315,13 @@ def test_a_domain_score_file_has_the_domain_first(tmp_path: Path) -> None:
 )
 def test_a_domain_score_file_with_holes_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        read_score_file(score_files_write(tmp_path, text, "m.domain.score"))
+        read_score_file(write(tmp_path, text, "m.domain.score"))
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\r\n \n"])
 def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DataError, match="empty"):
-        read_score_file(score_files_write(tmp_path, text))
+        read_score_file(write(tmp_path, text))
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.just(NAN)
@@ -396,18 +388,14 @@ def test_what_no_reader_would_get_back_is_not_written(
     "text", ["A -0.5 1\nA None 2\nB -1 1\nB -0.0 2\n", "A\t-0.5 1\nA\tNone 2\nB\t-1 1\nB\t-0.0 2\n"]
 )
 def test_average_scores_of_every_year_are_read(tmp_path: Path, text: str) -> None:
-    table = read_score_file(
-        score_files_write(tmp_path, "system mqm_avg_score seg_id\n" + text, "a.avg_seg_scores.tsv")
-    )
+    table = read_score_file(write(tmp_path, "system mqm_avg_score seg_id\n" + text, "a.avg_seg_scores.tsv"))
     assert (table.systems, table.units) == (("A", "B"), ("1", "2"))
     np.testing.assert_array_equal(table.values, [[-0.5, NAN], [-1, 0]])
 
 
 def test_average_scores_have_no_byte_order_mark_in_their_heading(tmp_path: Path) -> None:
     with pytest.warns(DataWarning, match=r"starts with U\+FEFF"):
-        table = read_score_file(
-            score_files_write(tmp_path, "\ufeffsystem score seg\nA -1 1\n", f"a{AVERAGES}")
-        )
+        table = read_score_file(write(tmp_path, "\ufeffsystem score seg\nA -1 1\n", f"a{AVERAGES}"))
     assert table.systems == ("A",)
 
 
@@ -424,4 +412,4 @@ def test_average_scores_have_no_byte_order_mark_in_their_heading(tmp_path: Path)
 )
 def test_broken_average_scores_are_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        read_score_file(score_files_write(tmp_path, text, f"a{AVERAGES}"))
+        read_score_file(write(tmp_path, text, f"a{AVERAGES}"))

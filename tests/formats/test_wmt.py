@@ -230,8 +230,9 @@ def mark(start: object, end: object, severity: object = "minor") -> dict[str, An
     return {"start_i": start, "end_i": end, "severity": severity}
 
 
-def write(path: Path, *lines: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in lines))
+def rows(path: Path, *lines: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines), "utf-8")
     return path
 
 
@@ -242,7 +243,7 @@ def humeval(tmp_path: Path) -> Path:
         | said(60, mark(18, 18), annotator="q", times=2),
         "refA": said(90) | said(95, times=2),
     }
-    return write(
+    return rows(
         tmp_path / "wmt25-genmt-humeval.jsonl",
         line(scores=scores, video="assets/1.mp4"),
         line(1),
@@ -278,7 +279,7 @@ def test_places_are_utf16_units_with_an_inclusive_end(humeval: Path) -> None:
 
 def test_control_tasks_are_lists(tmp_path: Path) -> None:
     listed = [{"human": 90, "annotator": "p", "errors": [mark(0, 2)]}, {"human": 80, "annotator": "q"}]
-    file = read_wmt25_jsonl(write(tmp_path / "c.jsonl", line(scores={"A": listed})))
+    file = read_wmt25_jsonl(rows(tmp_path / "c.jsonl", line(scores={"A": listed})))
     assert file.records is not None
     assert [(r.annotator, r.rating, [s.text for s in r.spans]) for r in file.records] == [
         ("p", 90, ["Ina"]),
@@ -291,7 +292,7 @@ def test_what_has_no_place_or_no_rating_is_counted(tmp_path: Path) -> None:
         "A": said(50, mark(900, 910), mark(40, 900, "undecided")),
         "B": said(None),
     }
-    file = read_wmt25_jsonl(write(tmp_path / "x.jsonl", line(scores=scores)))
+    file = read_wmt25_jsonl(rows(tmp_path / "x.jsonl", line(scores=scores)))
     assert file.records is not None
     (only,) = file.records
     assert only.flags == ("span_bad_offsets", "span_clipped")
@@ -318,7 +319,7 @@ def test_what_has_no_place_or_no_rating_is_counted(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_none_is_refused_with_its_line(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
-    path = write(tmp_path / "x.jsonl", line(1), line(2, **fields))
+    path = rows(tmp_path / "x.jsonl", line(1), line(2, **fields))
     with pytest.raises(DataError, match=message) as caught:
         read_wmt25_jsonl(path)
     assert "line 2" in str(caught.value)
@@ -336,12 +337,6 @@ def test_it_is_scored_and_is_the_gold_of_its_own_texts(
 
 
 # Scores, systems' documents, challenge sets and WMT26's evaluation task...
-
-
-def rows(path: Path, *lines: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines), "utf-8")
-    return path
 
 
 SCORE_HEADING = (

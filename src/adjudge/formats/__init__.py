@@ -1,1 +1,1 @@
-"""Files in and out: one module per format. Everything above works with `core`'s words only."""
+"""Files in and out: every format is read into, and written from, the words of `core`."""

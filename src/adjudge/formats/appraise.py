@@ -1,20 +1,22 @@
-"""Appraise's export of a campaign: CSV without a heading, one submission a row.
+"""Appraise's export of a campaign and its batches, both read and written, and an export as annotations.
 
-Twelve columns: login, target (test set and system), item, `TGT` or `BAD`, both languages, score, document
-with its marks, whether a whole document was rated, spans as JSON, start and end in seconds since 1970; with
-`--batch-info` also batch and database id. What is submitted again is a new row, so that one item of one login
-may stand in several. Rows of one file come newest first or oldest first: never rely on it. In MQM campaigns
-the score column says 0 for everything.
+An export is CSV without a heading, one submission a row. Twelve columns: login, target (test set and system),
+item, `TGT` or `BAD`, both languages, score, document with its marks, whether a whole document was rated,
+spans as JSON, start and end in seconds since 1970; with `--batch-info` also batch and database id. What is
+submitted again is a new row, so that one item of one login may stand in several. Rows of one file come newest
+first or oldest first: never rely on it. In MQM campaigns the score column says 0 for everything.
 
 A span's offsets count UTF-16 units of the trimmed translation, and its end is *inclusive*; an omission has
 the word `missing` in place of both. A severity is minor, major, or undecided: a mark that was being removed.
 The key `error_type` is null where no type was asked for, and absent in spans that a machine marked before.
+
+Batches are JSON, a list of tasks with about a hundred items each, with which a campaign starts; they show
+what an export's items are. `place_of` and `units_of` turn places of Appraise into half-open code points and
+back.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from bisect import bisect_left, bisect_right
@@ -34,11 +36,13 @@ from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.campaign_export import UNDECIDED_MARK
 from adjudge.formats.file_content import Content
 from adjudge.formats.mqm_tsv import read_label
+from adjudge.formats.text import csv_rows, write_csv
 from adjudge.store.files import Fields, read_fields, read_json, read_json_file, read_text, write_text
 
 __all__ = [
     "ITEMS",
     "MISSING",
+    "OMISSION",
     "SEGMENT",
     "AppraiseFile",
     "AppraiseRow",
@@ -69,17 +73,27 @@ __all__ = [
     "units_of",
     "write_appraise",
     "write_batches",
-    "write_columns",
 ]
 
 MISSING: Final = "missing"
+OMISSION: Final = "accuracy/omission"
+"""Category of an error that Appraise marks as missing."""
 
 Kind = Literal["TGT", "BAD"]
 """A translation as it is, or one that was damaged to see whether people notice."""
 
 _SPAN_KEYS: Final = frozenset({"start_i", "end_i", "severity", "error_type"})
 _COLUMNS: Final = (12, 14)
-_BATCH: Final = re.compile(r"[0-9a-fA-F]{2}$")
+_NUMBER: Final = r"-?[0-9]{1,12}(\.[0-9]{1,9})?"
+_CHECKED: Final = {
+    2: ("item must be a whole number", "[0-9]{1,9}"),
+    3: (f"kind of item must be {' or '.join(get_args(Kind))}", "|".join(get_args(Kind))),
+    6: ("score must be a plain number", _NUMBER),
+    8: ("whether it is a whole document must be False or True", "False|True"),
+    10: ("start time must be a plain number", _NUMBER),
+    11: ("end time must be a plain number", _NUMBER),
+}
+"""Number of a column to what it must be: in words, and as a pattern."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,7 +161,7 @@ class AppraiseRow:
         """
         if self.batch_columns is not None and self.batch_columns[0].isdecimal():
             return int(self.batch_columns[0])
-        found = _BATCH.search(self.login)
+        found = re.search("[0-9a-fA-F]{2}$", self.login)
         if found is None:
             raise DataError(
                 f"login {self.login!r} does not end in the batch's two hexadecimal digits, and there is no "
@@ -187,11 +201,7 @@ def read_appraise(path: Path | str) -> AppraiseFile:
     """
     path = Path(path)
     text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        rows = [_read_row(columns, path, reader.line_num) for columns in reader if columns]
-    except csv.Error as error:
-        raise DataError(f"not CSV: {error}", path=path, line=reader.line_num) from error
+    rows = [_read_row(columns, path, line) for line, columns in csv_rows(text, path) if columns]
     return AppraiseFile(rows=tuple(rows), line_end="\r\n" if "\r\n" in text else "\n")
 
 
@@ -202,52 +212,26 @@ def _read_row(columns: list[str], path: Path, line: int) -> AppraiseRow:
             path=path,
             line=line,
         )
-    read = _Reader(columns, path, line)
+    for number, (wanted, pattern) in _CHECKED.items():
+        if not re.fullmatch(pattern, columns[number]):
+            raise DataError(f"{wanted}, got {columns[number]!r}", path=path, line=line)
+    spans = read_json(columns[9], path=path, line=line)
+    if not isinstance(spans, list):
+        raise DataError(f"spans must be a list, got {spans!r}", path=path, line=line)
     return AppraiseRow(
         login=columns[0],
         target=columns[1],
-        item=read.whole(2, "item"),
-        kind=cast("Kind", read.one_of(3, "kind of item", get_args(Kind))),
+        item=int(columns[2]),
+        kind=cast("Kind", columns[3]),
         languages=(columns[4], columns[5]),
-        score=read.number(6, "score"),
+        score=float(columns[6]),
         document=columns[7],
-        is_complete=read.one_of(8, "whether it is a whole document", ("False", "True")) == "True",
-        spans=tuple(read.spans(9)),
-        start=read.number(10, "start time"),
-        end=read.number(11, "end time"),
+        is_complete=columns[8] == "True",
+        spans=tuple(appraise_span_from_json(span, path, line) for span in spans),
+        start=float(columns[10]),
+        end=float(columns[11]),
         batch_columns=(columns[12], columns[13]) if len(columns) == _COLUMNS[1] else None,
     )
-
-
-@dataclass(frozen=True)
-class _Reader:
-    columns: list[str]
-    path: Path
-    line: int
-
-    def fail(self, wanted: str, got: object) -> DataError:
-        return DataError(f"{wanted}, got {got!r}", path=self.path, line=self.line)
-
-    def one_of(self, column: int, what: str, known: Iterable[str]) -> str:
-        if self.columns[column] not in known:
-            raise self.fail(f"{what} must be {' or '.join(known)}", self.columns[column])
-        return self.columns[column]
-
-    def whole(self, column: int, what: str) -> int:
-        if not re.fullmatch("[0-9]{1,9}", self.columns[column]):
-            raise self.fail(f"{what} must be a whole number", self.columns[column])
-        return int(self.columns[column])
-
-    def number(self, column: int, what: str) -> float:
-        if not re.fullmatch(r"-?[0-9]{1,12}(\.[0-9]{1,9})?", self.columns[column]):
-            raise self.fail(f"{what} must be a plain number", self.columns[column])
-        return float(self.columns[column])
-
-    def spans(self, column: int) -> Iterator[AppraiseSpan]:
-        found = read_json(self.columns[column], path=self.path, line=self.line)
-        if not isinstance(found, list):
-            raise self.fail("spans must be a list", found)
-        return (appraise_span_from_json(span, self.path, self.line) for span in found)
 
 
 def appraise_span_from_json(value: object, path: Path | None = None, line: int | None = None) -> AppraiseSpan:
@@ -279,27 +263,13 @@ def _offset(fields: Fields, key: str) -> int:
     return found
 
 
-# Writing...
-
-
 def write_appraise(path: Path | str, file: AppraiseFile) -> None:
     """Write an export, equal to Appraise's own byte for byte.
 
     Raises:
         DataError: it cannot be written.
     """
-    write_columns(path, map(render_columns, file.rows), file.line_end)
-
-
-def write_columns(path: Path | str, rows: Iterable[Sequence[str]], line_end: str = "\n") -> None:
-    """Write rows whose columns are text already.
-
-    Raises:
-        DataError: they cannot be written.
-    """
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator=line_end).writerows(rows)
-    write_text(Path(path), [text.getvalue()])
+    write_csv(path, map(render_columns, file.rows), line_end=file.line_end)
 
 
 def render_columns(row: AppraiseRow) -> list[str]:
@@ -323,9 +293,6 @@ def appraise_span_to_json(span: AppraiseSpan) -> Mapping[str, Any]:
     places = [MISSING if place is None else place for place in (span.start, span.end)]
     found: dict[str, Any] = {"start_i": places[0], "end_i": places[1], "severity": span.severity}
     return found if span.is_given else {**found, "error_type": list(span.error_type) or None}
-
-
-# UTF-16 units, in which browsers count, to code points and back.
 
 
 def code_points(text: str, start: int, end: int) -> tuple[int, int]:
@@ -354,9 +321,6 @@ def code_units(text: str, point: int) -> int:
 def _units(text: str) -> bytes:
     """Two bytes a unit."""
     return text.encode("utf-16-le", "surrogatepass")
-
-
-# Places in a translation as Appraise counts them: UTF-16 units of what its page shows, inclusive ends.
 
 
 _WHITE: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
@@ -403,9 +367,6 @@ def _shown(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     end = max(start, len(text.rstrip(_WHITE)))
     places = tuple(found.span() for found in _SHOWN.finditer(text, start, end))
     return _BREAK.sub("\n", text[start:end]), places
-
-
-# Appraise's batches: JSON, a list of tasks with about a hundred items each, with which a campaign starts.
 
 
 ITEMS: Final = "appraise items"
@@ -583,9 +544,6 @@ def item_to_json(item: BatchItem) -> dict[str, object]:
     return {key: value for key, value in values.items() if key not in item.is_absent} | dict(item.more)
 
 
-# As a test set...
-
-
 def batches_test_set(batches: Sequence[Batch], name: str) -> TestSet:
     """The translations that batches show, without tutorials and damaged ones.
 
@@ -604,7 +562,10 @@ def batches_test_set(batches: Sequence[Batch], name: str) -> TestSet:
         if item.kind == "TGT" and not item.is_tutorial:
             seen = found.get((batch.lp, named))
             found[batch.lp, named] = _with(seen, batch, item, named)
-    return TestSet(name=name, segments=tuple(sorted(found.values(), key=_order)))
+    in_order = sorted(  # by line, where there is one; all others stay as they were shown
+        found.values(), key=lambda s: (s.lp, int(s.segment) if s.segment.isdecimal() else 0)
+    )
+    return TestSet(name=name, segments=tuple(in_order))
 
 
 def named_items(batches: Iterable[Batch]) -> Iterator[tuple[Batch, BatchItem, str]]:
@@ -625,18 +586,15 @@ def named_items(batches: Iterable[Batch]) -> Iterator[tuple[Batch, BatchItem, st
             yield batch, item, str(item.more.get(SEGMENT, named))
 
 
-def _order(segment: Segment) -> tuple[str, int, str]:
-    """By line where there is one; where not, all are 0 and stay in the order in which they were shown."""
-    return segment.lp, int(segment.segment) if segment.segment.isdecimal() else 0, ""
-
-
 def _with(seen: Segment | None, batch: Batch, item: BatchItem, named: str) -> Segment:
     shown: dict[str, list[list[object]]] = cast("Any", seen.meta[ITEMS]) if seen else {}
     translations = dict(seen.translations) if seen else {}
     same = translations.setdefault(item.system, item.translation) == item.translation
     if not same or (seen is not None and seen.source != item.source):
-        what = f"item {item.number} of batch {batch.number}"
-        raise DataError(f"{what} shows segment {named} with another text than an item before")
+        raise DataError(
+            f"item {item.number} of batch {batch.number} shows segment {named} with another text than an "
+            "item before"
+        )
     here = [batch.number, item.number, item.document]
     return Segment(
         segment=named,
@@ -647,11 +605,6 @@ def _with(seen: Segment | None, batch: Batch, item: BatchItem, named: str) -> Se
         meta={ITEMS: {**shown, item.system: [*shown.get(item.system, []), here]}},
     )
 
-
-# Appraise's exports as annotations: inclusive UTF-16 ends become half-open code points, once, here.
-
-
-_OMISSION: Final = "accuracy/omission"
 
 _Item = tuple[int, int, str]
 """Batch, number and document."""
@@ -741,7 +694,6 @@ def protocol_of(rows: Iterable[AppraiseRow]) -> str:
 
 
 def _items(test_set: TestSet) -> Mapping[_Item, Mapping[str, Segment]]:
-    """What is shown where, by system."""
     found: defaultdict[_Item, dict[str, Segment]] = defaultdict(dict)
     for segment in test_set:
         shown = cast("Mapping[str, Sequence[Sequence[Any]]]", segment.meta.get(ITEMS, {}))
@@ -815,7 +767,7 @@ def read_span(span: AppraiseSpan, text: str) -> tuple[ErrorSpan, str]:
         raise DataError(f"a severity must be minor, major, critical or undecided, got {span.severity!r}")
     category, label = read_label("/".join(span.error_type))
     if span.is_missing and category is None and label is None:
-        category = _OMISSION
+        category = OMISSION
     start, end, odd = Place(None, None)
     if span.start is not None and span.end is not None:
         start, end, odd = place_of(text, span.start, span.end)

@@ -1,4 +1,8 @@
-"""Campaigns as Appraise has them: the export of every submission, and the batches that show its items."""
+"""Campaigns as Appraise has them: the export of every submission, and the batches that show its items.
+
+`read_appraise_submissions` makes a campaign of an export and its batches. `write_appraise_submissions` writes
+a campaign as an export, whose batches `appraise_batches_of` makes.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.appraise import (
+    OMISSION,
     SEGMENT,
     AppraiseRow,
     AppraiseSpan,
@@ -31,15 +36,19 @@ from adjudge.formats.appraise import (
     row_error,
     shown_twice,
     units_of,
-    write_columns,
 )
-from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, Kind, Submission, unsaid_elsewhere
+from adjudge.formats.campaign_export import (
+    UNDECIDED_MARK,
+    CampaignFile,
+    Kind,
+    Submission,
+    in_place,
+    unsaid_elsewhere,
+)
 from adjudge.formats.mqm_tsv import render_label
+from adjudge.formats.text import write_csv
 
 __all__ = ["appraise_batches_of", "batches_beside", "read_appraise_submissions", "write_appraise_submissions"]
-
-
-# Submissions as rows of Appraise: the way back of `appraise_submissions`.
 
 
 MORE: Final = "appraise"
@@ -49,8 +58,6 @@ COLUMNS: Final = (
     *("login", "target", "item", "type", "source_language", "target_language", "score", "document"),
     *("is_complete", "spans", "start", "end", "batch", "id"),
 )
-
-_OMISSION: Final = "accuracy/omission"
 
 
 def columns_of(
@@ -131,12 +138,14 @@ def spans_of(
             left_out[what] += 1
         else:
             start, end = _units(span, text, left_out)
+            is_missing = span.start is None and span.category == OMISSION and span.label is None
+            label = "" if protocol != "mqm" and is_missing else render_label(span.category, span.label)
             found.append(
                 AppraiseSpan(
                     start=start,
                     end=end,
                     severity=UNDECIDED_MARK if span.severity == "neutral" else span.severity,
-                    error_type=_error_type(span, protocol),
+                    error_type=tuple(label.split("/")) if label else (),
                     is_given=span in given,
                 )
             )
@@ -164,15 +173,6 @@ def _units(span: ErrorSpan, text: str, left_out: Counter[str]) -> tuple[int | No
         span.end,
     )
     return first, last
-
-
-def _error_type(span: ErrorSpan, protocol: str) -> tuple[str, ...]:
-    is_missing = span.start is None and span.category == _OMISSION and span.label is None
-    label = "" if protocol != "mqm" and is_missing else render_label(span.category, span.label)
-    return tuple(label.split("/")) if label else ()
-
-
-# Appraise's campaigns whole: every submission of an export with what its batches showed.
 
 
 _Key = tuple[int, int, str, str, str]
@@ -224,7 +224,7 @@ def read_appraise_submissions(
     campaign = CampaignFile(
         name=path.name.removesuffix(".csv").removesuffix(".scores"),
         protocol=protocols[0],
-        submissions=_in_order(found),
+        submissions=tuple(in_place(sorted(found, key=lambda s: (s.ended, s.started, s.more[MORE]["row"])))),
         settings={"test_set": test_set, **line_end},
     )
     return campaign, +met
@@ -325,16 +325,6 @@ def _differing(submission: Submission, row: AppraiseRow, test_set: str) -> dict[
     return {name: text for name, text in theirs.items() if ours[name] != text}
 
 
-def _in_order(submissions: list[Submission]) -> tuple[Submission, ...]:
-    """By when they were finished, each with the number of those that its person had finished before."""
-    done: Counter[str] = Counter()
-    ordered = []
-    for submission in sorted(submissions, key=lambda s: (s.ended, s.started, s.more[MORE]["row"])):
-        ordered.append(replace(submission, place=done[submission.person]))
-        done[submission.person] += 1
-    return tuple(ordered)
-
-
 _BATCH_SIZE: Final = 100  # of Appraise's own; a document is never cut in two
 
 _Item = tuple[int, int, str]
@@ -365,7 +355,7 @@ def write_appraise_submissions(path: Path | str, file: CampaignFile) -> Counter[
             rows.append((stored.get("row", float("inf")), _as_stored(ours, stored.get("columns"))))
     rows.sort(key=lambda row: row[0])
     line_end = file.settings.get(MORE, {}).get("line_end", "\n")
-    write_columns(path, (columns for _, columns in rows), line_end)
+    write_csv(path, (columns for _, columns in rows), line_end=line_end)
     return +left_out
 
 
@@ -404,19 +394,13 @@ def appraise_batches_of(file: CampaignFile) -> tuple[Batch, ...]:
     numbers, name = _numbers(file.submissions), _test_set(file)
     shown = {(s.task, s.item, r.system): s for s in file.submissions for r in _annotations(s)}
     batches: dict[int, list[BatchItem]] = {}
-    lps: dict[int, str] = {}
+    tasks: dict[int, dict[str, object]] = {}
     for at, (batch, number) in numbers.items():
-        lps.setdefault(batch, shown[at].lp)
+        source, _, target = shown[at].lp.partition("-")
+        task = {"batchNo": batch, "randomSeed": 0, "requiredAnnotations": 1}
+        tasks.setdefault(batch, {**task, "sourceLanguage": source, "targetLanguage": target})
         batches.setdefault(batch, []).append(_item(shown[at], at[2], number, name))
-    return tuple(
-        Batch(items=tuple(items), task=_task(number, lps[number])) for number, items in batches.items()
-    )
-
-
-def _task(number: int, lp: str) -> dict[str, object]:
-    source, _, target = lp.partition("-")
-    languages = {"sourceLanguage": source, "targetLanguage": target}
-    return {"batchNo": number, "randomSeed": 0, "requiredAnnotations": 1, **languages}
+    return tuple(Batch(items=tuple(items), task=tasks[number]) for number, items in batches.items())
 
 
 def _item(submission: Submission, system: str, number: int, test_set: str) -> BatchItem:

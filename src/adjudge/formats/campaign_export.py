@@ -1,4 +1,8 @@
-"""What a campaign comes to: the judgements that count, and the texts that they are about."""
+"""A campaign's submissions: what each one says, which judgements count, and the texts that they are about.
+
+Its export is JSON lines: the first names schema and campaign, every other is a submission. `final_records`
+gives the judgements that count, `campaign_test_set` the texts as they were before any was damaged.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast, get_args
 
@@ -27,6 +32,7 @@ __all__ = [
     "Submission",
     "campaign_test_set",
     "final_records",
+    "in_place",
     "of_latest_pass",
     "read_campaign_file",
     "read_submissions",
@@ -185,9 +191,6 @@ def of_latest_pass(
     return [one for one, number in zip(listed, passes, strict=True) if number == latest[about(one)]]
 
 
-# A campaign's export as JSON lines: the first names schema and campaign, every other is a submission.
-
-
 _HEADER: Final = frozenset({"schema", "name", "protocol", "settings"})
 _KEYS: Final = frozenset(
     {"person", "protocol", "kind", "lp", "document", "segment", "task", "item", "place", "batch"}
@@ -203,12 +206,7 @@ def read_campaign_file(path: Path | str) -> CampaignFile:
         DataError: it is none, or a line is no submission; says which and what is wrong with it.
     """
     header, submissions = read_submissions(path)
-    return CampaignFile(
-        name=header.name,
-        protocol=header.protocol,
-        submissions=tuple(submissions),
-        settings=header.settings,
-    )
+    return replace(header, submissions=tuple(submissions))
 
 
 def read_submissions(path: Path | str) -> tuple[CampaignFile, Iterator[Submission]]:
@@ -299,9 +297,6 @@ def _spans(values: object, fields: Fields) -> tuple[ErrorSpan, ...]:
     return tuple(map(span_from_json, values))
 
 
-# Writing...
-
-
 def write_campaign_file(
     path: Path | str, file: CampaignFile, submissions: Iterable[Submission] | None = None
 ) -> None:
@@ -315,15 +310,10 @@ def write_campaign_file(
     Raises:
         DataError: it cannot be written, or holds what is no JSON: a NaN, half a surrogate pair.
     """
-    write_bytes(Path(path), _lines(file, file.submissions if submissions is None else submissions))
-
-
-def _lines(file: CampaignFile, submissions: Iterable[Submission]) -> Iterator[bytes]:
     settings = _checked(file.settings)
-    yield render_json_line(
-        {"schema": SCHEMA, "name": file.name, "protocol": file.protocol, "settings": settings}
-    )
-    yield from map(render_json_line, map(submission_to_json, submissions))
+    header = {"schema": SCHEMA, "name": file.name, "protocol": file.protocol, "settings": settings}
+    lines = map(submission_to_json, file.submissions if submissions is None else submissions)
+    write_bytes(Path(path), map(render_json_line, chain([header], lines)))
 
 
 def submission_to_json(submission: Submission) -> dict[str, Any]:
@@ -407,7 +397,6 @@ def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], C
 
 
 def _about(record: Judgement) -> tuple[object, ...]:
-    """What a record judges, whoever made it."""
     if isinstance(record, Annotation):
         return record.lp, record.segment, record.system
     return record.lp, record.segment, frozenset(record.systems), record.criterion
@@ -432,6 +421,18 @@ def unsaid_elsewhere(submission: Submission) -> Counter[str]:
             "submissions that the agreement gate dropped, which count there": int(submission.is_dropped),
         }
     )
+
+
+def in_place(finished: Iterable[Submission]) -> Iterator[Submission]:
+    """Give each submission the number of those that its person had finished before.
+
+    Args:
+        finished: all of a campaign, in the order in which they were finished.
+    """
+    done: Counter[str] = Counter()
+    for submission in finished:
+        yield replace(submission, place=done[submission.person])
+        done[submission.person] += 1
 
 
 def select_lp(file: CampaignFile, lp: str) -> CampaignFile:

@@ -1,4 +1,4 @@
-"""Write any format from a test set and records."""
+"""Write what was read in any format, whole or not at all, and refuse early what cannot be written."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ def write_content(
 
 
 def _check(content: Content[Record], target: Format) -> None:
-    """Refuse content that has nothing, or not enough, of what a format holds."""
     if target.is_campaign and not target.is_for_people and content.campaign is None:
         why = "and the input has judgements alone" if content.records else "and the input has no judgements"
         raise UsageError(f"{target.name} says who judged what when, {why}")
@@ -113,15 +112,15 @@ def check_target(path: Path | str, form: str, *, force: bool = False) -> Format:
         raise UsageError(f"{path} is a {kind}, {target.name} is not: choose another name")
     foreign = sorted(e.name for e in path.iterdir() if e.name not in target.files) if target.files else []
     if foreign:
-        what = f"{foreign[0]!r}, which is no part of {target.name}"
-        raise UsageError(f"{path} also holds {what}: choose another name")
+        raise UsageError(
+            f"{path} also holds {foreign[0]!r}, which is no part of {target.name}: choose another name"
+        )
     if not force and (not target.files or any(path.iterdir())):
         raise UsageError(f"{path} exists: --force replaces it")
     return target
 
 
 def _swap(new: Path, path: Path) -> None:
-    """Put a new folder in the place of an old one."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         new.replace(path)

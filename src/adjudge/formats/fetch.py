@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final, NamedTuple
 
 from adjudge.errors import DataError, warn
-from adjudge.formats.catalog import PublicSet, cache_folder, cached_path, find_public_set
+from adjudge.formats.catalog import cache_folder, cached_path, find_public_set
 from adjudge.store.files import write_text
 
 __all__ = ["Limits", "download", "fetch", "unpack"]
@@ -53,10 +53,7 @@ def fetch(name: str, *, progress: Progress | None = None, limits: Limits = _LIMI
         UsageError: no such name.
         DataError: the download or its archive is not what it should be, or there is no network.
     """
-    return _fetch(find_public_set(name), progress, limits)
-
-
-def _fetch(entry: PublicSet, progress: Progress | None, limits: Limits) -> Path:
+    entry = find_public_set(name)
     path = cached_path(entry)
     if path.exists():
         return path
@@ -69,9 +66,6 @@ def _fetch(entry: PublicSet, progress: Progress | None, limits: Limits) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         archive.replace(path)
     return path
-
-
-# Downloading...
 
 
 def download(url: str, path: Path, *, progress: Progress | None = None, limit: int = _LIMITS.download) -> str:
@@ -88,7 +82,8 @@ def download(url: str, path: Path, *, progress: Progress | None = None, limit: i
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise DataError(f"cannot download {url}: {reason}; the same call goes on where it stopped") from error
-    digest = _digest(part)
+    with part.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     _record(path, url, digest, part.stat().st_size)
     part.replace(path)
     _mark(part).unlink(missing_ok=True)
@@ -167,25 +162,18 @@ def _receive(response: HTTPResponse, part: Path, progress: Progress | None, limi
         raise OSError(f"{here} of {total} bytes arrived")
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _record(path: Path, url: str, digest: str, size: int) -> None:
     """Keep what was fetched and when; warn if it is not what the first fetch brought."""
     log = path.with_name(path.name + ".json")
     fetched = json.loads(log.read_text()) if log.exists() else []
     if fetched and fetched[0]["sha256"] != digest:
-        first = f"{fetched[0]['sha256'][:12]} of {fetched[0]['time'][:10]}"
-        message = f"{url} changed: SHA-256 {digest[:12]}, the first fetch was {first}; scores may move"
-        warn(message)
+        warn(
+            f"{url} changed: SHA-256 {digest[:12]}, the first fetch was {fetched[0]['sha256'][:12]} of "
+            f"{fetched[0]['time'][:10]}; scores may move"
+        )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fetched.append({"url": url, "sha256": digest, "bytes": size, "time": now})
     write_text(log, [json.dumps(fetched, indent=2), "\n"])
-
-
-# Unpacking...
 
 
 def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from adjudge.core.record import Record
+from adjudge.core.record import Annotation, Failure, Record
 from adjudge.core.segment import TestSet
 from adjudge.formats.campaign_export import CampaignFile, campaign_test_set, final_records
 
-__all__ = ["Content", "ContentWithTexts", "content_of"]
+__all__ = ["Content", "ContentWithTexts", "annotations_among", "content_of"]
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
@@ -35,6 +35,11 @@ class Content(Generic[R_co]):
     campaign: CampaignFile | None = None
     origin: Path | None = None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was odd or left out, for people."""
+        return tuple(f"{amount:,} {what}" for what, amount in self.met.items())
+
 
 @dataclass(frozen=True, kw_only=True)
 class ContentWithTexts(Content[R_co]):
@@ -47,3 +52,22 @@ def content_of(campaign: CampaignFile) -> Content[Record]:
     """A campaign with its texts and with those of its judgements that count."""
     records, met = final_records(campaign.submissions)
     return Content(test_set=campaign_test_set(campaign), records=records, met=met, campaign=campaign)
+
+
+def annotations_among(
+    records: Iterable[Record], left_out: Counter[str], lp: str | None = None
+) -> Iterator[Annotation]:
+    """Give the records that a format of annotations can hold, and count the others.
+
+    Args:
+        records: of any kind.
+        left_out: what the format cannot hold and how often, which is added to.
+        lp: the language pair of a format that has one.
+    """
+    for record in records:
+        if lp is not None and record.lp != lp:
+            left_out["records of other language pairs"] += 1
+        elif isinstance(record, Annotation):
+            yield record
+        else:
+            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1

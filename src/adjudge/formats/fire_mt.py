@@ -42,7 +42,6 @@ CRITERIA: Final[Mapping[str, str]] = {
 
 _COUNTS: Final[Mapping[str, Verdict]] = {"A>B": "A", "A≈B": "E", "A<B": "B"}
 _LABELS: Final = frozenset({"A", "B", "E", "NONE"})
-_PEOPLE: Final = 3
 _NAME: Final = re.compile(r"(?P<lp>[a-z]{2,3}-[a-z]{2,3})-annotation\.json")
 
 
@@ -178,7 +177,12 @@ def _verdicts(row: Fields, criterion: str) -> tuple[Verdict, Verdict, Verdict]:
     """
     judged = row.mapping(criterion)
     counts, label = judged.get("annotation"), judged.get("label")
-    if not isinstance(counts, dict) or counts.keys() != _COUNTS.keys() or not _are_three(counts):
+    if (
+        not isinstance(counts, dict)
+        or counts.keys() != _COUNTS.keys()
+        or not all(isinstance(n, int) and n >= 0 for n in counts.values())
+        or sum(counts.values()) != 3
+    ):
         row.fail(
             f"{criterion!r} needs 'annotation' with {', '.join(_COUNTS)} of three people, got {counts!r}"
         )
@@ -189,7 +193,3 @@ def _verdicts(row: Fields, criterion: str) -> tuple[Verdict, Verdict, Verdict]:
         row.fail(f"the label of {criterion!r} is {label}, and three people say {wanted}: {counts!r}")
     first, second, third = said
     return first, second, third
-
-
-def _are_three(counts: Mapping[str, object]) -> bool:
-    return all(isinstance(n, int) and n >= 0 for n in counts.values()) and sum(counts.values()) == _PEOPLE  # type: ignore[arg-type]

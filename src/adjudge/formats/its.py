@@ -1,6 +1,8 @@
 """ITS 2.0: how a quality issue, its severity and who found it are said in localisation files.
 
-The types are those of the Internationalization Tag Set 2.0 (W3C, 2013), appendix C.
+The types are those of the Internationalization Tag Set 2.0 (W3C, 2013), appendix C. Beside them stands all
+that adjudge says of a judgement (`render_stated`, `read_stated`); `keep_spans` and `keep_rating` say what of
+it still holds once somebody has changed the file.
 """
 
 from __future__ import annotations
@@ -170,11 +172,9 @@ def severity_of(number: float) -> tuple[Severity, bool]:
     return min(steps)[2], False
 
 
-# What adjudge says of a judgement in XLIFF beside ITS, so that nothing is lost, and what of it still holds.
-
-
 STATED_NAMESPACE: Final = "urn:adjudge:xliff"
 STATED: Final = f"{{{STATED_NAMESPACE}}}record"
+"""Attribute with what adjudge says of a judgement beside ITS, so that nothing is lost."""
 
 _PLACE: Final = frozenset({"kind", "lp", "segment", "system", "annotator"})
 _UNWRITABLE: Final = str.maketrans({"\ufffe": "\\ufffe", "\uffff": "\\uffff"})

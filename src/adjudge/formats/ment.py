@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +22,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import choose_lp, find_lps
-from adjudge.formats.text import absent_translations, check_file_name, left_out
+from adjudge.formats.text import absent_translations, check_file_name, json_objects, left_out, of_lp
 from adjudge.store.files import Fields, find_files, read_fields, read_json_lines, write_lines
 
 __all__ = [
@@ -83,12 +82,10 @@ def read_ment_folder(path: Path | str, lp: str | None = None) -> TestSet:
 def _read_column(
     file: Path, key: str, sources: list[str] | None = None, source: Path | None = None
 ) -> list[str]:
-    """Read one text a line; as many as there are sources."""
     known = frozenset({key})
     found = [read_fields(value, known, "MENT", file, line).text(key) for line, value in read_json_lines(file)]
     if sources is not None and len(found) != len(sources):
-        counts = f"{file} has {len(found)} lines, {source} has {len(sources)}"
-        raise DataError(f"{counts}; they need equally many")
+        raise DataError(f"{file} has {len(found)} lines, {source} has {len(sources)}; they need equally many")
     return found
 
 
@@ -124,12 +121,12 @@ def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
 def _references(test_set: TestSet, name: str) -> list[str]:
     missing = [s.segment for s in test_set if name not in s.references]
     if missing:
-        message = f"MENT cannot say that a reference is missing: {name!r} lacks {len(missing)} segments"
-        raise DataError(f"{message}, the first is {missing[0]!r}")
+        raise DataError(
+            f"MENT cannot say that a reference is missing: {name!r} lacks {len(missing)} segments, the "
+            f"first is {missing[0]!r}"
+        )
     return [s.references[name] for s in test_set]
 
-
-# The JSONL form...
 
 _TRANSLATION: Final = re.compile(r"trans_([0-9]+)")
 _SCORE: Final = re.compile(r"avg_trans_([0-9]+)_score")
@@ -144,17 +141,8 @@ def read_ment_file(path: Path | str, lp: str | None = None) -> TestSet:
         UsageError: the file has no segment of that lp.
     """
     path = Path(path)
-    test_set = TestSet(
-        name=path.name.split(".")[0], segments=tuple(_segment(fields) for fields in _read_rows(path))
-    )
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
-
-
-def _read_rows(path: Path) -> Iterator[Fields]:
-    for line, value in read_json_lines(path):
-        if not isinstance(value, dict):
-            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
-        yield Fields(value, "MENT", path, line)
+    segments = tuple(map(_segment, json_objects(path, "MENT")))
+    return of_lp(TestSet(name=path.name.split(".")[0], segments=segments), lp)
 
 
 def _segment(fields: Fields) -> Segment:
@@ -199,7 +187,7 @@ def read_ment_ratings(path: Path | str, lp: str | None = None) -> list[Annotatio
             protocol="sqm",
             rating=fields.number(key),
         )
-        for fields in _read_rows(Path(path))
+        for fields in json_objects(Path(path), "MENT")
         if wanted is None or _lp(fields) == wanted
         for key in fields.values
         if (match := _SCORE.fullmatch(key)) and fields.has(key)

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.protocol import Severity, find_category, find_severity
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
+from adjudge.core.protocol import find_category, find_severity
+from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AdjudgeError, DataError, UsageError
-from adjudge.formats.file_content import ContentWithTexts
+from adjudge.formats.file_content import ContentWithTexts, annotations_among
 from adjudge.formats.text import single_lp
 from adjudge.store.files import read_fields, read_json, read_lines, write_lines
 from adjudge.store.json_lines import counts_from_json, span_from_json, span_to_json
@@ -47,9 +47,6 @@ __all__ = [
     "render_label",
     "write_mqm_tsv",
 ]
-
-
-# Labels of the MQM data as their files spell them, to the words of `core.protocol` and back.
 
 
 class Label(NamedTuple):
@@ -78,40 +75,16 @@ def render_label(category: str | None, label: str | None) -> str:
     return capitals + "!" if category == "non-translation" else capitals
 
 
-def render_severity(severity: Severity) -> str:
-    """Severity as Google's files spell it."""
-    return severity.capitalize()
-
-
-# What an MQM TSV has no column for, kept in its metadata under `adjudge`; other readers leave it alone.
-
-
 _KEY: Final = "adjudge"
+"""Key of a row's metadata with what an MQM TSV has no column for; other readers leave it alone."""
 _KEYS: Final = frozenset(
     {"span", "with", "document", "protocol", "rating", "counts", "flags", "rationale", "first"}
 )
 
 
-def read_span(metadata: Mapping[str, object], path: Path, line: int) -> ErrorSpan | None:
-    """The span of a row, if it is stated in whole."""
-    ours = metadata.get(_KEY)
-    span = ours.get("span") if isinstance(ours, dict) else None
-    return None if span is None else span_from_json(span, path, line)
-
-
-def read_partner(metadata: Mapping[str, object]) -> str | None:
-    """Whom a system was judged beside, empty for nobody; None where the file does not say."""
-    ours = metadata.get(_KEY)
-    if not isinstance(ours, dict):
-        return None
-    partner = ours.get("with", "")
-    return partner if isinstance(partner, str) else None
-
-
-def read_judgement(metadata: Mapping[str, object], annotation: Annotation) -> Annotation:
+def read_judgement(ours: Mapping[str, object] | None, annotation: Annotation) -> Annotation:
     """Give an annotation what its first row states beside the spans; that replaces what was found out."""
-    ours = metadata.get(_KEY)
-    if not isinstance(ours, dict) or not ours.get("first"):
+    if not ours or not ours.get("first"):
         return annotation
     fields = read_fields(ours, _KEYS, "metadata of adjudge")
     return replace(
@@ -142,21 +115,17 @@ def render_extras(
     if span is not None and not _is_plain(span, text):
         ours["span"] = span_to_json(span)
     if first:
-        ours |= {"first": True, **_judgement(annotation, document)}
+        values = {
+            "document": None if annotation.document == document else annotation.document,
+            "protocol": None if annotation.protocol == "mqm" else annotation.protocol,
+            "rating": annotation.rating,
+            "counts": dict(annotation.counts) or None,
+            "flags": list(annotation.flags) or None,
+            "rationale": annotation.rationale,
+        }
+        ours |= {"first": True, **{key: value for key, value in values.items() if value is not None}}
     note = {"note": span.note} if span is not None and span.note else {}
     return {**note, **({_KEY: ours} if ours else {})}
-
-
-def _judgement(annotation: Annotation, document: str) -> dict[str, Any]:
-    values = {
-        "document": None if annotation.document == document else annotation.document,
-        "protocol": None if annotation.protocol == "mqm" else annotation.protocol,
-        "rating": annotation.rating,
-        "counts": dict(annotation.counts) or None,
-        "flags": list(annotation.flags) or None,
-        "rationale": annotation.rationale,
-    }
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def _is_plain(span: ErrorSpan, text: str) -> bool:
@@ -169,9 +138,6 @@ def _is_plain(span: ErrorSpan, text: str) -> bool:
         and span.text == text[span.start : span.end]
         and read_label(label.strip()) == (span.category, span.label)
     )
-
-
-# Rows of an MQM TSV: the columns of every year, under the names of the latest one.
 
 
 COLUMNS: Final = (
@@ -207,6 +173,7 @@ class Row:
         category: as spelled.
         severity: as spelled.
         metadata: the JSON object of that column.
+        ours: what it says under `adjudge`; None where it says nothing.
         comment: text of a comment column, or of metadata that is no JSON.
     """
 
@@ -221,6 +188,7 @@ class Row:
     category: str
     severity: str
     metadata: Mapping[str, object] = field(default_factory=dict)
+    ours: Mapping[str, object] | None = None
     comment: str = ""
 
 
@@ -279,6 +247,7 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
         if lacking := [name for name in _WANTED if name not in cells]:
             raise DataError(f"a row of {len(fields)} fields has no {lacking[0]!r}", path=path, line=line)
     metadata, note = _read_metadata(cells.get("metadata", ""), path, line)
+    ours = metadata.get(_KEY)
     for name, cell in cells.items():
         if name not in COLUMNS and name != "comment" and cell:
             met[f"cells of a column {name!r} that nobody reads"] += 1
@@ -294,12 +263,13 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
         category=cells["category"].strip(),
         severity=cells["severity"].strip(),
         metadata=metadata,
+        ours=ours if isinstance(ours, dict) else None,
         comment=cells.get("comment", "") or note,
     )
 
 
 def _align_short(fields: list[str], path: Path, line: int) -> dict[str, str]:
-    """Read a row that lacks columns: system and document first, four known fields last, ids between."""
+    """A row that lacks columns has system and document first, four known fields last, ids between."""
     ids = fields[2:-4]
     if not 1 <= len(ids) <= 3:
         raise DataError(f"a row of {len(fields)} fields fits no known layout", path=path, line=line)
@@ -309,14 +279,11 @@ def _align_short(fields: list[str], path: Path, line: int) -> dict[str, str]:
 
 
 def _read_metadata(cell: str, path: Path, line: int) -> tuple[Mapping[str, object], str]:
-    """Read the metadata of a row; text that is no object is a rater's note, as in older files."""
+    """Text that is no object is a rater's note, as in older files."""
     if not cell.startswith("{"):
         return {}, cell
     value = read_json(cell, path=path, line=line)
     return (value, "") if isinstance(value, dict) else ({}, cell)
-
-
-# Where the marked text of an MQM row is: tags, token indices, and texts that raters edited.
 
 
 _TAG: Final = re.compile(r"</?v>")
@@ -433,7 +400,7 @@ def _align(text: str, other: str) -> list[tuple[int, int]]:
 
 
 def _costs(text: str, other: str) -> NDArray[np.int64]:
-    """Edits from every start of a text to every start of another, a row at a time."""
+    """Edits from every start of a text to every start of another: (len(text) + 1) × (len(other) + 1)."""
     import numpy as np
 
     steps = np.arange(len(other) + 1)
@@ -469,7 +436,6 @@ K = TypeVar("K")
 
 _CLEAN: Final = {"no-error", "no error"}
 _CHECK: Final = "hotw-test"
-_UNKNOWN: Final = "unknown"
 
 _MET: Final = {
     "span_unbalanced": "tags without a partner",
@@ -539,7 +505,12 @@ def read_mqm_tsv(path: Path | str, lp: str | None = None, test_set: TestSet | No
     records = reader.read()
     met["rows with metadata only"] += len(rows) - len(checks) - len(rated)
     met["attention checks, kept apart from the errors"] += len(checks)
-    met["segments whose docSegId is not their place in this file, and is not kept"] += _displaced(rated)
+    keys = [*dict.fromkeys((row.document, row.position, row.segment) for row in rated)]
+    places = _numbers_in_documents(document for document, _, _ in keys)
+    met["segments whose docSegId is not their place in this file, and is not kept"] += sum(
+        position.isdecimal() and int(position) != place
+        for (_, position, _), place in zip(keys, places, strict=True)
+    )
     met += reader.met
     return MqmFile(
         test_set=reader.test_set(path.name.split(".")[0]),
@@ -565,8 +536,6 @@ def _find_lp(rows: Iterable[Row], lp: str | None, path: Path) -> str:
 
 
 class _Reader:
-    """Reads the rows of one file, of one language pair."""
-
     def __init__(self, path: Path, lp: str, rows: list[Row], test_set: TestSet | None) -> None:
         self.path = path
         self.lp = lp
@@ -632,32 +601,37 @@ class _Reader:
             lp=self.lp,
             segment=segment,
             system=system,
-            annotator=rater or _UNKNOWN,
+            annotator=rater or "unknown",
             protocol="mqm",
             document=rows[0].document,
             spans=tuple(spans),
             flags=(*with_partner, *sorted(flags)),
         )
         try:
-            return read_judgement(rows[0].metadata, annotation)
+            return read_judgement(rows[0].ours, annotation)
         except AdjudgeError as error:
             raise DataError(str(error), path=self.path, line=rows[0].line) from error
 
     def _is_clean(self, row: Row) -> bool:
         clean = [label.lower() in _CLEAN for label in (row.category, row.severity)]
         if any(clean) and not all(clean):
-            labels = f"category {row.category!r} with severity {row.severity!r}"
-            raise DataError(f"{labels} contradict each other", path=self.path, line=row.line)
+            raise DataError(
+                f"category {row.category!r} with severity {row.severity!r} contradict each other",
+                path=self.path,
+                line=row.line,
+            )
         return all(clean)
 
     def _span(self, row: Row, segment: str, system: str, flags: set[str]) -> ErrorSpan:
-        stated = read_span(row.metadata, self.path, row.line)
-        if stated is not None:
-            return stated
+        if row.ours is not None and (stated := row.ours.get("span")) is not None:
+            return span_from_json(stated, self.path, row.line)
         severity = find_severity(row.severity)
         if severity is None:
-            message = f"severity must be neutral, minor, major, critical or No-error, got {row.severity!r}"
-            raise DataError(message, path=self.path, line=row.line)
+            raise DataError(
+                f"severity must be neutral, minor, major, critical or No-error, got {row.severity!r}",
+                path=self.path,
+                line=row.line,
+            )
         category, label = read_label(row.category)
         if label is not None and category is None:
             flags.add("category_unknown")
@@ -678,7 +652,6 @@ class _Reader:
         )
 
     def _place(self, row: Row, segment: str, system: str, flags: set[str]) -> tuple[Side, Mark | None]:
-        """Find the mark of a row, in the text of the unit."""
         source, target = read_tags(row.source), read_tags(row.target)
         odd = []
         if source is not None and target is not None:
@@ -686,7 +659,9 @@ class _Reader:
         side: Side = "source" if target is None and source is not None else "translation"
         mark = source if side == "source" else target
         text = remove_tags(row.source if side == "source" else row.target)
-        tokens = self._token_range(row, side, text)
+        key = "source" if side == "source" else "target"
+        told = self._tokens.get((row.document, row.position, row.system, key))
+        tokens = token_range(row.metadata, f"{key}_spans", told, text)
         if mark is None and tokens is not None:
             mark = Mark(*tokens)
         elif mark is not None and tokens is not None and tokens != mark[:2]:
@@ -699,13 +674,7 @@ class _Reader:
         wanted = self.source(segment) if side == "source" else self.target(segment, system)
         return side, mark if text == wanted else carry_over(text, mark, wanted)
 
-    def _token_range(self, row: Row, side: Side, text: str) -> tuple[int, int] | None:
-        key = "source" if side == "source" else "target"
-        tokens = self._tokens.get((row.document, row.position, row.system, key))
-        return token_range(row.metadata, f"{key}_spans", tokens, text)
-
     def _note_edits(self, row: Row, segment: str, system: str, flags: set[str]) -> None:
-        """Keep the texts of a row that are not those of the unit."""
         texts: tuple[tuple[Side, str, str], ...] = (
             ("source", remove_tags(row.source), self.source(segment)),
             ("translation", remove_tags(row.target), self.target(segment, system)),
@@ -753,26 +722,25 @@ def _segment_ids(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
     return {key: ":".join(key) for key in keys}
 
 
-def _displaced(rows: Iterable[Row]) -> int:
-    """Number of segments whose position in their document does not follow from the file."""
+def _numbers_in_documents(documents: Iterable[str]) -> Iterator[int]:
+    """Number each of some segments within its document, from 1."""
     counts: Counter[str] = Counter()
-    found = 0
-    for document, position, _ in dict.fromkeys((row.document, row.position, row.segment) for row in rows):
+    for document in documents:
         counts[document] += 1
-        found += position.isdecimal() and int(position) != counts[document]
-    return found
+        yield counts[document]
 
 
 def _split_names(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
     """System and partner of each name; a side-by-side pair was judged from its other side too."""
-    stated: dict[str, str | None] = {}
+    stated: dict[str, str | None] = {}  # None where the file does not say it, empty for nobody
     for row in rows:
-        stated[row.system] = stated.get(row.system) or read_partner(row.metadata)
+        partner = None if row.ours is None else row.ours.get("with", "")
+        stated[row.system] = stated.get(row.system) or (partner if isinstance(partner, str) else None)
     split = {}
     for name, known in stated.items():
-        system, _, partner = name.partition("_with_")
-        both = known is None and partner and f"{partner}_with_{system}" in stated
-        beside = partner if both else known or ""
+        system, _, other = name.partition("_with_")
+        both = known is None and other and f"{other}_with_{system}" in stated
+        beside = other if both else known or ""
         split[name] = (name.removesuffix(f"_with_{beside}") if beside else name, beside)
     return split
 
@@ -797,14 +765,10 @@ def _most_common(rows: Iterable[tuple[K, str, str]]) -> dict[K, str]:
     return {key: texts.most_common(1)[0][0] for key, texts in counts.items()}
 
 
-# Annotations as MQM TSV in the columns of Marot; read back, they are equal.
-
-
-_NO_ERROR = "No-error"
-
-
 def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
-    """Write the annotations of one language pair, one line an error.
+    """Write the annotations of one language pair, one line an error, in the columns of Marot.
+
+    Read back, they are equal.
 
     Args:
         path: the file.
@@ -821,14 +785,7 @@ def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet
     """
     lp = single_lp(test_set)
     left_out: Counter[str] = Counter()
-    chosen: list[Annotation] = []
-    for record in records:
-        if record.lp != lp:
-            left_out["records of other language pairs"] += 1
-        elif isinstance(record, Annotation):
-            chosen.append(record)
-        else:
-            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
+    chosen = list(annotations_among(records, left_out, lp))
     rows = list(_rows(chosen, test_set, Path(path)))
     write_lines(Path(path), ("\t".join(row) for row in [COLUMNS, *rows]))
     judged = {(a.segment, a.system) for a in chosen}
@@ -842,16 +799,19 @@ def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet
 
 def _rows(annotations: Iterable[Annotation], test_set: TestSet, path: Path) -> Iterator[list[str]]:
     segments = {s.segment: s for s in test_set}
-    positions = _segment_positions(test_set)
+    places = _numbers_in_documents(segment.document for segment in test_set)
+    positions = {s.segment: str(place) for s, place in zip(test_set, places, strict=True)}
     seen: set[tuple[str, str, str]] = set()
     for annotation in annotations:
         segment = segments.get(annotation.segment)
         if segment is None or annotation.system not in segment.translations:
-            what = f"{annotation.system!r} of segment {annotation.segment!r}"
             raise DataError(
-                f"the test set has no translation by {what}, which {annotation.annotator!r} judged"
+                f"the test set has no translation by {annotation.system!r} of segment "
+                f"{annotation.segment!r}, which {annotation.annotator!r} judged"
             )
-        system, partner = _full_name(annotation)
+        beside = [flag.removeprefix("with:") for flag in annotation.flags if flag.startswith("with:")]
+        partner = beside[0] if beside else ""
+        system = f"{annotation.system}_with_{partner}" if partner else annotation.system
         key = (annotation.segment, system, annotation.annotator)
         if key in seen:
             raise DataError(
@@ -871,29 +831,13 @@ def _rows(annotations: Iterable[Annotation], test_set: TestSet, path: Path) -> I
             yield [*row, json.dumps(extras, ensure_ascii=False) if extras else ""]
 
 
-def _segment_positions(test_set: TestSet) -> dict[str, str]:
-    """Number of each segment within its document, from 1."""
-    counts: Counter[str] = Counter()
-    found = {}
-    for segment in test_set:
-        counts[segment.document] += 1
-        found[segment.segment] = str(counts[segment.document])
-    return found
-
-
-def _full_name(annotation: Annotation) -> tuple[str, str]:
-    """Name as side-by-side files have it, and the partner in it."""
-    partner = next((flag.removeprefix("with:") for flag in annotation.flags if flag.startswith("with:")), "")
-    return (f"{annotation.system}_with_{partner}" if partner else annotation.system), partner
-
-
 def _labels(span: ErrorSpan | None) -> tuple[str, str]:
     if span is None:
-        return _NO_ERROR, _NO_ERROR
+        return "No-error", "No-error"
     label = render_label(span.category, span.label)
-    if label.strip().lower() in {_NO_ERROR.lower(), "no error", "hotw-test"}:
+    if label.strip().lower() in {*_CLEAN, _CHECK}:
         raise DataError(f"in an MQM TSV {label!r} is no category of an error")
-    return label, render_severity(span.severity)
+    return label, span.severity.capitalize()
 
 
 def _mark(text: str, span: ErrorSpan | None, side: str) -> str:
@@ -907,7 +851,10 @@ def _mark(text: str, span: ErrorSpan | None, side: str) -> str:
 def _check(row: list[str], segment: Segment, path: Path) -> None:
     for name, cell in zip(COLUMNS, row, strict=False):
         if "\t" in cell or "\n" in cell:
-            message = f"an MQM TSV cannot hold a tab or a line end, as in the {name} of segment"
-            raise DataError(f"{message} {segment.segment!r}; write JSONL instead", path=path)
+            raise DataError(
+                f"an MQM TSV cannot hold a tab or a line end, as in the {name} of segment "
+                f"{segment.segment!r}; write JSONL instead",
+                path=path,
+            )
         if not cell and name in {"system", "globalSegId", "rater"}:
             raise DataError(f"an MQM TSV needs a {name} for segment {segment.segment!r}", path=path)

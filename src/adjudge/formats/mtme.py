@@ -1,4 +1,4 @@
-"""Folders in the layout of mt-metrics-eval, version 2: a test set with its human and metric scores.
+"""Test sets, segment scores and error spans in the layout of mt-metrics-eval, version 2.
 
 `sources/L.txt`, `documents/L.docs` (`DOMAIN<TAB>DOC`), `references/L.NAME.txt`,
 `system-outputs/L/SYSTEM.txt`, `human-scores/L.NAME.LEVEL.score`, `metric-scores/L/NAME-REF.LEVEL.score`.
@@ -7,12 +7,14 @@ Lines are kept as they stand: white space at their ends is text, and so is a byt
 offsets of WMT23's error spans count it. A segment's id is its line number, from 1. Where a system has no
 output its line says `[No translation supplied]`; that translation is absent here. A reference that was scored
 as a system stands in `system-outputs` too, and is then both.
+
+Segment scores (`.seg.score`) and error spans (`.seg.rating`) have a line for each segment of each system and
+no ids, so that they are read with the test set that they lie in; a line of `None` was not judged.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -20,15 +22,22 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.mqm import Weights, find_weights
+from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_severity
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
+from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.file_content import Content
+from adjudge.formats.file_content import Content, annotations_among
 from adjudge.formats.mqm_tsv import read_label
-from adjudge.formats.score_file import AVERAGES, Level, ScoreTable, read_score_file, write_score_file
-from adjudge.formats.text import check_file_name, check_lines, left_out, read_aligned, single_lp
+from adjudge.formats.score_file import (
+    AVERAGES,
+    Level,
+    ScoreTable,
+    name_and_lp,
+    read_score_file,
+    write_score_file,
+)
+from adjudge.formats.text import check_file_name, left_out, read_aligned, single_lp, write_aligned
 from adjudge.store.files import Fields, find_files, read_fields, read_json, read_lines, write_lines
 
 __all__ = [
@@ -40,6 +49,7 @@ __all__ = [
     "find_test_set",
     "is_mtme_folder",
     "rater_name",
+    "read_bare_scores",
     "read_mtme",
     "read_ratings",
     "read_score_records",
@@ -122,9 +132,11 @@ def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = F
     }
     if sources_only:
         systems, references = {}, {}
-    files = {("source", ""): source}
-    files |= {("system", name): file for name, file in systems.items()}
-    files |= {("reference", name): file for name, file in references.items()}
+    files = {
+        ("source", ""): source,
+        **{("system", name): file for name, file in systems.items()},
+        **{("reference", name): file for name, file in references.items()},
+    }
     lines = read_aligned(files, keep_mark=True)
     documents = _read_documents(find_files(path, f"documents/{stem}.docs"), source, len(lines["source", ""]))
     segments = tuple(
@@ -147,7 +159,6 @@ def _present(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_documents(files: list[Path], source: Path, count: int) -> list[tuple[str, str]]:
-    """Read domain and document of every segment; empty ones where there is no such file."""
     if not files:
         return [("", "")] * count
     (path,), found = files, []
@@ -157,8 +168,9 @@ def _read_documents(files: list[Path], source: Path, count: int) -> list[tuple[s
             raise DataError(f"wanted DOMAIN<TAB>DOCUMENT, got {line!r}", path=path, line=number)
         found.append((domain, document))
     if len(found) != count:
-        counts = f"{path} has {len(found)} lines, {source} has {count}"
-        raise DataError(f"{counts}; line-aligned files need equally many")
+        raise DataError(
+            f"{path} has {len(found)} lines, {source} has {count}; line-aligned files need equally many"
+        )
     _check_documents((document for _, document in found), path)
     return found
 
@@ -167,9 +179,6 @@ def _check_documents(documents: Iterable[str], path: Path) -> None:
     blocks = Counter(document for document, _ in groupby(documents) if document)
     if torn := [document for document, number in blocks.items() if number > 1]:
         raise DataError(f"segments of document {torn[0]!r} do not stand together", path=path)
-
-
-# Writing...
 
 
 def write_mtme(path: Path | str, test_set: TestSet) -> Counter[str]:
@@ -185,10 +194,7 @@ def write_mtme(path: Path | str, test_set: TestSet) -> Counter[str]:
     files: dict[Path, list[str]] = {}
     for lp in test_set.lps:
         files |= _render(path, lp, test_set.select(lp=lp))
-    for file, lines in files.items():
-        check_lines(lines, file, keep_mark=True)
-    for file, lines in files.items():
-        write_lines(file, lines)
+    write_aligned(files, keep_mark=True)
     return left_out(test_set, holds_documents=True)
 
 
@@ -198,11 +204,15 @@ def _render(path: Path, lp: str, test_set: TestSet) -> dict[Path, list[str]]:
         file = path / "system-outputs" / lp / f"{check_file_name(name)}.txt"
         files[file] = _texts((s.translations.get(name) for s in test_set), file)
     for name in test_set.references:
-        file = path / "references" / f"{lp}.{_reference_name(name)}.txt"
+        if "." in name or "-" in name or name in {"all", "src"}:
+            raise DataError(f"in this layout the name of a reference has no '.' and no '-', got {name!r}")
+        file = path / "references" / f"{lp}.{check_file_name(name)}.txt"
         files[file] = _texts((s.references.get(name) for s in test_set), file)
     if any(s.document or s.domain for s in test_set):
         file = path / "documents" / f"{lp}.docs"
-        files[file] = [_document_line(s, file) for s in test_set]
+        if tabbed := [s.segment for s in test_set if "\t" in s.domain + s.document]:
+            raise DataError(f"a tab in domain or document of segment {tabbed[0]!r}", path=file)
+        files[file] = [f"{s.domain}\t{s.document}" for s in test_set]
         _check_documents((s.document for s in test_set), file)
     return files
 
@@ -214,21 +224,6 @@ def _texts(texts: Iterable[str | None], file: Path) -> list[str]:
     return [NO_TRANSLATION if text is None else text for text in found]
 
 
-def _reference_name(name: str) -> str:
-    if "." in name or "-" in name or name in {"all", "src"}:
-        raise DataError(f"in this layout the name of a reference has no '.' and no '-', got {name!r}")
-    return check_file_name(name)
-
-
-def _document_line(segment: Segment, file: Path) -> str:
-    if "\t" in segment.domain + segment.document:
-        raise DataError(f"a tab in domain or document of segment {segment.segment!r}", path=file)
-    return f"{segment.domain}\t{segment.document}"
-
-
-# Scores...
-
-
 def find_score_files(path: Path | str, lp: str) -> list[ScoreFile]:
     """Score files of one language pair, human ones first, in order of their names.
 
@@ -238,31 +233,21 @@ def find_score_files(path: Path | str, lp: str) -> list[ScoreFile]:
     path = Path(path)
     lps = find_lps(path)
     stem = lps[choose_lp(lps, lp, path)]
-    human = [_human_file(file, stem) for file in find_files(path, f"human-scores/{stem}.*.score")]
-    metric = [_metric_file(file) for file in find_files(path, f"metric-scores/{stem}/*.score")]
-    return [file for file in human + metric if file is not None]
+    human = find_files(path, f"human-scores/{stem}.*.score")
+    metric = find_files(path, f"metric-scores/{stem}/*.score")
+    return [*_named_score_files(human, "gold", f"{stem}."), *_named_score_files(metric, "metric")]
 
 
-def _human_file(file: Path, stem: str) -> ScoreFile | None:
-    *name, level = file.name.removeprefix(f"{stem}.").removesuffix(".score").split(".")
-    if level not in get_args(Level):
-        return None
-    return ScoreFile(file, "gold", ".".join(name), "", cast("Level", level))
-
-
-def _metric_file(file: Path) -> ScoreFile | None:
-    *stem, level = file.name.removesuffix(".score").split(".")
-    if level not in get_args(Level):
-        return None
-    name, dash, reference = ".".join(stem).rpartition("-")
-    full = name if dash else reference
-    return ScoreFile(file, "metric", full, reference if dash else "", cast("Level", level))
-
-
-# Segment scores of mt-metrics-eval and of WMT's MQM data: one annotation a score, none for `None`.
-
-
-_ENDING: Final = ".seg.score"
+def _named_score_files(
+    files: Iterable[Path], kind: Literal["gold", "metric"], prefix: str = ""
+) -> Iterator[ScoreFile]:
+    """Read the names of files, less those of no level."""
+    for file in files:
+        name, _, level = file.name.removeprefix(prefix).removesuffix(".score").rpartition(".")
+        if level in get_args(Level):
+            metric, dash, reference = name.rpartition("-")
+            shown = (metric, reference) if dash and kind == "metric" else (name, "")
+            yield ScoreFile(file, kind, *shown, cast("Level", level))
 
 
 def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "metric") -> list[Annotation]:
@@ -278,7 +263,7 @@ def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "met
             differ, or a segment that was rated is not in the test set.
     """
     path, lp = Path(path), single_lp(test_set)
-    annotator = path.name.removesuffix(_ENDING).removesuffix(AVERAGES).removeprefix(f"{lp}.")
+    annotator = path.name.removesuffix(".seg.score").removesuffix(AVERAGES).removeprefix(f"{lp}.")
     return [
         Annotation(
             lp=lp,
@@ -299,15 +284,36 @@ def _ratings(path: Path, test_set: TestSet) -> Iterator[tuple[str, Segment, floa
     else:
         table = read_score_file(path, level="seg", units=len(test_set))
         known = dict(zip(table.units, test_set, strict=True))
-    for system, values in zip(table.systems, table.values.tolist(), strict=True):
-        for unit, value in zip(table.units, values, strict=True):
-            if math.isnan(value):
-                continue
-            if unit not in known:
-                raise DataError(
-                    f"the test set has no segment {unit!r}, which was rated for {system!r}", path=path
-                )
-            yield system, known[unit], value
+    for system, unit, value in table.scores():
+        if unit not in known:
+            raise DataError(
+                f"the test set has no segment {unit!r}, which was rated for {system!r}", path=path
+            )
+        yield system, known[unit], value
+
+
+def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
+    """Read a segment-level score file that lies outside of its test set; `None` is not judged, no failure.
+
+    Args:
+        path: the file.
+        lp: language pair, where neither name nor folder of the file says it.
+
+    Raises:
+        DataError: a line is no score, or every score is `None`.
+        UsageError: nothing says the language pair.
+    """
+    table = read_score_file(path)
+    name, lp = name_and_lp(path, lp)
+    if lp is None:
+        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
+    records = [
+        Annotation(lp=lp, segment=unit, system=system, annotator=name, protocol="metric", rating=value)
+        for system, unit, value in table.scores()
+    ]
+    if not records:
+        raise DataError("there is no score in this file: every line says None", path=path)
+    return records
 
 
 def write_score_records(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
@@ -325,15 +331,18 @@ def write_score_records(path: Path | str, records: Iterable[Record], test_set: T
     lp = single_lp(test_set)
     left_out: Counter[str] = Counter()
     found: dict[tuple[str, str], float] = {}
-    for record in records:
-        if record.lp != lp:
-            left_out["records of other language pairs"] += 1
-        elif not isinstance(record, Annotation):
-            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
-        else:
-            _take(record, found)
-            left_out["errors"] += len(record.spans)
-            left_out["rationales"] += record.rationale is not None
+    for record in annotations_among(records, left_out, lp):
+        what = f"{record.system!r} of segment {record.segment!r}"
+        if record.rating is None:
+            raise DataError(
+                f"{what} has no rating by {record.annotator!r}; "
+                "`adjudge score RUN --score-files DIR` writes scores of errors"
+            )
+        if (record.system, record.segment) in found:
+            raise UsageError(f"{what} was rated twice; a score file holds one rating: choose --annotator")
+        found[record.system, record.segment] = record.rating
+        left_out["errors"] += len(record.spans)
+        left_out["rationales"] += record.rationale is not None
     rows = {segment.segment: index for index, segment in enumerate(test_set)}
     systems = list(dict.fromkeys(system for system, _ in found))
     values = np.full((len(systems), len(rows)), np.nan)
@@ -346,24 +355,9 @@ def write_score_records(path: Path | str, records: Iterable[Record], test_set: T
     return +left_out
 
 
-def _take(record: Annotation, found: dict[tuple[str, str], float]) -> None:
-    what = f"{record.system!r} of segment {record.segment!r}"
-    if record.rating is None:
-        raise DataError(
-            f"{what} has no rating by {record.annotator!r}; "
-            "`adjudge score RUN --score-files DIR` writes scores of errors"
-        )
-    if (record.system, record.segment) in found:
-        raise UsageError(f"{what} was rated twice; a score file holds one rating: choose --annotator")
-    found[record.system, record.segment] = record.rating
-
-
-# Error spans in mt-metrics-eval's `.seg.rating`: `SYSTEM<TAB>{"errors": [...]}` a line.
-
-
-_RATINGS_ENDING: Final = ".seg.rating"
 _ERROR_KEYS: Final = frozenset({"start", "end", "category", "severity", "score", "is_source_error"})
 _WEIGHTS: Final = "mqm-google"
+"""Weights by which each error has its score in a rating file."""
 
 
 def find_test_set(path: Path | str) -> TestSet | None:
@@ -383,12 +377,12 @@ def find_test_set(path: Path | str) -> TestSet | None:
 
 def rater_name(path: Path | str, lp: str) -> str:
     """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
-    name = Path(path).name.removesuffix(".gz").removesuffix(_RATINGS_ENDING)
+    name = Path(path).name.removesuffix(".gz").removesuffix(".seg.rating")
     return name.removeprefix(f"{lp}.") or "mqm"
 
 
 def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
-    """Read a file.
+    """Read error spans: `SYSTEM<TAB>{"errors": [...]}` a line, perhaps with the rater in a third column.
 
     Args:
         path: the file.
@@ -400,8 +394,8 @@ def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
     """
     path = Path(path)
     rater = rater_name(path, single_lp(test_set))
-    reader = _Reader(path, rater, find_weights(_WEIGHTS))
     lines: Counter[str] = Counter()
+    met: Counter[str] = Counter()
     records = []
     for number, line in enumerate(read_lines(path), start=1):
         columns = line.split("\t")
@@ -415,104 +409,90 @@ def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
         segment = test_set.segments[lines[system]]
         lines[system] += 1
         if rating != "None":
-            named = columns[2] if len(columns) == 3 else rater
-            records.append(reader.annotation(segment, system, named, rating, number))
+            value = read_json(rating, path=path, line=number)
+            fields = read_fields(value, frozenset({"errors"}), "rating", path, number)
+            said_of = (system, columns[2] if len(columns) == 3 else rater)
+            records.append(_read_rating(fields, segment, said_of, met))
     for system, count in lines.items():
         if count != len(test_set):
             raise DataError(f"{system!r} has {count} lines, there are {len(test_set)} segments", path=path)
     unknown = set(lines) - set(test_set.systems)
-    reader.met["systems whose translations are not there, so that spans have no text"] += len(unknown)
-    return Content(records=tuple(records), met=+reader.met)
+    met["systems whose translations are not there, so that spans have no text"] += len(unknown)
+    return Content(records=tuple(records), met=+met)
 
 
-class _Reader:
-    def __init__(self, path: Path, rater: str, weights: Weights) -> None:
-        self.path = path
-        self.rater = rater
-        self.weights = weights
-        self.met: Counter[str] = Counter()
+def _read_rating(fields: Fields, segment: Segment, said_of: tuple[str, str], met: Counter[str]) -> Annotation:
+    """Read what a rater says of a system's translation; `said_of` names the system and the rater."""
+    errors = fields.values.get("errors")
+    if not isinstance(errors, list):
+        fields.fail(f"'errors' must be a list, got {errors!r}")
+    system, rater = said_of
+    texts: dict[Side, str | None] = {
+        "source": segment.source,
+        "translation": segment.translations.get(system),
+    }
+    flags: set[str] = set()
+    read = (read_fields(error, _ERROR_KEYS, "error", fields.path, fields.line) for error in errors)
+    return Annotation(
+        lp=segment.lp,
+        segment=segment.segment,
+        system=system,
+        annotator=rater,
+        protocol="mqm",
+        document=segment.document,
+        spans=tuple([_read_error(error, texts, flags, met) for error in read]),
+        flags=tuple(sorted(flags)),
+    )
 
-    def annotation(self, segment: Segment, system: str, rater: str, rating: str, line: int) -> Annotation:
-        """Read the rating of one translation."""
-        value = read_json(rating, path=self.path, line=line)
-        fields = read_fields(value, frozenset({"errors"}), "rating", self.path, line)
-        errors = fields.values.get("errors")
-        if not isinstance(errors, list):
-            fields.fail(f"'errors' must be a list, got {errors!r}")
-        texts: dict[Side, str | None] = {
-            "source": segment.source,
-            "translation": segment.translations.get(system),
-        }
-        flags: set[str] = set()
-        spans = [
-            self._span(read_fields(e, _ERROR_KEYS, "error", self.path, line), texts, flags) for e in errors
-        ]
-        return Annotation(
-            lp=segment.lp,
-            segment=segment.segment,
-            system=system,
-            annotator=rater,
-            protocol="mqm",
-            document=segment.document,
-            spans=tuple(spans),
-            flags=tuple(sorted(flags)),
-        )
 
-    def _span(self, fields: Fields, texts: dict[Side, str | None], flags: set[str]) -> ErrorSpan:
-        severity = find_severity(fields.text("severity"))
-        if severity is None:
-            fields.fail(f"unknown severity {fields.values['severity']!r}")
-        category, label = read_label(fields.optional_text("category") or "")
-        if label is not None and category is None:
-            flags.add("category_unknown")
-            self.met["categories that no year has, kept as label"] += 1
-        self._compare(fields, self.weights.points(severity, category))
-        side: Side = "source" if fields.values.get("is_source_error") is True else "translation"
-        start, end, text = fields.values.get("start"), fields.values.get("end"), texts[side]
-        if not _is_index(start) or not _is_index(end):
-            fields.fail(f"'start' and 'end' must be whole numbers, got {start!r} and {end!r}")
-        placed = 0 <= start <= end and (text is None or end <= len(text))
-        if not placed:
-            flags.add("span_bad_offsets")
-            self.met["errors whose offsets are no place in their text"] += 1
-        elif start == end:
-            flags.add("span_empty")
-            self.met["errors recorded without marked words (start is end), which count all the same"] += 1
-        return ErrorSpan(
-            severity=severity,
-            start=start if placed else None,
-            end=end if placed else None,
-            text=text[start:end] if placed and text is not None else "",
-            category=category,
-            side=side,
-            match="exact" if placed else "unplaced",
-            note="" if placed or start == end == -1 else f"offsets {start} to {end}",
-            label=label,
-        )
-
-    def _compare(self, fields: Fields, points: float) -> None:
-        score = fields.number("score")
-        if score is not None and score != points:
-            self.met[f"errors whose stated score is not that of {self.weights.name} weights"] += 1
+def _read_error(
+    fields: Fields, texts: dict[Side, str | None], flags: set[str], met: Counter[str]
+) -> ErrorSpan:
+    severity = find_severity(fields.text("severity"))
+    if severity is None:
+        fields.fail(f"unknown severity {fields.values['severity']!r}")
+    category, label = read_label(fields.optional_text("category") or "")
+    if label is not None and category is None:
+        flags.add("category_unknown")
+        met["categories that no year has, kept as label"] += 1
+    score = fields.number("score")
+    if score is not None and score != find_weights(_WEIGHTS).points(severity, category):
+        met[f"errors whose stated score is not that of {_WEIGHTS} weights"] += 1
+    side: Side = "source" if fields.values.get("is_source_error") is True else "translation"
+    start, end, text = fields.values.get("start"), fields.values.get("end"), texts[side]
+    if not _is_index(start) or not _is_index(end):
+        fields.fail(f"'start' and 'end' must be whole numbers, got {start!r} and {end!r}")
+    placed = 0 <= start <= end and (text is None or end <= len(text))
+    if not placed:
+        flags.add("span_bad_offsets")
+        met["errors whose offsets are no place in their text"] += 1
+    elif start == end:
+        flags.add("span_empty")
+        met["errors recorded without marked words (start is end), which count all the same"] += 1
+    return ErrorSpan(
+        severity=severity,
+        start=start if placed else None,
+        end=end if placed else None,
+        text=text[start:end] if placed and text is not None else "",
+        category=category,
+        side=side,
+        match="exact" if placed else "unplaced",
+        note="" if placed or start == end == -1 else f"offsets {start} to {end}",
+        label=label,
+    )
 
 
 def _is_index(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-# Writing...
-
-
-def write_ratings(
-    path: Path | str, records: Iterable[Record], test_set: TestSet, weights: str = _WEIGHTS
-) -> Counter[str]:
-    """Write the error spans of one language pair, `None` where nothing was judged.
+def write_ratings(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+    """Write the error spans of one language pair, each with its score; `None` where nothing was judged.
 
     Args:
         path: the file; the rater that its name tells needs no column.
         records: annotations, at most one a translation.
         test_set: segments in the order of the lines; systems that nobody judged come last.
-        weights: named weights that give each error its score.
 
     Returns:
         What the format cannot hold and how often it was left out.
@@ -524,63 +504,49 @@ def write_ratings(
     path, lp = Path(path), single_lp(test_set)
     left_out: Counter[str] = Counter()
     found: dict[tuple[str, str], Annotation] = {}
-    for record in records:
-        if record.lp != lp:
-            left_out["records of other language pairs"] += 1
-        elif not isinstance(record, Annotation):
-            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
-        elif found.setdefault((record.system, record.segment), record) is not record:
-            what = f"{record.system!r} of segment {record.segment!r}"
+    for record in annotations_among(records, left_out, lp):
+        if found.setdefault((record.system, record.segment), record) is not record:
             raise UsageError(
-                f"{what} was judged twice; a rating file holds one judgement: choose --annotator"
+                f"{record.system!r} of segment {record.segment!r} was judged twice; a rating file holds one "
+                "judgement: choose --annotator"
             )
     systems = list(dict.fromkeys([*(system for system, _ in found), *test_set.systems]))
     known = {s.segment for s in test_set}
     for system, segment in found:
         if segment not in known:
             raise DataError(f"the test set has no segment {segment!r}, which was judged for {system!r}")
-    writer = _Writer(rater_name(path, lp), find_weights(weights), left_out)
-    write_lines(path, writer.lines(systems, test_set, found))
+    for system in systems:
+        if system.split() != [system] or system.startswith("\ufeff"):
+            raise DataError(f"a system in a rating file has no white space in its name, got {system!r}")
+    rater = rater_name(path, lp)
+    said = ((system, found.get((system, segment.segment))) for system in systems for segment in test_set)
+    write_lines(
+        path,
+        (f"{system}\tNone" if one is None else _render_rating(one, rater, left_out) for system, one in said),
+    )
     return +left_out
 
 
-class _Writer:
-    def __init__(self, rater: str, weights: Weights, left_out: Counter[str]) -> None:
-        self.rater = rater
-        self.weights = weights
-        self.left_out = left_out
+def _render_rating(annotation: Annotation, rater: str, left_out: Counter[str]) -> str:
+    left_out["ratings"] += annotation.rating is not None
+    left_out["rationales"] += annotation.rationale is not None
+    left_out["counts of errors"] += bool(annotation.counts)
+    if not {"\t", "\n", "\r"}.isdisjoint(annotation.annotator):
+        raise DataError(f"a tab or a line end in the annotator's name {annotation.annotator!r}")
+    errors = [_render_error(span, left_out) for span in annotation.spans]
+    line = f"{annotation.system}\t{json.dumps({'errors': errors}, ensure_ascii=False)}"
+    return line if annotation.annotator == rater else f"{line}\t{annotation.annotator}"
 
-    def lines(
-        self, systems: list[str], test_set: TestSet, found: dict[tuple[str, str], Annotation]
-    ) -> Iterator[str]:
-        """Render every line."""
-        for system in systems:
-            if system.split() != [system] or system.startswith("\ufeff"):
-                raise DataError(f"a system in a rating file has no white space in its name, got {system!r}")
-            for segment in test_set:
-                annotation = found.get((system, segment.segment))
-                yield f"{system}\tNone" if annotation is None else self._line(annotation)
 
-    def _line(self, annotation: Annotation) -> str:
-        rater = annotation.annotator
-        self.left_out["ratings"] += annotation.rating is not None
-        self.left_out["rationales"] += annotation.rationale is not None
-        self.left_out["counts of errors"] += bool(annotation.counts)
-        if not {"\t", "\n", "\r"}.isdisjoint(rater):
-            raise DataError(f"a tab or a line end in the annotator's name {rater!r}")
-        errors = [self._error(span) for span in annotation.spans]
-        line = f"{annotation.system}\t{json.dumps({'errors': errors}, ensure_ascii=False)}"
-        return line if rater == self.rater else f"{line}\t{rater}"
-
-    def _error(self, span: ErrorSpan) -> dict[str, object]:
-        self.left_out["notes on errors"] += bool(span.note)
-        self.left_out["places of errors, written as -1"] += span.start is None
-        points = self.weights.points(span.severity, span.category)
-        return {
-            "start": -1 if span.start is None else span.start,
-            "end": -1 if span.end is None else span.end,
-            "category": span.label or span.category,
-            "severity": span.severity,
-            "score": int(points) if points == int(points) else points,
-            "is_source_error": span.side == "source",
-        }
+def _render_error(span: ErrorSpan, left_out: Counter[str]) -> dict[str, object]:
+    left_out["notes on errors"] += bool(span.note)
+    left_out["places of errors, written as -1"] += span.start is None
+    points = find_weights(_WEIGHTS).points(span.severity, span.category)
+    return {
+        "start": -1 if span.start is None else span.start,
+        "end": -1 if span.end is None else span.end,
+        "category": span.label or span.category,
+        "severity": span.severity,
+        "score": int(points) if points == int(points) else points,
+        "is_source_error": span.side == "source",
+    }

@@ -1,10 +1,12 @@
-"""Pearmut's campaigns: one JSON with what is shown, from which a campaign there starts.
+"""Pearmut's campaigns, read as texts, and its annotations, read and written as submissions.
 
-`data` holds documents, each a list of items with a source and a text of each model; in a task-based campaign
-tasks hold the documents, by number or, once it runs, by user. Ends of spans are inclusive and offsets count
-UTF-16 units of the whole text; an offset behind the text is one of the words shown after it, `[missing]`
-usually. Where a campaign has several such words (WMT26: `[missing]`, `[instructions fault]`), they are
-counted from there.
+A campaign is one JSON with what is shown. `data` holds documents, each a list of items with a source and a
+text of each model; in a task-based campaign tasks hold the documents, by number or, once it runs, by user.
+Ends of spans are inclusive and offsets count UTF-16 units of the whole text; an offset behind the text is one
+of the words shown after it, `[missing]` usually. Where a campaign has several such words (WMT26: `[missing]`,
+`[instructions fault]`), they are counted from there.
+
+Annotations are one JSON line a document submitted, or one JSON of several campaigns' lines.
 """
 
 from __future__ import annotations
@@ -25,28 +27,30 @@ from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.appraise import code_points, code_units
-from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, Kind, Submission, unsaid_elsewhere
+from adjudge.formats.appraise import OMISSION, code_points, code_units
+from adjudge.formats.campaign_export import (
+    UNDECIDED_MARK,
+    CampaignFile,
+    Kind,
+    Submission,
+    in_place,
+    unsaid_elsewhere,
+)
 from adjudge.formats.mqm_tsv import read_label, render_label
 from adjudge.store.files import Fields, read_json_file, read_json_lines, write_lines, write_text
 
 __all__ = [
     "RESET",
-    "pearmut_campaign_of",
     "pearmut_test_set",
     "read_pearmut",
     "read_pearmut_submissions",
-    "write_pearmut",
     "write_pearmut_submissions",
 ]
 
-_PART: Final = "_#_"
 _DOCUMENT: Final = re.compile(r"(.*)_(?:#|###)_", re.DOTALL)
 """What comes before the last part of an id is the document."""
 _TUTORIAL: Final = "_#_tutorial_#_"
-_CHECK: Final = "attention_check_"
-_OMISSION: Final = "accuracy/omission"
-_SPECIAL: Final = (_OMISSION, "instruction fault")
+_SPECIAL: Final = (OMISSION, "instruction fault")
 """What the words behind a text stand for, in the order of WMT26's campaigns."""
 
 
@@ -75,10 +79,9 @@ class PearmutItem:
 
 @dataclass(frozen=True, kw_only=True)
 class PearmutCampaign:
-    """One campaign: `values` is the whole file, `documents` the items that are to be judged."""
+    """One campaign, with the items that are to be judged."""
 
     name: str
-    values: Mapping[str, Any]
     documents: tuple[tuple[PearmutItem, ...], ...]
 
 
@@ -96,7 +99,6 @@ def read_pearmut(path: Path | str) -> PearmutCampaign:
     documents = _documents(found["data"], fields)
     return PearmutCampaign(
         name=fields.text("campaign_id"),
-        values=found,
         documents=tuple(tuple(read_item(item, path) for item in items) for items in documents),
     )
 
@@ -136,7 +138,7 @@ def read_item(value: object, path: Path | None = None, line: int | None = None) 
         source=fields.optional_text("src") or "",
         reference=fields.optional_text("ref"),
         texts=texts,
-        is_check=bool(fields.mapping("validation")) or segment.startswith(_CHECK),
+        is_check=bool(fields.mapping("validation")) or segment.startswith("attention_check_"),
         values=value,
     )
 
@@ -153,12 +155,13 @@ def find_lp(name: str, wanted: str | None = None) -> str:
     Raises:
         UsageError: neither says it.
     """
-    for part in [wanted] if wanted is not None else reversed(name.split(_PART)):
+    if wanted is not None:
+        return canonical_lp(wanted)
+    for part in reversed(name.split("_#_")):
         try:
-            return canonical_lp(part if part == wanted else part.split(" ")[0].replace("---", "-"))
+            return canonical_lp(part.split(" ")[0].replace("---", "-"))
         except UsageError:
-            if part == wanted:
-                raise
+            continue
     raise UsageError(f"campaign {name!r} does not say its language pair: add --lp, such as --lp en-de")
 
 
@@ -201,40 +204,6 @@ def _joined(before: Segment | None, item: PearmutItem, lp: str, document: str) -
         references={} if item.reference is None else {"ref": item.reference},
         document=before.document if before else document,
     )
-
-
-def write_pearmut(path: Path | str, values: Mapping[str, Any]) -> None:
-    """Write a campaign: everything that `read_pearmut` found, or what `pearmut_campaign_of` made.
-
-    Raises:
-        DataError: it cannot be written.
-    """
-    write_text(Path(path), [json.dumps(values, indent=2, ensure_ascii=False), "\n"])
-
-
-def pearmut_campaign_of(test_set: TestSet) -> dict[str, Any]:
-    """A campaign that shows every document of every system, whatever is next to each person (ESA).
-
-    Raises:
-        UsageError: several language pairs.
-    """
-    if len(test_set.lps) != 1:
-        raise UsageError(f"a campaign of Pearmut has one language pair, got {', '.join(test_set.lps)}")
-    documents: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for segment in test_set:
-        for system, text in segment.translations.items():
-            item = {"item_id": segment.segment, "doc_id": segment.document, "src": segment.source}
-            reference = next(iter(segment.references.values()), None)
-            refs = {} if reference is None else {"ref": reference}
-            documents.setdefault((segment.document or segment.segment, system), []).append(
-                {**item, **refs, "tgt": {system: text}}
-            )
-    info = {"assignment": "single-stream", "protocol": "ESA"}
-    name = f"{test_set.name}{_PART}{test_set.lps[0]}"
-    return {"info": info, "campaign_id": name, "data": [*documents.values()]}
-
-
-# Spans...
 
 
 def read_spans(values: object, text: str, where: Fields) -> tuple[ErrorSpan, ...]:
@@ -282,13 +251,14 @@ def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpa
             )
             continue
         if last - units >= len(_SPECIAL):
-            behind = f"ends {last - units + 1} places behind the text"
-            fields.fail(f"the mark {behind}, where there are {len(_SPECIAL)} words")
+            fields.fail(
+                f"the mark ends {last - units + 1} places behind the text, where there are {len(_SPECIAL)} "
+                "words"
+            )
         for special in _SPECIAL[first - units : last - units + 1]:
-            named_otherwise = category is not None or label is not None
             yield ErrorSpan(
                 severity=severity,
-                category=category if named_otherwise else special,
+                category=special if category is None and label is None else category,
                 match="unplaced",
                 note=note,
                 label=label,
@@ -316,17 +286,12 @@ def _rendered(span: ErrorSpan, text: str, *, has_categories: bool) -> dict[str, 
     return {"start_i": at[0], "end_i": at[1], "category": label or None, "severity": severity}
 
 
-# What people said in Pearmut: one JSON line a document submitted, or one JSON of several campaigns' lines.
-
-
 MORE: Final = "pearmut"
 """Key of `Submission.more` and of `CampaignFile.settings`: what else a file of Pearmut said."""
 RESET: Final = "__RESET__"
 
 _LONGEST_GAP: Final = 61.0
 """Seconds between two actions that still count as work, as Pearmut counts."""
-_SKIPPED: Final = "submit_skip"
-"""Action that ends a document whose open items were left open."""
 _KINDS: Final[Mapping[str, Kind]] = {"welcome": "tutorial", "goodbye": "tutorial", "random": "check"}
 """What documents are that stand beside a campaign's data, by how their numbers begin."""
 _PROTOCOLS: Final = {"DA": "da-sqm", "ESA": "esa", "cESA": "contrastive-esa", "MQM": "mqm"}
@@ -364,8 +329,8 @@ class _Line:
 
     @property
     def is_skipped(self) -> bool:
-        """Whether what had no score then was left out."""
-        return any(action.values.get("action") == _SKIPPED for action in self.actions)
+        """Whether the document was ended with items left open, so that what had no score then is left out."""
+        return any(action.values.get("action") == "submit_skip" for action in self.actions)
 
 
 def read_pearmut_submissions(
@@ -447,6 +412,7 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
     by, times = (line.user, find_lp(line.campaign, lp), protocol), _times(line.actions, len(items))
     for at, answer in enumerate(_answers(line)):
         item = read_item(items[at], fields.path, fields.line)
+        marked = Fields(item.values, "item", fields.path, fields.line).mapping("error_spans")
         more = {"line": line.number, "at": at, "campaign": line.campaign, "item": dict(item.values)}
         more |= {"answer": answers[at], **({"fields": rest} if at == 0 else {})}
         started, ended, active, idle = times[at]
@@ -461,7 +427,11 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
             records=_records(item, answer, by, fields),
             texts=item.texts,
             source=item.source,
-            given=_given(item, fields),
+            given={
+                model: read_spans(marked[model], text, fields)
+                for model, text in item.texts.items()
+                if model in marked
+            },
             started=started,
             ended=ended,
             active=active,
@@ -479,45 +449,37 @@ def _kind(item: PearmutItem, number: object) -> Kind:
     return "check" if item.is_check else "original"
 
 
-def _given(item: PearmutItem, where: Fields) -> dict[str, Any]:
-    marked = Fields(item.values, "item", where.path, where.line).mapping("error_spans")
-    return {
-        model: read_spans(marked[model], item.texts[model], where) for model in item.texts if model in marked
-    }
-
-
 def _records(
     item: PearmutItem, answer: Mapping[str, Mapping[str, Any]], by: tuple[str, str, str], where: Fields
 ) -> tuple[Annotation, ...]:
     """One annotation a model that was answered for; what was skipped has none."""
     found: list[Annotation] = []
-    for model, said in answer.items():
+    person, lp, of_campaign = by
+    protocol = "esa" if of_campaign == "contrastive-esa" else of_campaign
+    for model, answered in answer.items():
         if model not in item.texts:
             where.fail(f"an answer is about {model!r}, which the item does not show")
+        said = Fields(answered, "answer", where.path, where.line)
         try:
-            found += _record(item, model, Fields(said, "answer", where.path, where.line), by)
+            rating = said.number("score")
+            if protocol == "mqm" or rating is not None:
+                found.append(
+                    Annotation(
+                        lp=lp,
+                        segment=item.segment,
+                        system=model,
+                        annotator=person,
+                        protocol=protocol,
+                        document=item.document,
+                        rating=None if protocol == "mqm" else rating,
+                        spans=read_spans(said.values.get("error_spans"), item.texts[model], said),
+                    )
+                )
         except DataError as error:
             if error.path is not None:
                 raise
             where.fail(str(error))
     return tuple(found)
-
-
-def _record(item: PearmutItem, model: str, said: Fields, by: tuple[str, str, str]) -> Iterator[Annotation]:
-    person, lp, protocol = by
-    record = {"contrastive-esa": "esa"}.get(protocol, protocol)
-    rating = said.number("score")
-    if record == "mqm" or rating is not None:
-        yield Annotation(
-            lp=lp,
-            segment=item.segment,
-            system=model,
-            annotator=person,
-            protocol=record,
-            document=item.document,
-            rating=None if record == "mqm" else rating,
-            spans=read_spans(said.values.get("error_spans"), item.texts[model], said),
-        )
 
 
 def _times(actions: Sequence[Fields], count: int) -> list[tuple[float, float, float, float]]:
@@ -541,28 +503,19 @@ def _in_order(submissions: list[Submission], resets: Sequence[_Line]) -> tuple[S
     reset = {(line.campaign, line.fields.optional_text("user_id")): line.number for line in resets}
     last = {same: (one.more[MORE]["line"], one.item) for one in submissions for same in _same(one)}
     tasks: dict[int, int] = {}
-    done: Counter[str] = Counter()
     ordered = []
     for one in sorted(submissions, key=lambda s: (s.ended, s.more[MORE]["line"], s.item)):
         more = one.more[MORE]
-        is_last = any(last[same] == (more["line"], one.item) for same in _same(one))
         taken_back = max(reset.get((more["campaign"], user), 0) for user in (one.person, None))
-        is_last = is_last and more["line"] > taken_back
+        counts = any(last[same] == (more["line"], one.item) for same in _same(one))
         task = tasks.setdefault(more["line"], len(tasks) + 1)
-        ordered.append(replace(one, task=task, place=done[one.person], is_last=is_last))
-        done[one.person] += 1
-    return tuple(ordered)
+        ordered.append(replace(one, task=task, is_last=counts and more["line"] > taken_back))
+    return tuple(in_place(ordered))
 
 
 def _same(one: Submission) -> list[tuple[str, ...]]:
     """What is the same, of each model, when the same person submits an item again."""
     return [(one.more[MORE]["campaign"], one.person, one.segment, model, one.kind) for model in one.texts]
-
-
-# Campaigns as Pearmut's annotations: a line for each document that a person submitted.
-
-
-_CATEGORIES: Final = "categories of marks, which would make it MQM without ratings"
 
 
 def write_pearmut_submissions(path: Path | str, file: CampaignFile) -> Counter[str]:
@@ -595,18 +548,14 @@ def write_pearmut_submissions(path: Path | str, file: CampaignFile) -> Counter[s
 
 
 def _stored(submissions: Sequence[Submission]) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Lines as they stood in the file that they came from."""
-    kept = sorted((s.more[MORE] | {"person": s.person} for s in submissions), key=_place)
-    for number, group in groupby(kept, key=lambda more: more["line"]):
+    kept = (s.more[MORE] | {"person": s.person} for s in submissions)
+    in_order = sorted(kept, key=lambda more: (more["line"], more["at"]))
+    for number, group in groupby(in_order, key=lambda more: more["line"]):
         parts = [*group]
         line = {"annotation": [p["answer"] for p in parts], "item": [p["item"] for p in parts]}
         rest = parts[0]["fields"]
         user = {} if parts[0]["person"] == "unknown" else {"user_id": parts[0]["person"]}
         yield number, parts[0]["campaign"], {**line, **rest, **user}
-
-
-def _place(more: Mapping[str, Any]) -> tuple[int, int]:
-    return more["line"], more["at"]
 
 
 def _rendered_submissions(
@@ -618,28 +567,23 @@ def _rendered_submissions(
         left_out.update(unsaid_elsewhere(submission))
         if any(isinstance(record, Annotation) for record in submission.records):
             tasks.setdefault((submission.person, submission.task, submission.is_last), []).append(submission)
-    for (person, task, _), parts in sorted(tasks.items(), key=_order):
-        yield _submission_line(person, task, sorted(parts, key=lambda s: (s.item, s.ended)), left_out)
+    for (person, task, _), said in sorted(tasks.items(), key=_order):
+        parts = sorted(said, key=lambda s: (s.item, s.ended))
+        actions = [{"time": min(s.started for s in parts), "action": "load"}]
+        actions += [{"time": s.ended, "action": "score", "index": at} for at, s in enumerate(parts)]
+        yield {
+            "annotation": [_answer(s, left_out) for s in parts],
+            "actions": [*actions, {"time": max(s.ended for s in parts), "action": "submit"}],
+            "item": [_item(s) for s in parts],
+            "user_id": person,
+            "item_i": f"welcome_{task}" if parts[0].kind == "tutorial" else task,
+        }
 
 
 def _order(entry: tuple[tuple[str, int, bool], Sequence[Submission]]) -> tuple[bool, bool, float]:
     """What counts comes last, since of one item the later line counts: not what a filler showed again."""
     (_, _, is_last), parts = entry
     return is_last, not any(submission.is_filler for submission in parts), parts[0].ended
-
-
-def _submission_line(
-    person: str, task: int, parts: Sequence[Submission], left_out: Counter[str]
-) -> dict[str, Any]:
-    actions = [{"time": min(s.started for s in parts), "action": "load"}]
-    actions += [{"time": s.ended, "action": "score", "index": at} for at, s in enumerate(parts)]
-    return {
-        "annotation": [_answer(s, left_out) for s in parts],
-        "actions": [*actions, {"time": max(s.ended for s in parts), "action": "submit"}],
-        "item": [_item(s) for s in parts],
-        "user_id": person,
-        "item_i": f"welcome_{task}" if parts[0].kind == "tutorial" else task,
-    }
 
 
 def _answer(submission: Submission, left_out: Counter[str]) -> dict[str, Any]:
@@ -649,7 +593,7 @@ def _answer(submission: Submission, left_out: Counter[str]) -> dict[str, Any]:
             text = submission.texts.get(record.system, "")
             has_categories = record.protocol == "mqm"
             said = record.spans if has_categories else tuple(map(_plain, record.spans))
-            left_out[_CATEGORIES] += sum(
+            left_out["categories of marks, which would make it MQM without ratings"] += sum(
                 one.category != span.category for one, span in zip(said, record.spans, strict=True)
             )
             spans = render_spans(said, text, has_categories=has_categories)
@@ -660,7 +604,7 @@ def _answer(submission: Submission, left_out: Counter[str]) -> dict[str, Any]:
 
 def _plain(span: ErrorSpan) -> ErrorSpan:
     """A mark as a protocol with ratings has it: with categories, Pearmut's readers take it for MQM."""
-    special = span.category if span.category in _SPECIAL else _OMISSION
+    special = span.category if span.category in _SPECIAL else OMISSION
     category = special if span.start is None else None
     return replace(span, category=category, label=None)
 

@@ -1,4 +1,9 @@
-"""Read whatever a user has: a path becomes a test set (`load`) or judgements (`read_judgements`)."""
+"""Read whatever a user has: a path becomes a test set (`load`), judgements (`read_judgements`), or both.
+
+`detect` tells the format of a path by the rows of `formats.registry`, and says of a file that is of none what
+it is. `read_content` is what `adjudge convert` reads; `read_judgements` takes runs, records and data frames,
+too, and finds the texts that judgements are about. `TextSettings` are the options that choose texts.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +31,15 @@ from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.appraise import find_batches
 from adjudge.formats.catalog import cached_path, find_public_set
 from adjudge.formats.file_content import Content
-from adjudge.formats.mtme import find_test_set
+from adjudge.formats.mtme import find_test_set, read_bare_scores
 from adjudge.formats.registry import FORMATS, Asked, Seen, claimed_by, find_format
 from adjudge.formats.score_file import (
     count_of_lines,
     files_beside_lines,
-    name_and_lp,
     read_plain_scores,
-    read_score_file,
 )
 from adjudge.formats.text import read_documents, read_files, split_names, with_documents
-from adjudge.store.json_lines import (
-    record_from_json,
-)
+from adjudge.store.json_lines import record_from_json
 from adjudge.store.run_directory import TEST_SET, read_run
 
 __all__ = [
@@ -147,7 +148,6 @@ _REFUSED: Final[Mapping[str, tuple[str, ...] | bytes]] = {
 
 
 def _stranger(seen: Seen) -> str:
-    """What to say of a file or a folder that no format claims."""
     path = seen.path
     if not seen.is_folder:
         if not seen.head:
@@ -196,8 +196,11 @@ def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None
     entry = find_public_set(str(path))
     cached = cached_path(entry)
     if not cached.exists():
-        fetching = f"`adjudge fetch {entry.name}` downloads it ({entry.size})"
-        raise DataError(f"{entry.name} is public but not here yet: {fetching}; looked for", path=cached)
+        raise DataError(
+            f"{entry.name} is public but not here yet: `adjudge fetch {entry.name}` downloads it "
+            f"({entry.size}); looked for",
+            path=cached,
+        )
     return cached, entry.lps[0] if lp is None and len(entry.lps) == 1 else lp
 
 
@@ -265,17 +268,17 @@ class TextSettings:
             UsageError: both a test set and files, neither, files that lack their source, or something chosen
                 that the test set has not.
         """
-        if isinstance(test_set, TestSet):
-            if self.source is not None or self.translation or self.reference_file:
-                raise UsageError("give either a test set or source, translation and reference_file; not both")
-            found = test_set.select(lp=self.lp)
-        elif test_set is None:
+        if test_set is None:
             found = self._load_lines()
+        elif self.source is not None or self.translation or self.reference_file:
+            raise UsageError(
+                "give either a test set or source, translation and reference_file; not both"
+                if isinstance(test_set, TestSet)
+                else f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both"
+            )
+        elif isinstance(test_set, TestSet):
+            found = test_set.select(lp=self.lp)
         else:
-            if self.source is not None or self.translation or self.reference_file:
-                raise UsageError(
-                    f"give either the test set {str(test_set)!r} or files with -s, -t and -r; not both"
-                )
             found = load(test_set, lp=self.lp)
         if self.documents is not None:
             found = with_documents(found, Path(self.documents))
@@ -455,26 +458,19 @@ def read_judgements(
     if own is not None and form in _LINES:
         own = _of_one_lp(path, own, lp)
     if form == "mtme-scores" and own is None:
-        if not (bare := tuple(_read_segment_scores(path, lp))):
-            raise DataError("there is no score in this file: every line says None", path=path)
-        return Judgements(name=str(source), records=bare, form=form)
+        return Judgements(name=str(source), records=tuple(read_bare_scores(path, lp)), form=form)
     content = read_content(path, form, lp=lp if kind.needs_lp or path.is_dir() else None, test_set=own)
     return _of_content(str(source), form, content, known, path)
 
 
 def _of_files(files: Sequence[Path], lp: str | None, texts: TestSet | None) -> Judgements:
-    """Read files of one system each, one number a line, as the scores of several systems."""
     for file in files:
         if (form := detect(file)) != "score-lines" or file.is_dir():
             raise UsageError(
                 f"files with one number a line are read together; {file} is {form}: give it alone"
             )
     found = read_plain_scores(files[0], "score-lines", lp, texts, files=files)
-    name = ", ".join(map(str, files))
-    notes = tuple(f"{amount:,} {what}" for what, amount in found.met.items())
-    return Judgements(
-        name=name, records=tuple(found.records), test_set=texts, form="score-lines", notes=notes
-    )
+    return _of_content(", ".join(map(str, files)), "score-lines", found, texts, files[0])
 
 
 def _with_documents(judgements: Judgements, source: Given, file: Path) -> Judgements:
@@ -517,7 +513,14 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
         return Judgements(name="records", records=records, test_set=texts)
     if "kind" in source.columns:
         rows = source.to_dicts() if hasattr(source, "to_dicts") else source.to_dict("records")
-        filled = ({name: value for name, value in row.items() if not _is_missing(value)} for row in rows)
+        filled = (
+            {
+                name: value
+                for name, value in row.items()
+                if value is not None and not (isinstance(value, float) and math.isnan(value))
+            }
+            for row in rows
+        )
         return Judgements(name="frame", records=tuple(map(record_from_json, filled)), test_set=texts)
     if missing := {"system", "score"} - set(source.columns):
         columns = ", ".join(map(str, source.columns))
@@ -531,13 +534,7 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
             source.write_csv(path)
         else:
             source.to_csv(path, index=False)
-        found = read_plain_scores(path, "score-table", lp, texts)
-    notes = tuple(f"{amount:,} {what}" for what, amount in found.met.items())
-    return Judgements(name="frame", records=tuple(found.records), test_set=texts, notes=notes)
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+        return _of_content("frame", "", read_plain_scores(path, "score-table", lp, texts), texts, path)
 
 
 def _of_run(run: Run, name: str) -> Judgements:
@@ -551,9 +548,7 @@ def _of_run(run: Run, name: str) -> Judgements:
     )
 
 
-def _of_content(
-    name: str, form: str, content: Content[Record], texts: TestSet | None, path: Path
-) -> Judgements:
+def _of_content(name: str, form: str, content: Content[Any], texts: TestSet | None, path: Path) -> Judgements:
     if not content.records and content.test_set is not None:
         raise DataError("this file holds texts and no judgements; give a run or records", path=path)
     metrics = list(dict.fromkeys(record.annotator for record in content.records))
@@ -564,13 +559,12 @@ def _of_content(
             path=path,
         )
     records, repeated = without_repeats(content.records)
-    odd = (f"{amount:,} {what}" for what, amount in content.met.items())
     return Judgements(
         name=name,
         records=tuple(records),
         test_set=content.test_set or texts,
         form=form,
-        notes=(*odd, *repeats_note(repeated)),
+        notes=(*content.notes, *repeats_note(repeated)),
     )
 
 
@@ -598,17 +592,3 @@ def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
     if chosen is None and len(texts.lps) > 1:
         raise UsageError(f"{path} does not say of which lp it is, {', '.join(texts.lps)}: add --lp")
     return texts if chosen is None else texts.select(lp=chosen)
-
-
-def _read_segment_scores(path: Path, lp: str | None) -> Iterator[Annotation]:
-    """Read a score file that lies outside of its test set; `None` is not judged, and not a failure."""
-    table = read_score_file(path)
-    name, lp = name_and_lp(path, lp)
-    if lp is None:
-        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
-    for system, values in zip(table.systems, table.values.tolist(), strict=True):
-        for unit, value in zip(table.units, values, strict=True):
-            if not math.isnan(value):
-                yield Annotation(
-                    lp=lp, segment=unit, system=system, annotator=name, protocol="metric", rating=value
-                )

@@ -75,7 +75,7 @@ from adjudge.formats.score_file import (
 )
 from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
 from adjudge.formats.tabular import is_csv_of_texts, read_csv_texts, read_po, read_tmx, read_xlsx
-from adjudge.formats.text import is_text_folder, read_text_folder, write_text_folder
+from adjudge.formats.text import is_text_folder, of_lp, read_text_folder, write_text_folder
 from adjudge.formats.wmt import (
     is_challenge_folder,
     is_score_folder,
@@ -257,16 +257,8 @@ class Format:
         return Content(test_set=self.texts(path, asked.lp))
 
 
-# Readers and writers that are more than the function of a module.
-
-
 def _about(texts: TestSet | None, content: Content[Record]) -> Content[Record]:
-    """Put texts that were given in the place of those that a file has itself."""
     return content if texts is None else replace(content, test_set=texts)
-
-
-def _only(test_set: TestSet, lp: str | None) -> TestSet:
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
 
 
 def _read_run(path: Path, asked: Asked) -> Content[Record]:
@@ -276,28 +268,25 @@ def _read_run(path: Path, asked: Asked) -> Content[Record]:
         form = claimed_by(Seen(path / name))
         origin = path / name if form is not None and form.is_marked_up else None
     return Content(
-        test_set=_only(run.test_set, asked.lp), records=_of_lp(run.records, asked.lp), origin=origin
+        test_set=of_lp(run.test_set, asked.lp), records=_records_of(run.records, asked.lp), origin=origin
     )
 
 
-def _of_lp(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
+def _records_of(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
     return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
 
 
-def _texts_of_lines(path: Path, asked: Asked) -> TestSet:
-    if (texts := asked.texts or find_test_set(path)) is None:
-        raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
-    return texts
+def _read_lines(
+    read: Callable[[Path, TestSet, str], Content[Record]],
+) -> Callable[[Path, Asked], Content[Record]]:
+    """Read lines without ids with the test set that was given, or that they lie in."""
 
+    def read_with_texts(path: Path, asked: Asked) -> Content[Record]:
+        if (texts := asked.texts or find_test_set(path)) is None:
+            raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
+        return replace(read(path, texts, asked.protocol), test_set=texts)
 
-def _read_ratings(path: Path, asked: Asked) -> Content[Record]:
-    texts = _texts_of_lines(path, asked)
-    return replace(read_ratings(path, texts), test_set=texts)
-
-
-def _read_scores(path: Path, asked: Asked) -> Content[Record]:
-    texts = _texts_of_lines(path, asked)
-    return Content(test_set=texts, records=read_score_records(path, texts, asked.protocol))
+    return read_with_texts
 
 
 def _read_appraise(path: Path, asked: Asked) -> Content[Record]:
@@ -331,7 +320,6 @@ def _write_texts(write: Callable[..., Counter[str] | None]) -> Callable[..., Cou
 
 
 def _write_both(write: Callable[..., Counter[str]]) -> Callable[..., Counter[str]]:
-    """Write judgements beside their texts."""
     return lambda path, content: write(path, content.records, content.test_set)
 
 
@@ -340,14 +328,7 @@ def _write_records(path: Path, content: Content[Record]) -> Counter[str]:
     return Counter() if content.test_set is None else Counter(texts=len(content.test_set))
 
 
-def _write_xliff(path: Path, content: Content[Record]) -> Counter[str]:
-    """Write judgements into the file that was judged, which is known by then."""
-    lp = None if content.test_set is None else content.test_set.lps[0]
-    return write_xliff(path, content.records, content.origin or path, lp)
-
-
 def _write_campaign(write: Callable[..., Counter[str] | None]) -> Callable[..., Counter[str]]:
-    """Write who judged what when."""
     return lambda path, content: write(path, content.campaign) or Counter()
 
 
@@ -365,7 +346,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="run directory",
         holds="test set, records",
         folder=lambda path: (path / INFO).is_file() or is_split(path),
-        texts=lambda path, lp: _only(read_run(path).test_set, lp),
+        texts=lambda path, lp: of_lp(read_run(path).test_set, lp),
         read=_read_run,
         files=(INFO,),
     ),
@@ -435,7 +416,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="error spans of mt-metrics-eval (LP.NAME.seg.rating)",
         holds="records",
         named=(".seg.rating",),
-        read=_read_ratings,
+        read=_read_lines(lambda path, texts, _: read_ratings(path, texts)),
         write=_write_both(write_ratings),
         takes_texts=True,
     ),
@@ -444,7 +425,9 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="segment ratings of mt-metrics-eval (LP.NAME.seg.score); read, too: NAME.avg_seg_scores.tsv",
         holds="records",
         named=(".seg.score", AVERAGES),
-        read=_read_scores,
+        read=_read_lines(
+            lambda path, texts, protocol: Content(records=read_score_records(path, texts, protocol))
+        ),
         write=_write_both(write_score_records),
         takes_texts=True,
     ),
@@ -491,7 +474,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set, records",
         keys=("schema",),
         holds_text=b'"adjudge-campaign/',
-        texts=lambda path, lp: _only(campaign_test_set(read_campaign_file(path)), lp),
+        texts=lambda path, lp: of_lp(campaign_test_set(read_campaign_file(path)), lp),
         read=lambda path, asked: _of_campaign(read_campaign_file(path), asked),
         write=_write_campaign(write_campaign_file),
         is_campaign=True,
@@ -511,7 +494,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="Appraise's batches (JSON), which start a campaign; written beside appraise",
         holds="test set",
         starts=rb"\[\s*(?:\]|\{\s*\"(?:items|task)\")",
-        texts=lambda path, lp: _only(batches_test_set(read_batches(path), path.stem), lp),
+        texts=lambda path, lp: of_lp(batches_test_set(read_batches(path), path.stem), lp),
     ),
     Format(
         name="pearmut-campaign",
@@ -577,7 +560,9 @@ FORMATS: Final[tuple[Format, ...]] = (
         root="xliff",
         texts=read_xliff,
         read=lambda path, asked: replace(read_judged_xliff(path, asked.lp), origin=path),
-        write=_write_xliff,
+        write=lambda path, it: write_xliff(
+            path, it.records, it.origin or path, None if it.test_set is None else it.test_set.lps[0]
+        ),
         needs_lp=True,
         is_marked_up=True,
     ),
@@ -642,7 +627,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="our records, one judgement a line",
         holds="records",
         keys=("kind annotator",),
-        read=lambda path, asked: Content(records=_of_lp(read_records(path), asked.lp)),
+        read=lambda path, asked: Content(records=_records_of(read_records(path), asked.lp)),
         write=_write_records,
     ),
     Format(

@@ -1,10 +1,14 @@
-"""Scores as the score files of mt-metrics-eval, which metrics tasks take and other tools read."""
+"""Files of scores: those of mt-metrics-eval, read and written, and those of other programs, read.
+
+`read_score_file` reads `SYSTEM<TAB>SCORE` a line, one block of lines a system and `None` for a missing score,
+as a table of numbers. `read_plain_scores` reads what other programs write as annotations: COMET's
+`--to_json`, a table with a column `score`, or one number a line. `write_score_files` writes every level of a
+score.
+"""
 
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import math
 import re
 from collections import Counter
@@ -18,6 +22,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import Content
+from adjudge.formats.text import csv_rows
 from adjudge.store.files import decode, read_bytes, read_head, read_json, read_lines, read_text, write_lines
 
 if TYPE_CHECKING:
@@ -42,10 +47,6 @@ __all__ = [
     "write_score_file",
     "write_score_files",
 ]
-
-
-# Score files of mt-metrics-eval: `SYSTEM<TAB>SCORE` a line, one block of lines a system, `None` for
-# missing.
 
 
 Level = Literal["seg", "doc", "domain", "sys"]
@@ -79,6 +80,13 @@ class ScoreTable:
     units: tuple[str, ...]
     values: NDArray[np.float64]
 
+    def scores(self) -> Iterator[tuple[str, str, float]]:
+        """System, unit and number, one system after the other, without those that are missing."""
+        for system, values in zip(self.systems, self.values.tolist(), strict=True):
+            for unit, value in zip(self.units, values, strict=True):
+                if not math.isnan(value):
+                    yield system, unit, value
+
 
 def read_score_file(path: Path | str, *, level: Level | None = None, units: int | None = None) -> ScoreTable:
     """Read a score file.
@@ -93,24 +101,24 @@ def read_score_file(path: Path | str, *, level: Level | None = None, units: int 
     """
     path = Path(path)
     if path.name.endswith(AVERAGES):
-        return _check_units(_read_averages(path), units, path)
-    level = _level(path) if level is None else level
-    raw = read_bytes(path)
-    if not raw.strip():
-        raise DataError("the score file is empty", path=path)
-    if level == "domain":
-        table = _tabulate(_read_rows(raw, path, ("domain", "system", "score")), level, path)
+        table = _read_averages(path)
     else:
-        blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
-        table = _stack(blocks, level, path)
-    return _check_units(table, units, path)
-
-
-def _check_units(table: ScoreTable, units: int | None, path: Path) -> ScoreTable:
+        level = _level(path) if level is None else level
+        raw = read_bytes(path)
+        if not raw.strip():
+            raise DataError("the score file is empty", path=path)
+        if level == "domain":
+            table = _tabulate(_read_rows(raw, path, ("domain", "system", "score")), level, path)
+        else:
+            blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
+            table = _stack(blocks, level, path)
     if units is not None and len(table.units) != units:
         each = _UNITS[table.level]
-        count = f"{len(table.units)} scores a system, one for each {each}"
-        raise DataError(f"{count}, where the test set has {units} {each}s", path=path)
+        raise DataError(
+            f"{len(table.units)} scores a system, one for each {each}, where the test set has {units} "
+            f"{each}s",
+            path=path,
+        )
     return table
 
 
@@ -122,11 +130,11 @@ def _level(path: Path) -> Level:
     raise DataError(f"the level of a score file is told by its name: {names}", path=path)
 
 
-# The fast way: blocks whose numbers are JSON numbers...
-
-
 def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
-    """Read one block a system, or nothing where any line is not just `SYSTEM<TAB>NUMBER`."""
+    """Read one block a system, fast; or nothing where any line is not just `SYSTEM<TAB>NUMBER`.
+
+    The numbers are then JSON numbers. `_read_rows` is slow, and knows what is wrong with which line.
+    """
     import numpy as np
     import orjson
 
@@ -154,7 +162,7 @@ def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
 
 
 def _end_of_block(data: bytes, start: int, key: bytes) -> int:
-    """Where the lines of a system end, by bisection; if they do not stand together, no block."""
+    """Where the lines of a system end, by bisection, which takes it that they stand together."""
     low, high = start, len(data)
     while low < high:
         line = data.find(b"\n", (low + high) // 2, high) + 1
@@ -166,18 +174,15 @@ def _end_of_block(data: bytes, start: int, key: bytes) -> int:
     return len(data) if end < 0 else end
 
 
-# The slow way, which knows what is wrong with which line...
-
-
 def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[list[str], float]]:
-    """Read the names and the number of every line."""
     text = decode(raw, path).removesuffix("\n")
     for number, line in enumerate(text.split("\n") if text else [], start=1):
         fields = line.removesuffix("\r").split("\t")
         if len(fields) != len(columns) or not all(map(str.strip, fields)):
             wanted = "<TAB>".join(columns).upper()
-            message = f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}"
-            raise DataError(message, path=path, line=number)
+            raise DataError(
+                f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}", path=path, line=number
+            )
         yield fields[:-1], read_score(fields[-1].strip(" "), path, number)
 
 
@@ -190,36 +195,39 @@ def read_score(text: str, path: Path, line: int) -> float:
     if text == "None":
         return float("nan")
     if not _NUMBER.fullmatch(text) or abs(value := float(text)) == float("inf"):
-        what = f"a score is a plain finite number or None, got {text[:_SHOWN]!r}"
-        raise DataError(what, path=path, line=line)
+        raise DataError(
+            f"a score is a plain finite number or None, got {text[:_SHOWN]!r}", path=path, line=line
+        )
     return value
 
 
-def _collect(rows: Iterator[tuple[list[str], float]]) -> dict[str, NDArray[np.float64]]:
-    import numpy as np
-
+def _collect(rows: Iterator[tuple[list[str], float]]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for (system,), value in rows:
         found.setdefault(system, []).append(value)
-    return {system: np.array(values) for system, values in found.items()}
+    return found
 
 
-def _stack(blocks: dict[str, NDArray[np.float64]], level: Level, path: Path) -> ScoreTable:
+def _stack(
+    blocks: Mapping[str, Sequence[float] | NDArray[np.float64]], level: Level, path: Path
+) -> ScoreTable:
     import numpy as np
 
     (first, one), *others = blocks.items()
     for system, values in others:
         if len(values) != len(one):
-            counts = f"{system!r} has {len(values)} scores, {first!r} has {len(one)}"
-            raise DataError(f"{counts}; every system needs one for each {_UNITS[level]}", path=path)
+            raise DataError(
+                f"{system!r} has {len(values)} scores, {first!r} has {len(one)}; every system needs one for "
+                f"each {_UNITS[level]}",
+                path=path,
+            )
     if level == "sys" and len(one) != 1:
         raise DataError(f"{first!r} has {len(one)} scores; a system has one at system level", path=path)
     units = ("",) if level == "sys" else tuple(map(str, range(1, len(one) + 1)))
     return ScoreTable(level=level, systems=tuple(blocks), units=units, values=np.stack(list(blocks.values())))
 
 
-def _tabulate(rows: Iterator[tuple[list[str], float]], level: Level, path: Path) -> ScoreTable:
-    """Make a table of rows that name unit and system."""
+def _tabulate(rows: Iterable[tuple[list[str], float]], level: Level, path: Path) -> ScoreTable:
     import numpy as np
 
     cells: dict[tuple[str, str], float] = {}
@@ -239,23 +247,23 @@ def _tabulate(rows: Iterator[tuple[list[str], float]], level: Level, path: Path)
 
 
 def _read_averages(path: Path) -> ScoreTable:
-    """Read system, score, segment id, blanks or tabs between: negated penalties, 0 is best."""
+    """Read system, score and segment id, blanks or tabs between: negated penalties, 0 is best."""
     heading, *lines = read_lines(path) or [""]
     if heading.split()[:1] != ["system"]:
-        what = f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}"
-        raise DataError(what, path=path, line=1)
+        raise DataError(
+            f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}", path=path, line=1
+        )
     if not lines:
         raise DataError("the file has no score", path=path)
-    return _tabulate(_read_average_rows(lines, path), "seg", path)
-
-
-def _read_average_rows(lines: Sequence[str], path: Path) -> Iterator[tuple[list[str], float]]:
+    rows = []
     for number, line in enumerate(lines, start=2):
         fields = line.split()
         if len(fields) != 3:
-            what = f"wanted system, score and segment, got {line[:_SHOWN]!r}"
-            raise DataError(what, path=path, line=number)
-        yield [fields[2], fields[0]], read_score(fields[1], path, number)
+            raise DataError(
+                f"wanted system, score and segment, got {line[:_SHOWN]!r}", path=path, line=number
+            )
+        rows.append(([fields[2], fields[0]], read_score(fields[1], path, number)))
+    return _tabulate(rows, "seg", path)
 
 
 def write_score_file(path: Path | str, table: ScoreTable) -> None:
@@ -268,28 +276,25 @@ def write_score_file(path: Path | str, table: ScoreTable) -> None:
     for name in (*table.systems, *(table.units if table.level == "domain" else ())):
         if len(name.split()) != 1 or name != name.strip():
             raise DataError(f"a name in a score file has no white space, got {name!r}", path=path)
-    write_lines(path, _render_rows(table))
-
-
-def _render_rows(table: ScoreTable) -> Iterator[str]:
     if table.level == "domain":
-        for column, unit in enumerate(table.units):
-            for row, system in enumerate(table.systems):
-                yield f"{unit}\t{system}\t{_render_score(float(table.values[row, column]))}"
+        lines = (
+            f"{unit}\t{system}\t{_render_score(value)}"
+            for unit, values in zip(table.units, table.values.T.tolist(), strict=True)
+            for system, value in zip(table.systems, values, strict=True)
+        )
     else:
-        for system, values in zip(table.systems, table.values.tolist(), strict=True):
-            for value in values:
-                yield f"{system}\t{_render_score(value)}"
+        lines = (
+            f"{system}\t{_render_score(value)}"
+            for system, values in zip(table.systems, table.values.tolist(), strict=True)
+            for value in values
+        )
+    write_lines(path, lines)
 
 
 def _render_score(value: float) -> str:
     if abs(value) == float("inf"):
         raise DataError("an infinite score cannot be written")
     return "None" if value != value else repr(value)  # noqa: PLR0124 (NaN)
-
-
-# Scores as other programs write them: COMET's `--to_json`, a table with a column `score`, one number a
-# line.
 
 
 _COMET: Final = "COMET"
@@ -309,9 +314,6 @@ _COLUMNS: Final[Mapping[str, str]] = {
     "annotator": "annotator",
 }
 """Headings, folded to lower case, and what they are called here."""
-
-_ENDINGS: Final = (".seg.score", ".avg_seg_scores.tsv")
-_FIRST: Final = 1 << 10  # bytes that hold the first line of a file of numbers
 
 
 class _Score(NamedTuple):
@@ -347,7 +349,7 @@ def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
         path: the file; `en-de.COMET.seg.score` and `en-de/COMET.seg.score` are COMET for en-de.
         lp: language pair, where one is given.
     """
-    ending = next((each for each in _ENDINGS if path.name.endswith(each)), path.suffix)
+    ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), path.suffix)
     stem = path.name.removesuffix(ending)
     before, dot, name = stem.partition(".")
     for text, rest in ((before if dot else "", name), (lp or path.resolve().parent.name, stem)):
@@ -366,7 +368,7 @@ def is_lines_folder(path: Path) -> bool:
 def files_beside_lines(path: Path) -> list[str]:
     """Names of the files and folders of a folder that do not have one number a line."""
     files = _visible(path)
-    heads = (read_head(file, _FIRST) if file.is_file() else b"" for file in files)
+    heads = (read_head(file, 1 << 10) if file.is_file() else b"" for file in files)
     firsts = (head.lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0] for head in heads)
     are_numbers = (is_number(first.decode(errors="replace")) for first in firsts)
     return [file.name for file, is_one in zip(files, are_numbers, strict=True) if not is_one]
@@ -492,21 +494,13 @@ def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
 
 
 def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
-    """Read a table with a heading."""
     text = read_text(path)
-    lines = csv.reader(
-        io.StringIO(text, newline=""), delimiter=_delimiter(text.partition("\n")[0]), strict=True
-    )
-    try:
-        heading = [name.strip().lower() for name in next(lines)]
-        names = [_COLUMNS.get(name, "") for name in heading]
-        if double := [name for name, times in Counter(names).items() if name and times > 1]:
-            raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
-        for row in lines:
-            if row:
-                yield _read_row(names, row, path, lines.line_num)
-    except csv.Error as error:
-        raise DataError(f"not CSV: {error}", path=path, line=lines.line_num) from error
+    rows = csv_rows(text, path, _delimiter(text.partition("\n")[0]))
+    heading = [name.strip().lower() for name in next(rows)[1]]
+    names = [_COLUMNS.get(name, "") for name in heading]
+    if double := [name for name, times in Counter(names).items() if name and times > 1]:
+        raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
+    yield from (_read_row(names, row, path, line) for line, row in rows if row)
 
 
 def _read_row(names: list[str], row: list[str], path: Path, line: int) -> _Score:
@@ -527,7 +521,6 @@ def _read_row(names: list[str], row: list[str], path: Path, line: int) -> _Score
 
 
 def _read_lines(path: Path, _met: Counter[str]) -> Iterator[_Score]:
-    """Read one number a line, of one system."""
     system = name_and_lp(path, None)[0]
     for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
         if not (text := line.strip(" \r")):
@@ -570,7 +563,6 @@ def write_score_files(folder: Path, scores: Scores, test_set: TestSet) -> list[P
 
 
 def _stem(signature: Signature) -> str:
-    """NAME-REF, as the signature has them."""
     shown = signature.fields.get("ref", "src")
     stem = f"{signature.name}-{'all' if ',' in shown else shown}"
     if Path(stem).name != stem:
@@ -579,7 +571,6 @@ def _stem(signature: Signature) -> str:
 
 
 def _tables(scores: Scores, segments: Sequence[Segment]) -> Iterator[ScoreTable]:
-    """Every level of one language pair."""
     import numpy as np
 
     judged = dict.fromkeys(s.system for s in scores.segments)

@@ -40,7 +40,6 @@ _NUMBER: Final = re.compile(
     r"[+-]?(?:[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?%?|[-+–—−]|[+-]?(?:inf|nan)"
 )
 _CONTROL: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_MARK: Final = "\ufffd"
 _LONGEST: Final = 32_000  # characters of a cell; spreadsheets hold 32,767
 
 
@@ -98,7 +97,7 @@ def render_cell(value: object) -> str:
     """A cell that stays what it says: a number as it is, text that no spreadsheet runs."""
     if value is None or isinstance(value, bool | int | float):
         return "" if value is None else str(value)
-    text = _CONTROL.sub(_MARK, str(value)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = _CONTROL.sub("\ufffd", str(value)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     is_formula = _FORMULA.match(str(value))
     return ("'" if is_formula else "") + text.replace("|", "\\|")
 
@@ -110,7 +109,9 @@ def _rows(submission: Submission) -> Iterator[list[object]]:
     for record in s.records:
         said = _said(record)
         if isinstance(record, Preference):
-            said[_SAID.index("marked")] = _reasons(s)
+            said[_SAID.index("marked")] = "; ".join(
+                f"{system}: {mark.get('text')} ({mark.get('severity')})" for system, mark in s.reasons
+            )
         yield [*about, *said, s.edited, *times]
     if not s.records:
         yield [*about, s.chosen, *[None] * 10, s.edited, *times]
@@ -141,20 +142,12 @@ def _said(record: Record) -> list[object]:
     about = [record.system, None, record.criterion, None, record.rating]
     reasons = (f"{_text(span)}: {span.note}" for span in record.spans if span.note)
     comment = "; ".join(filter(None, (record.rationale, *reasons)))
-    return [*about, *numbers, _marked(record.spans), comment or None]
-
-
-def _marked(spans: Iterable[ErrorSpan]) -> str:
-    return "; ".join(f"{_text(span)} ({span.category or span.severity})" for span in spans)
+    marked = "; ".join(f"{_text(span)} ({span.category or span.severity})" for span in record.spans)
+    return [*about, *numbers, marked, comment or None]
 
 
 def _text(span: ErrorSpan) -> str:
     return span.text or "[missing]"
-
-
-def _reasons(submission: Submission) -> str:
-    shown = (f"{system}: {mark.get('text')} ({mark.get('severity')})" for system, mark in submission.reasons)
-    return "; ".join(shown)
 
 
 def _moment(seconds: float) -> str:

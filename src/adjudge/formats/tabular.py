@@ -29,7 +29,7 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.text import as_holes
+from adjudge.formats.text import as_holes, csv_rows, of_lp
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
 from adjudge.store.files import import_extra, read_bytes, read_text
@@ -94,24 +94,19 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
             segments.append(segment)
             empty += len(systems) - len(segment.translations)
     if empty:
-        are = f"{count(empty, 'empty cell')} {form(empty, 'is', 'are')}"
-        message = f"{path}: {are} read as not translated"
-        warn(message)
+        warn(f"{path}: {count(empty, 'empty cell')} {form(empty, 'is', 'are')} read as not translated")
     if not segments:
         raise DataError("the table has no row", path=path)
     translated = {name for segment in segments for name in segment.translations} or systems
     if bare := [name for name in systems if name not in translated]:
-        message = (
-            f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system"
-        )
-        warn(message)
+        warn(f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system")
     try:
         test_set = TestSet(
             name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, translated)
         )
     except DataError as error:
         raise DataError(str(error), path=path) from error
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+    return of_lp(test_set, lp)
 
 
 def _check_heading(heading: Sequence[str], path: Path) -> None:
@@ -131,6 +126,7 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
     pair = one["lp"] or lp
     if pair is None:
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
+    criteria = [line.strip() for line in one["criteria"].split("\n") if line.strip()]
     return Segment(
         segment=one["id"] or number,
         lp=canonical_lp(pair),
@@ -141,24 +137,17 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
         references=found["reference"],
         document=one["document"],
         domain=one["domain"],
-        meta=dict(found["meta"]) | _criteria(one["criteria"]),
+        meta=dict(found["meta"]) | ({CRITERIA: criteria} if criteria else {}),
     )
 
 
-def _criteria(cell: str) -> dict[str, object]:
-    """Read the criteria of a segment: one a line of the cell, blank lines skipped."""
-    listed = [line.strip() for line in cell.split("\n") if line.strip()]
-    return {CRITERIA: listed} if listed else {}
-
-
 _DELIMITERS: Final = ",;\t|"
-_ENDINGS: Final = (".csv", ".tsv")
 
 
 def is_csv_of_texts(first: str, path: Path) -> bool:
     """Whether a first line is the heading of a table; one column will do in a file that is called a table."""
     cells = _cells(first, _delimiter(first))
-    is_named = path.name.lower().removesuffix(".gz").endswith(_ENDINGS)
+    is_named = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     return (len(cells) > 1 or is_named) and has_source(cells)
 
 
@@ -170,15 +159,8 @@ def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
         UsageError: no language pair.
     """
     text = read_text(path)
-    return read_table(_rows(text, _delimiter(text.partition("\n")[0]), path), path, lp)
-
-
-def _rows(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        yield from (row for row in lines if row)
-    except csv.Error as error:
-        raise DataError(f"not CSV: {error}", path=path, line=lines.line_num) from error
+    rows = csv_rows(text, path, _delimiter(text.partition("\n")[0]))
+    return read_table((row for _, row in rows if row), path, lp)
 
 
 def _delimiter(first: str) -> str:
@@ -204,6 +186,7 @@ _MOST_WIDE: Final = 1000  # rows that are formatted further to the right than th
 _MOST_BLANK: Final = 10_000  # rows between two that say something
 _TYPE: Final = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _ESCAPED: Final = re.compile("(?:_x[0-9A-Fa-f]{4}_)+")
+"""Characters that the format writes as `_x000D_`, in UTF-16; `_x005F_` is an underline."""
 
 
 def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
@@ -305,17 +288,12 @@ def _text(value: object) -> str:
         return value.isoformat()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return _ESCAPED.sub(_unescape, str(value))
-
-
-def _unescape(found: re.Match[str]) -> str:
-    """Characters that the format writes as `_x000D_`, in UTF-16; `_x005F_` is an underline."""
-    units = bytes.fromhex(found[0].replace("_x", "").replace("_", ""))
-    return units.decode("utf-16-be", "replace")
+    return _ESCAPED.sub(
+        lambda units: bytes.fromhex(re.sub("_x?", "", units[0])).decode("utf-16-be", "replace"), str(value)
+    )
 
 
 _CHARSET: Final = re.compile(rb"Content-Type:[^\n]*?charset=([\w.:-]+)", re.IGNORECASE)
-_UNSAID: Final = "charset"  # what a template has where the character set will stand
 _LINE: Final = re.compile(r"""(?:#.*|(?:msg[^\s"]+\s+)?"(?:[^"\\]|\\.)*+")?""", re.DOTALL)
 
 
@@ -332,8 +310,8 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
     """
     entries = _parse_po(path)
     header = entries.metadata
-    pair = lp_of(header.get("X-Source-Language"), header.get("Language"), None, path) if lp is None else None
-    pair = lp_of(None, None, lp, path) if pair is None else pair
+    languages = (header.get("X-Source-Language"), header.get("Language"))
+    pair = lp_of(*languages, None, path) if lp is None else canonical_lp(lp)
     left_out = Counter(kind for entry in entries if (kind := _left_out_as(entry)))
     segments = [
         segment
@@ -355,13 +333,15 @@ def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
     raw = read_bytes(path)
     if not raw:
         raise DataError("the file is empty", path=path)
-    found = _CHARSET.search(raw)
-    charset = found[1].decode() if found and found[1].lower() != _UNSAID.encode() else "utf-8"
+    found = _CHARSET.search(raw)  # a template has CHARSET where it will stand
+    charset = found[1].decode() if found and found[1].lower() != b"charset" else "utf-8"
     try:
         text = raw.decode(charset)
     except (LookupError, UnicodeDecodeError) as error:
         raise DataError(f"not {charset}, which its header names", path=path) from error
-    _check_quotes(text.removeprefix("\ufeff"), path)
+    for number, line in enumerate(io.StringIO(text.removeprefix("\ufeff"), newline=None), start=1):
+        if not _LINE.fullmatch(line.strip()):  # polib takes the last letter of an open text for the quote
+            raise DataError("not PO: a text must stand between quotes", path=path, line=number)
     with tempfile.TemporaryDirectory() as folder:  # polib splits a text, unlike a file, at U+2028, too
         copy = Path(folder) / "messages.po"
         copy.write_bytes(raw)
@@ -370,13 +350,6 @@ def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
         except (OSError, ValueError, IndexError) as error:
             what = str(error).replace(str(copy), "").strip()
             raise DataError(f"not PO: {what or 'damaged'}", path=path) from error
-
-
-def _check_quotes(text: str, path: Path) -> None:
-    """Refuse a text that is not closed; polib takes its last letter for the quote."""
-    for number, line in enumerate(io.StringIO(text, newline=None), start=1):
-        if not _LINE.fullmatch(line.strip()):
-            raise DataError("not PO: a text must stand between quotes", path=path, line=number)
 
 
 def _left_out_as(entry: Any) -> str:  # noqa: ANN401 (the same)
@@ -439,8 +412,7 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
         segments += _read_unit(unit, name, source, path)
     if not segments:
         raise DataError("no unit has both a text in the source language and a translation", path=path)
-    test_set = TestSet(name=path.stem, segments=tuple(segments))
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+    return of_lp(TestSet(name=path.stem, segments=tuple(segments)), lp)
 
 
 def _source_of(language: str, lp: str | None, path: Path) -> str:
@@ -465,6 +437,9 @@ def _read_unit(unit: Element, name: str, source: str, path: Path) -> Iterator[Se
     own = next((language for language in texts if _bare(language) == source), None)
     if own is None:
         return
+    notes = [plain_text(note) for note in children(unit, "note")]
+    properties = {p.get("type", ""): plain_text(p) for p in children(unit, "prop")}
+    said = {"notes": notes, "properties": properties}
     for language, found in texts.items():
         if language == own:
             continue
@@ -474,11 +449,5 @@ def _read_unit(unit: Element, name: str, source: str, path: Path) -> Iterator[Se
             lp=lp_of(own, language, None, path),
             source=texts[own][0],
             translations=dict(zip(systems, found, strict=True)),
-            meta=_said_of(unit),
+            meta={what: value for what, value in said.items() if value},
         )
-
-
-def _said_of(unit: Element) -> dict[str, object]:
-    notes = [plain_text(note) for note in children(unit, "note")]
-    properties = {p.get("type", ""): plain_text(p) for p in children(unit, "prop")}
-    return ({"notes": notes} if notes else {}) | ({"properties": properties} if properties else {})

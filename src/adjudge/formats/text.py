@@ -1,14 +1,19 @@
-r"""Line-aligned text: line 3 of every file is segment 3. What `sacrebleu` and `comet-score` read too.
+r"""Text by lines: line-aligned files, as `sacrebleu` and `comet-score` read them, and what formats share.
 
-Lines end at "\n" and nowhere else. A line cannot hold a line end, and a file cannot say that a translation is
-missing: both are refused when writing. The folder form is `source.txt`, `translations/SYSTEM.txt` and
-`references/NAME.txt`, of one language pair.
+Line 3 of every line-aligned file is segment 3. Lines end at "\n" and nowhere else. A line cannot hold a line
+end, and a file cannot say that a translation is missing: both are refused when writing. The folder form is
+`source.txt`, `translations/SYSTEM.txt` and `references/NAME.txt`, of one language pair.
+
+Other formats take from here how rows of CSV and lines of JSON objects are read, and how one language pair of
+a test set is chosen.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -17,15 +22,17 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.store.files import find_files, read_lines, write_lines
+from adjudge.store.files import Fields, find_files, read_json_lines, read_lines, write_lines, write_text
 
 __all__ = [
     "absent_translations",
     "as_holes",
     "check_file_name",
-    "check_lines",
+    "csv_rows",
     "is_text_folder",
+    "json_objects",
     "left_out",
+    "of_lp",
     "read_aligned",
     "read_documents",
     "read_files",
@@ -33,6 +40,8 @@ __all__ = [
     "single_lp",
     "split_names",
     "with_documents",
+    "write_aligned",
+    "write_csv",
     "write_text_folder",
 ]
 
@@ -52,16 +61,14 @@ def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K,
     Raises:
         DataError: the lengths differ; names both files and both counts.
     """
-    lines: dict[K, list[str]] = {}
-    first: tuple[Path, int] | None = None
+    lines = {what: read_lines(path, keep_mark=keep_mark) for what, path in files.items()}
+    first = next(iter(files))
     for what, path in files.items():
-        lines[what] = read_lines(path, keep_mark=keep_mark)
-        found = len(lines[what])
-        if first is None:
-            first = (path, found)
-        elif found != first[1]:
-            counts = f"{path} has {count(found, 'line')}, {first[0]} has {first[1]}"
-            raise DataError(f"{counts}; line-aligned files need equally many")
+        if len(lines[what]) != len(lines[first]):
+            raise DataError(
+                f"{path} has {count(len(lines[what]), 'line')}, {files[first]} has {len(lines[first])}; "
+                "line-aligned files need equally many"
+            )
     return lines
 
 
@@ -77,14 +84,17 @@ def read_files(
     Raises:
         DataError: a file cannot be read, is empty, or the lengths differ.
     """
-    files = {"source": source}
-    files |= {f"translation {n}": p for n, p in translations.items()}
-    files |= {f"reference {n}": p for n, p in references.items()}
+    files = {
+        "source": source,
+        **{f"translation {n}": p for n, p in translations.items()},
+        **{f"reference {n}": p for n, p in references.items()},
+    }
     lines = read_aligned(files)
     if not lines["source"]:
         raise DataError("the source has no line", path=source)
     for what, path in files.items():
-        _warn_of_empty(lines[what], path)
+        if empty := sum(not line.strip() for line in lines[what]):
+            warn(f"{path}: empty lines: {empty} of {len(lines[what])}")
     lp = canonical_lp(lp)
     return TestSet(
         name=name,
@@ -99,12 +109,6 @@ def read_files(
             for index, text in enumerate(lines["source"])
         ),
     )
-
-
-def _warn_of_empty(lines: Sequence[str], path: Path) -> None:
-    if empty := sum(not line.strip() for line in lines):
-        message = f"{path}: empty lines: {empty} of {len(lines)}"
-        warn(message)
 
 
 def with_documents(test_set: TestSet, file: Path) -> TestSet:
@@ -130,8 +134,9 @@ def read_documents(file: Path, segments: int) -> list[str]:
     """
     names = [line.strip() for line in read_lines(file)]
     if len(names) != segments:
-        counts = f"{count(len(names), 'document')}, one a line, for {count(segments, 'segment')}"
-        raise DataError(counts, path=file)
+        raise DataError(
+            f"{count(len(names), 'document')}, one a line, for {count(segments, 'segment')}", path=file
+        )
     if "" in names:
         raise DataError("the document is empty", path=file, line=names.index("") + 1)
     return names
@@ -176,10 +181,7 @@ def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
     for name in test_set.references:
         file = path / "references" / f"{check_file_name(name)}.txt"
         files[file] = _complete({s.segment: s.references.get(name) for s in test_set}, name)
-    for file, lines in files.items():
-        check_lines(lines, file)
-    for file, lines in files.items():
-        write_lines(file, lines)
+    write_aligned(files)
     return left_out(test_set, holds_documents=False) + absent_translations(test_set)
 
 
@@ -231,27 +233,51 @@ def single_lp(test_set: TestSet) -> str:
     return test_set.lps[0]
 
 
-def check_lines(lines: Sequence[str], file: Path, *, keep_mark: bool = False) -> None:
-    r"""Refuse texts that would not come back from line-aligned text as they are.
+def of_lp(test_set: TestSet, lp: str | None) -> TestSet:
+    """Return one language pair of a test set, however it is spelled; all of it without one.
+
+    Raises:
+        UsageError: the test set does not have it.
+    """
+    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+
+
+def write_aligned(files: Mapping[Path, Sequence[str]], *, keep_mark: bool = False) -> None:
+    """Write line-aligned files, once all of their texts are known to come back as they are.
 
     Args:
-        lines: the texts.
-        file: where they go.
+        files: the texts of each.
         keep_mark: whether the reader takes a byte-order mark as text.
+
+    Raises:
+        DataError: a text does not come back; says which.
+    """
+    for file, lines in files.items():
+        _check_lines(lines, file, keep_mark=keep_mark)
+    for file, lines in files.items():
+        write_lines(file, lines)
+
+
+def _check_lines(lines: Sequence[str], file: Path, *, keep_mark: bool) -> None:
+    r"""Refuse texts that would not come back.
 
     Raises:
         DataError: a "\n" inside a text, a byte-order mark at the start, or a "\r" at the end of every line.
     """
     for number, line in enumerate(lines, start=1):
         if "\n" in line:
-            message = "line-aligned text cannot hold a line end inside a segment; write JSONL instead"
-            raise DataError(message, path=file, line=number)
+            raise DataError(
+                "line-aligned text cannot hold a line end inside a segment; write JSONL instead",
+                path=file,
+                line=number,
+            )
     if lines and lines[0].startswith(_BOM) and not keep_mark:
-        message = (
+        raise DataError(
             "line-aligned text cannot hold a first segment that starts with U+FEFF: who reads it takes that "
-            "for a byte-order mark and drops it; take it out of the text, or write JSONL instead"
+            "for a byte-order mark and drops it; take it out of the text, or write JSONL instead",
+            path=file,
+            line=1,
         )
-        raise DataError(message, path=file, line=1)
     if lines and all(line.endswith("\r") for line in lines):
         raise DataError("lines that all end in a carriage return are read as Windows line ends", path=file)
 
@@ -278,7 +304,7 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
     for text in texts:
         name, equals, file = text.partition("=")
         if not equals or Path(text).exists():
-            name, file = _stem(text), text
+            name, file = "stdin" if text == "-" else Path(text.removesuffix(".gz")).stem, text
         if not name.strip() or not file:
             raise UsageError(f"a {what} is given as NAME=FILE or FILE, got {text!r}")
         if name in found:
@@ -287,5 +313,52 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
     return found
 
 
-def _stem(file: str) -> str:
-    return "stdin" if file == "-" else Path(file.removesuffix(".gz")).stem
+def csv_rows(
+    text: str, path: Path, delimiter: str = ",", *, named: str = "CSV"
+) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows of a table, each with the number of the line where it ends; empty rows are rows.
+
+    Args:
+        text: of the file.
+        path: where it lies, for errors.
+        delimiter: between two cells.
+        named: what the text should be, for errors.
+
+    Raises:
+        DataError: a quotation mark is not closed, or stands where none can; says where.
+    """
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise DataError(f"not {named}: {error}", path=path, line=rows.line_num) from error
+
+
+def write_csv(
+    path: Path | str, rows: Iterable[Sequence[str]], delimiter: str = ",", *, line_end: str = "\n"
+) -> None:
+    """Write rows whose cells are text already.
+
+    Raises:
+        DataError: they cannot be written.
+    """
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=line_end).writerows(rows)
+    write_text(Path(path), [text.getvalue()])
+
+
+def json_objects(path: Path, what: str) -> Iterator[Fields]:
+    """Read a JSON object a line.
+
+    Args:
+        path: the file.
+        what: one of the objects is, for errors.
+
+    Raises:
+        DataError: a line is no JSON, or no object; says which.
+    """
+    for line, value in read_json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
+        yield Fields(value, what, path, line)

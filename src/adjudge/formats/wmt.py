@@ -1,9 +1,15 @@
-"""The files of WMT25 and WMT26: tables, systems' documents, challenge sets, and evaluation tasks."""
+"""The files of WMT25 and WMT26: tables, systems' documents, challenge sets, and evaluation tasks.
+
+- WMT25's table of texts and marked errors (`read_wmt25`), as its evaluation tasks give it out and take it in.
+- Segments of WMT25's general task with what people said of them (`wmt25-genmt-humeval.jsonl`).
+- Scores as both years give them out: a table with a row a translation, or lists of scores by document.
+- Documents of the general task, whose sources lie apart from the systems' translations of them.
+- Challenge sets of WMT25: line-aligned texts, `SET.LP.src.txt`, `.ref`, `.hyp-N` and `.meta`.
+- WMT26's evaluation task: a segment a line with its hypotheses, and predictions beside the same `item_id`.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,23 +19,22 @@ from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import find_severity
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.appraise import MISSING, place_of
+from adjudge.formats.appraise import MISSING, OMISSION, place_of
 from adjudge.formats.campaign_export import UNDECIDED_MARK
-from adjudge.formats.file_content import Content, ContentWithTexts
+from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among
+from adjudge.formats.text import csv_rows, json_objects, of_lp, write_csv
 from adjudge.store.files import (
     Fields,
     find_files,
     inside,
     read_head,
-    read_json_lines,
     read_lines,
     read_text,
     render_json_line,
-    write_lines,
-    write_text,
+    write_bytes,
 )
 
 __all__ = [
@@ -48,10 +53,6 @@ __all__ = [
     "write_wmt26",
 ]
 
-
-# WMT25's table of texts and marked errors, as its evaluation tasks give it out and take it in.
-
-
 TEXTS: Final = (
     *("doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id"),
     *("source_segment", "hypothesis_segment", "reference_segment", "domain_name", "method"),
@@ -65,7 +66,6 @@ META: Final = ("set_id", "method")
 _REFERENCE: Final = "ref"
 Place = tuple[str, str, str]
 """Language pair, segment and system."""
-OMISSION: Final = "accuracy/omission"
 
 
 def read_wmt25(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
@@ -83,31 +83,38 @@ def read_wmt25(path: Path | str, lp: str | None = None) -> ContentWithTexts[Anno
     path = Path(path)
     name = path.name.split(".")[0]
     rows = _rows(path)
-    _, first = next(rows)
-    has_marks, unread = _check_heading(list(first), path)
-    reader = _Reader(path, name)
+    has_marks, unread = _check_heading(list(next(rows)[1]), path)
+    segments: dict[tuple[str, str], Segment] = {}
+    records: list[Annotation] = []
+    met: Counter[str] = Counter()
     for line, row in rows:
-        reader.add(row, line, has_marks=has_marks)
-    test_set = TestSet(name=name, segments=tuple(reader.segments.values()))
-    if lp is not None:
-        test_set = test_set.select(lp=canonical_lp(lp))
-    records = tuple(r for r in reader.records if r.lp in test_set.lps) if has_marks else ()
-    return ContentWithTexts(test_set=test_set, records=records, met=+(reader.met + unread))
+        segment = _add_row(segments, row, (path, line))
+        if has_marks and row["error_types"].strip():
+            records.append(
+                Annotation(
+                    lp=segment.lp,
+                    segment=segment.segment,
+                    system=row["system_id"],
+                    annotator=name,
+                    protocol="mqm",
+                    document=segment.document,
+                    spans=tuple(_marked_spans(row, (path, line), met)),
+                )
+            )
+    test_set = of_lp(TestSet(name=name, segments=tuple(segments.values())), lp)
+    kept = tuple(r for r in records if r.lp in test_set.lps)
+    return ContentWithTexts(test_set=test_set, records=kept, met=+(met + unread))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The heading, then every row, by the names of the columns; with the line where it ends."""
-    lines = csv.reader(io.StringIO(read_text(path), newline=""), delimiter="\t", strict=True)
-    try:
-        heading = next(lines, [])
-        yield 1, dict.fromkeys(heading, "")
-        for row in lines:
-            if len(row) != len(heading):
-                what = f"wanted {len(heading)} columns, got {len(row)}"
-                raise DataError(what, path=path, line=lines.line_num)
-            yield lines.line_num, dict(zip(heading, row, strict=True))
-    except csv.Error as error:
-        raise DataError(f"not a table by tabs: {error}", path=path, line=lines.line_num) from error
+    rows = csv_rows(read_text(path), path, "\t", named="a table by tabs")
+    _, heading = next(rows, (1, []))
+    yield 1, dict.fromkeys(heading, "")
+    for line, row in rows:
+        if len(row) != len(heading):
+            raise DataError(f"wanted {len(heading)} columns, got {len(row)}", path=path, line=line)
+        yield line, dict(zip(heading, row, strict=True))
 
 
 def _check_heading(heading: Sequence[str], path: Path) -> tuple[bool, Counter[str]]:
@@ -120,75 +127,13 @@ def _check_heading(heading: Sequence[str], path: Path) -> tuple[bool, Counter[st
     return bool(marked), Counter({f"columns that are not read: {', '.join(others)}": len(others)})
 
 
-class _Reader:
-    """Reads the rows of one file."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        self.segments: dict[tuple[str, str], Segment] = {}
-        self.records: list[Annotation] = []
-        self.met: Counter[str] = Counter()
-        self._path = path
-        self._name = name
-
-    def add(self, row: Mapping[str, str], line: int, *, has_marks: bool) -> None:
-        """Read one translation."""
-        lp = canonical_lp(f"{row['source_lang']}-{row['target_lang']}")
-        alone = _segment(row, lp)
-        known = self.segments.setdefault((lp, alone.segment), alone)
-        system, text = row["system_id"], row["hypothesis_segment"]
-        where = f"segment {alone.segment!r} of {lp}"
-        if replace(known, translations={}) != alone:
-            raise DataError(f"{where} is not the same in two rows", path=self._path, line=line)
-        if system in known.translations:
-            raise DataError(f"{where} by {system!r} is there twice", path=self._path, line=line)
-        self.segments[lp, alone.segment] = replace(known, translations={**known.translations, system: text})
-        if has_marks and row["error_types"].strip():
-            self.records.append(
-                Annotation(
-                    lp=lp,
-                    segment=alone.segment,
-                    system=system,
-                    annotator=self._name,
-                    protocol="mqm",
-                    document=alone.document,
-                    spans=tuple(self._spans(row, text, line)),
-                )
-            )
-
-    def _spans(self, row: Mapping[str, str], text: str, line: int) -> Iterator[ErrorSpan]:
-        starts, ends, kinds = (row[name].split() for name in MARKS)
-        if kinds == [CLEAN]:
-            return
-        if not len(starts) == len(ends) == len(kinds):
-            counts = f"{len(starts)} starts, {len(ends)} ends and {len(kinds)} types"
-            raise DataError(f"a row has {counts} of errors", path=self._path, line=line)
-        for start, end, kind in zip(starts, ends, kinds, strict=True):
-            yield self._span(text, (start, end), kind, line)
-
-    def _span(self, text: str, place: tuple[str, str], kind: str, line: int) -> ErrorSpan:
-        severity = find_severity(kind)
-        note = UNDECIDED_MARK if kind == UNDECIDED_MARK else ""
-        if severity is None and not note:
-            what = f"an error is minor, major, critical or undecided, got {kind!r}"
-            raise DataError(what, path=self._path, line=line)
-        if place == (MISSING, MISSING):
-            return ErrorSpan(severity=severity or "neutral", category=OMISSION, match="unplaced", note=note)
-        if not all(number.isdecimal() for number in place):
-            what = f"a place is two numbers, or {MISSING} twice, got {' and '.join(place)}"
-            raise DataError(what, path=self._path, line=line)
-        start, end = int(place[0]), int(place[1])
-        if start > end or end > len(text):
-            self.met["marks beyond the translation, without a place"] += 1
-            return ErrorSpan(severity=severity or "neutral", match="unplaced", note=note)
-        return ErrorSpan(
-            severity=severity or "neutral", start=start, end=end, text=text[start:end], note=note
-        )
-
-
-def _segment(row: Mapping[str, str], lp: str) -> Segment:
-    """The segment of a row, without its translation."""
+def _add_row(
+    segments: dict[tuple[str, str], Segment], row: Mapping[str, str], at: tuple[Path, int]
+) -> Segment:
+    """Add the translation of a row to its segment, which is returned without any translation."""
+    lp = canonical_lp(f"{row['source_lang']}-{row['target_lang']}")
     reference = row["reference_segment"]
-    return Segment(
+    alone = Segment(
         segment=row["segment_id"],
         lp=lp,
         source=row["source_segment"],
@@ -197,14 +142,53 @@ def _segment(row: Mapping[str, str], lp: str) -> Segment:
         domain=row["domain_name"],
         meta={name: row[name] for name in META if row[name]},
     )
+    known = segments.setdefault((lp, alone.segment), alone)
+    system, (path, line) = row["system_id"], at
+    where = f"segment {alone.segment!r} of {lp}"
+    if replace(known, translations={}) != alone:
+        raise DataError(f"{where} is not the same in two rows", path=path, line=line)
+    if system in known.translations:
+        raise DataError(f"{where} by {system!r} is there twice", path=path, line=line)
+    translations = {**known.translations, system: row["hypothesis_segment"]}
+    segments[lp, alone.segment] = replace(known, translations=translations)
+    return alone
 
 
-# Segments of WMT25's general task with what people said of them: `wmt25-genmt-humeval.jsonl`.
+def _marked_spans(row: Mapping[str, str], at: tuple[Path, int], met: Counter[str]) -> Iterator[ErrorSpan]:
+    starts, ends, kinds = (row[name].split() for name in MARKS)
+    if kinds == [CLEAN]:
+        return
+    path, line = at
+    if not len(starts) == len(ends) == len(kinds):
+        raise DataError(
+            f"a row has {len(starts)} starts, {len(ends)} ends and {len(kinds)} types of errors",
+            path=path,
+            line=line,
+        )
+    for start, end, kind in zip(starts, ends, kinds, strict=True):
+        try:
+            yield _marked_span(row["hypothesis_segment"], (start, end), kind, met)
+        except DataError as error:
+            raise DataError(str(error), path=path, line=line) from None
 
 
-_REFERENCE_KEY: Final = re.compile(r"ref[A-Z]?")
-_ROUND: Final = re.compile(r"human([0-9]+)")
-_PARTS: Final = 4
+def _marked_span(text: str, place: tuple[str, str], kind: str, met: Counter[str]) -> ErrorSpan:
+    severity = find_severity(kind)
+    note = UNDECIDED_MARK if kind == UNDECIDED_MARK else ""
+    if severity is None and not note:
+        raise DataError(f"an error is minor, major, critical or undecided, got {kind!r}")
+    severity = severity or "neutral"
+    if place == (MISSING, MISSING):
+        return ErrorSpan(severity=severity, category=OMISSION, match="unplaced", note=note)
+    if not all(number.isdecimal() for number in place):
+        raise DataError(f"a place is two numbers, or {MISSING} twice, got {' and '.join(place)}")
+    start, end = int(place[0]), int(place[1])
+    if start > end or end > len(text):
+        met["marks beyond the translation, without a place"] += 1
+        return ErrorSpan(severity=severity, match="unplaced", note=note)
+    return ErrorSpan(severity=severity, start=start, end=end, text=text[start:end], note=note)
+
+
 _TEXTS: Final = frozenset({"doc_id", "src_text", "tgt_text", "scores"})
 
 
@@ -223,24 +207,19 @@ def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> ContentWithText
     segments: list[Segment] = []
     records: list[Annotation] = []
     met: Counter[str] = Counter()
-    for line, value in read_json_lines(path):
-        if not isinstance(value, dict):
-            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
-        fields = Fields(value, "WMT25", path, line)
+    for fields in json_objects(path, "WMT25"):
         segment = _segment_of_line(fields)
         segments.append(segment)
         if wanted in {None, segment.lp}:
             records += _annotations(fields, segment, met)
-    test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments))
-    if wanted is not None:
-        test_set = test_set.select(lp=wanted)
+    test_set = of_lp(TestSet(name=path.name.split(".")[0], segments=tuple(segments)), lp)
     return ContentWithTexts(test_set=test_set, records=tuple(records), met=+met)
 
 
 def _segment_of_line(fields: Fields) -> Segment:
     name = fields.text("doc_id")
     parts = name.split("_#_")
-    if len(parts) < _PARTS:
+    if len(parts) < 4:
         fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
     try:
         lp = canonical_lp(parts[0])
@@ -252,7 +231,7 @@ def _segment_of_line(fields: Fields) -> Segment:
         lp=lp,
         source=fields.text("src_text"),
         translations=texts,
-        references={key: text for key, text in texts.items() if _REFERENCE_KEY.fullmatch(key)},
+        references={key: text for key, text in texts.items() if re.fullmatch("ref[A-Z]?", key)},
         document="_#_".join(parts[2:-1]),
         domain=parts[1],
         meta={key: value for key, value in fields.values.items() if key not in _TEXTS},
@@ -260,7 +239,6 @@ def _segment_of_line(fields: Fields) -> Segment:
 
 
 def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterator[Annotation]:
-    """What everybody said of every translation of a segment."""
     for system, said in fields.mapping("scores").items():
         if system not in segment.translations:
             fields.fail(f"{system!r} has scores and no translation")
@@ -294,7 +272,7 @@ def _rounds(said: object, fields: Fields) -> Iterator[tuple[Fields, str]]:
     """Each judgement of a translation, and the number behind its keys."""
     if isinstance(said, dict):
         judged = Fields(said, "scores", fields.path, fields.line)
-        yield from ((judged, found[1]) for key in said if (found := _ROUND.fullmatch(key)))
+        yield from ((judged, found[1]) for key in said if (found := re.fullmatch("human([0-9]+)", key)))
     elif isinstance(said, list) and all(isinstance(each, dict) for each in said):
         yield from ((Fields(each, "scores", fields.path, fields.line), "") for each in said)
     else:
@@ -328,9 +306,6 @@ def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) ->
     return ErrorSpan(severity=severity, start=place.start, end=place.end, text=marked, note=note), place.odd
 
 
-_SET: Final = "official"
-
-
 def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write what one annotator marked, a row each translation, system by system.
 
@@ -348,17 +323,15 @@ def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) 
     """
     left_out: Counter[str] = Counter()
     judged = _by_translation(records, left_out)
-    text = io.StringIO(newline="")
-    table = csv.writer(text, delimiter="\t", lineterminator="\n")
-    table.writerow([*TEXTS, *MARKS])
+    rows = [[*TEXTS, *MARKS]]
     for segment, system in ((s, name) for name in test_set.systems for s in test_set):
         if system in segment.translations:
             found = judged.pop((segment.lp, segment.segment, system), None)
-            table.writerow([*_texts(segment, system), *_written_marks(found, left_out)])
+            rows.append([*_texts(segment, system), *_written_marks(found, left_out)])
     if judged:
         lp, name, system = next(iter(judged))
         raise DataError(f"the records judge segment {name!r} of {lp} by {system!r}, which is not there")
-    write_text(Path(path), [text.getvalue()])
+    write_csv(path, rows, "\t")
     left_out["further references"] += sum(max(len(s.references) - 1, 0) for s in test_set)
     left_out["segments whose meta"] += sum(bool(s.meta.keys() - set(META)) for s in test_set)
     return +left_out
@@ -367,17 +340,16 @@ def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) 
 def _by_translation(records: Iterable[Record], left_out: Counter[str]) -> dict[Place, Annotation]:
     found: dict[Place, Annotation] = {}
     annotators: set[str] = set()
-    for record in records:
-        if not isinstance(record, Annotation):
-            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
-            continue
+    for record in annotations_among(records, left_out):
         annotators.add(record.annotator)
         if len(annotators) > 1:
             both = " and ".join(map(repr, sorted(annotators)))
             raise UsageError(f"a table of WMT25 is by one annotator, got {both}: add --annotator")
         if found.setdefault((record.lp, record.segment, record.system), record) is not record:
-            what = f"segment {record.segment!r} by {record.system!r}"
-            raise DataError(f"{record.annotator!r} judged {what} twice; the table holds one judgement")
+            raise DataError(
+                f"{record.annotator!r} judged segment {record.segment!r} by {record.system!r} twice; the "
+                "table holds one judgement"
+            )
     return found
 
 
@@ -388,7 +360,7 @@ def _texts(segment: Segment, system: str) -> Iterator[str]:
         "segment_id": segment.segment,
         "source_lang": source,
         "target_lang": target,
-        "set_id": segment.meta.get("set_id", _SET),
+        "set_id": segment.meta.get("set_id", "official"),
         "system_id": system,
         "source_segment": segment.source,
         "hypothesis_segment": segment.translations[system],
@@ -426,13 +398,8 @@ def _mark(span: ErrorSpan, left_out: Counter[str]) -> tuple[str, str, str] | Non
     return None
 
 
-# Scores as both years give them out: a table with a row a translation, or lists of scores by document.
-
-
 SCORED: Final = (*TEXTS[:6], "domain_name", "method", "overall")
 """Columns of a table of scores: of the quality-score task of WMT25, and of what it returned."""
-_SCORE_KEYS: Final = (b'"metric_scores"', b'"document_id"')
-_UNSCORED: Final = frozenset({"", "NaN", "nan", "None"})
 
 
 def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotation]:
@@ -462,13 +429,14 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotati
 
 def is_score_folder(path: Path) -> bool:
     """Whether a folder holds scores by document, a file a system."""
-    return _starts_with(path, _SCORE_KEYS)
+    keys = (b'"metric_scores"', b'"document_id"')
+    return any(_begins_with(file, keys) for file in find_files(path, "*.jsonl"))
 
 
-def _starts_with(path: Path, keys: Iterable[bytes]) -> bool:
-    """Whether all JSONL files of a folder begin with an object that has these keys."""
-    heads = [read_head(file, 1 << 16) for file in find_files(path, "*.jsonl")]
-    return any(all(key in head for key in keys) for head in heads)
+def _begins_with(file: Path, keys: Iterable[bytes]) -> bool:
+    """Whether a JSONL file begins with an object that has these keys, in quotes."""
+    head = read_head(file, 1 << 16)
+    return all(key in head for key in keys)
 
 
 def _system_of(path: Path) -> str:
@@ -490,7 +458,7 @@ def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
                 f"segment {segment!r} of {lp} by {key[2]!r} is scored twice", path=path, line=line
             )
         seen.add(key)
-        if row["overall"] in _UNSCORED:
+        if row["overall"] in {"", "NaN", "nan", "None"}:
             met["translations without a score, left out"] += 1
             continue
         try:
@@ -504,10 +472,7 @@ def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
 
 def _document_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
     system = _system_of(path)
-    for line, value in read_json_lines(path):
-        if not isinstance(value, dict):
-            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
-        fields = Fields(value, "scores of a document", path, line)
+    for fields in json_objects(path, "scores of a document"):
         said, document = fields.text("language_pair"), fields.text("document_id")
         start = f"{said}_#_{fields.text('domain')}_#_{document}"
         lists = fields.mapping("metric_scores")
@@ -524,10 +489,12 @@ def _document_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
                     fields.fail(f"a score of {metric!r} must be a number, got {score!r}")
                 else:
                     place = (canonical_lp(said), f"{start}_#_{number}", system)
-                    yield _scored(place, metric, document, float(score), (path, line))
+                    yield _scored(place, metric, document, float(score), (path, fields.line))
 
 
-def _scored(place: Place, metric: str, document: str, score: float, at: tuple[Path, int]) -> Annotation:
+def _scored(
+    place: Place, metric: str, document: str, score: float, at: tuple[Path, int | None]
+) -> Annotation:
     lp, segment, system = place
     try:
         return Annotation(
@@ -543,9 +510,6 @@ def _scored(place: Place, metric: str, document: str, score: float, at: tuple[Pa
         raise DataError(str(error), path=at[0], line=at[1]) from None
 
 
-# Documents of the general task: a test set with sources, and systems' hypotheses, each as one text.
-
-
 _HYPOTHESES: Final = (b'"doc_id"', b'"hypothesis"')
 _SOURCES: Final = (b'"doc_id"', b'"src_text"')
 _PARAGRAPH: Final = re.compile(r"<p>(.*?)</p>", re.DOTALL)
@@ -554,7 +518,7 @@ _WHOLE: Final = re.compile(r"\s*(?:<p>.*?</p>\s*)+", re.DOTALL)
 
 def is_system_folder(path: Path) -> bool:
     """Whether a folder holds systems' documents, a file a system."""
-    return _starts_with(path, _HYPOTHESES)
+    return any(_begins_with(file, _HYPOTHESES) for file in find_files(path, "*.jsonl"))
 
 
 def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
@@ -575,9 +539,9 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
     path, wanted = Path(path), None if lp is None else canonical_lp(lp)
     folder = path if path.is_dir() else path.parent
     files = [path] if path.is_file() else find_files(folder, "*.jsonl")
-    files = [file for file in files if all(key in read_head(file, 1 << 16) for key in _HYPOTHESES)]
+    files = [file for file in files if _begins_with(file, _HYPOTHESES)]
     near = (*sorted(folder.glob("*.jsonl")), *sorted(folder.parent.glob("*.jsonl")))
-    sources = next((f for f in near if all(key in read_head(f, 1 << 16) for key in _SOURCES)), None)
+    sources = next((f for f in near if _begins_with(f, _SOURCES)), None)
     if sources is None:
         raise DataError(
             "these are translations of documents whose sources are not here: put the test set, a .jsonl with "
@@ -588,10 +552,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
     texts = {_system_of(file): _hypotheses(file) for file in files}
     segments: list[Segment] = []
     known: set[str] = set()
-    for line, value in read_json_lines(inside(sources.parent, sources)):
-        if not isinstance(value, dict):
-            raise DataError(f"wanted an object, got {value!r}", path=sources, line=line)
-        fields = Fields(value, "document", sources, line)
+    for fields in json_objects(inside(sources.parent, sources), "document"):
         known.add(fields.text("doc_id"))
         cut = _cut_document(fields, texts, met)
         segments += cut if wanted is None or (cut and cut[0].lp == wanted) else ()
@@ -602,10 +563,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
 
 def _hypotheses(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
-    for line, value in read_json_lines(path):
-        if not isinstance(value, dict):
-            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
-        fields = Fields(value, "document", path, line)
+    for fields in json_objects(path, "document"):
         name = fields.text("doc_id")
         if name in found:
             fields.fail(f"document {name!r} is there twice")
@@ -652,12 +610,7 @@ def _cut_document(fields: Fields, texts: Mapping[str, Mapping[str, str]], met: C
 
 
 def _paragraphs(text: str) -> list[str]:
-    if _WHOLE.fullmatch(text):
-        return _PARAGRAPH.findall(text)
-    return text.split("\n\n")
-
-
-# Challenge sets of WMT25's evaluation tasks: line-aligned texts, SET.LP.src.txt, .ref, .hyp-N, .meta.
+    return _PARAGRAPH.findall(text) if _WHOLE.fullmatch(text) else text.split("\n\n")
 
 
 _CHALLENGE: Final = re.compile(
@@ -701,8 +654,9 @@ def _challenges(lp: str, files: Mapping[str, Path]) -> Iterator[Segment]:
     counts = {kind: len(lines) for kind, lines in columns.items()} | ({"meta": len(meta)} if meta else {})
     for kind, lines_of_kind in counts.items():
         if lines_of_kind != len(sources):
-            what = f"{lines_of_kind} lines, and {files['src'].name} has {len(sources)}"
-            raise DataError(what, path=files[kind])
+            raise DataError(
+                f"{lines_of_kind} lines, and {files['src'].name} has {len(sources)}", path=files[kind]
+            )
     references = columns.pop("ref", None)
     for number, source in enumerate(sources):
         domain, _, document = "\t".join(meta[number][:2]).partition("\t") if meta else ("", "", "")
@@ -718,17 +672,12 @@ def _challenges(lp: str, files: Mapping[str, Path]) -> Iterator[Segment]:
         )
 
 
-# WMT26's evaluation task: a segment a line with its hypotheses, and predictions beside the same item_id.
-
-
 _ITEM_PARTS: Final = 6
 _OMITTED: Final = "omission"
 _FAULT: Final = "instruction_fault"
 FAULT: Final = "instruction fault"
-_ERROR_FREE_TASK: Final = 3
 _FREE: Final = 85
 """Lowest rating of a translation that WMT26 calls free of errors."""
-_PREDICTED: Final = ("task1_pred", "task2_pred")
 
 
 def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
@@ -743,11 +692,7 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
     path, wanted = Path(path), None if lp is None else canonical_lp(lp)
     segments: list[Segment] = []
     records: list[Annotation] = []
-    has_texts = False
-    for line, value in read_json_lines(path):
-        if not isinstance(value, dict):
-            raise DataError(f"wanted an object, got {value!r}", path=path, line=line)
-        fields = Fields(value, "WMT26", path, line)
+    for fields in json_objects(path, "WMT26"):
         item = fields.text("item_id")
         parts = item.split("_###_")
         if len(parts) != _ITEM_PARTS:
@@ -758,11 +703,10 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
         if wanted not in {None, pair}:
             continue
         if fields.has("hyps"):
-            has_texts = True
             segments.append(_item(fields, item, pair, parts))
-        if any(fields.has(key) for key in _PREDICTED):
+        if fields.has("task1_pred") or fields.has("task2_pred"):
             records += _predictions(fields, item, pair, path)
-    test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments)) if has_texts else None
+    test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments)) if segments else None
     return Content(test_set=test_set, records=tuple(records))
 
 
@@ -854,8 +798,10 @@ def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, 
     lines = []
     for segment in test_set:
         if segment.segment.count("_###_") != _ITEM_PARTS - 1:
-            what = f"segment {segment.segment!r} is no item of WMT26's evaluation task"
-            raise UsageError(f"{what}: judge mteval-test26.jsonl")
+            raise UsageError(
+                f"segment {segment.segment!r} is no item of WMT26's evaluation task: judge "
+                "mteval-test26.jsonl"
+            )
         found: dict[str, object] = {}
         for system in segment.translations:
             annotation = judged.get((segment.lp, segment.segment, system))
@@ -863,25 +809,17 @@ def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, 
                 left_out["translations that nobody judged"] += 1
             elif task == 1:
                 found[system] = _task1(annotation, left_out)
-            elif task == _ERROR_FREE_TASK:
-                found[system] = _is_free(annotation)
+            elif task == 3:
+                is_marked = any(span.severity != "neutral" for span in annotation.spans)
+                found[system] = not is_marked and (annotation.rating is None or annotation.rating >= _FREE)
             elif annotation.rating is None:
                 left_out["judgements without a rating"] += 1
             else:
                 found[system] = annotation.rating
         if found:
-            lines.append(
-                render_json_line({"item_id": segment.segment, f"task{task}_pred": found})
-                .decode()
-                .rstrip("\n")
-            )
-    write_lines(Path(path), lines)
+            lines.append(render_json_line({"item_id": segment.segment, f"task{task}_pred": found}))
+    write_bytes(Path(path), lines)
     return +left_out
-
-
-def _is_free(annotation: Annotation) -> bool:
-    marked = any(span.severity != "neutral" for span in annotation.spans)
-    return not marked and (annotation.rating is None or annotation.rating >= _FREE)
 
 
 def _task1(annotation: Annotation, left_out: Counter[str]) -> dict[str, object]:
@@ -895,13 +833,8 @@ def _task1(annotation: Annotation, left_out: Counter[str]) -> dict[str, object]:
                 {"start": span.start, "end": span.end, "severity": span.severity, "category": category}
             )
         elif key is not None and span.severity != "neutral":
-            special[key] = _graver(special[key], span.severity)
+            if special[key] != "major":  # the graver of two counts
+                special[key] = "minor" if span.severity == "minor" else "major"
         else:
             left_out["neutral marks, errors of the source, and errors without a place"] += 1
     return {"errors": errors, **special}
-
-
-def _graver(one: str | None, other: str) -> str:
-    """The graver of two severities as the task names them: minor or major."""
-    other = "minor" if other == "minor" else "major"
-    return "major" if "major" in {one, other} else other

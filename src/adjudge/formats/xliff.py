@@ -1,8 +1,11 @@
-"""XLIFF 1.2 and 2: what a translator's tool or a translation server hands over.
+"""XLIFF 1.2 and 2, as translators' tools hand it over: texts, and judgements as quality issues of ITS 2.0.
 
 A `trans-unit` of 1.2 and a `segment` of 2 are a segment, each `file` is a document, the one translation is by
 the system `target`. Inline tags become placeholders (`inline`); states and notes go to `meta`. What is not to
 be translated is left out, and a warning says how much. `alt-trans`, matches and skeletons are not read.
+
+`read_judged_xliff` reads quality issues, ratings and confidences, of adjudge or another tool. `write_xliff`
+writes judgements into the file that was judged, of which all else stays as it was.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.file_content import ContentWithTexts
+from adjudge.formats.file_content import ContentWithTexts, annotations_among
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -39,7 +42,7 @@ from adjudge.formats.its import (
     render_stated,
     severity_of,
 )
-from adjudge.formats.text import as_holes
+from adjudge.formats.text import as_holes, of_lp
 from adjudge.formats.xml_text import (
     LANG,
     Element,
@@ -96,14 +99,15 @@ def read_xliff(path: Path, lp: str | None = None) -> TestSet:
 def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None) -> TestSet:
     """The segments of units as a test set; as `read_xliff`."""
     if kept_out:
-        which = f"{count(kept_out, 'unit')} {form(kept_out, 'is', 'are')}"
-        message = f'{path}: {which} not to be translated (translate="no"), and left out'
-        warn(message)
+        warn(
+            f"{path}: {count(kept_out, 'unit')} {form(kept_out, 'is', 'are')} not to be translated "
+            '(translate="no"), and left out'
+        )
     try:
         test_set = TestSet(name=path.stem, segments=as_holes([unit.segment for unit in units], [SYSTEM]))
     except DataError as error:
         raise DataError(str(error), path=path) from error
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
+    return of_lp(test_set, lp)
 
 
 def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
@@ -117,8 +121,9 @@ def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
     """
     if local_name(file.root) != "xliff" or file.root.get("version", "")[:2] not in {"1.", "2."}:
         version = file.root.get("version", "none")
-        what = f"<{local_name(file.root)}> of version {version}"
-        raise DataError(f"XLIFF 1 or 2 was wanted, got {what}", path=file.path)
+        raise DataError(
+            f"XLIFF 1 or 2 was wanted, got <{local_name(file.root)}> of version {version}", path=file.path
+        )
     read = _read_unit_2 if is_version_2(file) else _read_unit_1
     units: list[Unit] = []
     kept_out = 0
@@ -189,7 +194,6 @@ def lp_of(source: str | None, target: str | None, lp: str | None, path: Path) ->
 
 
 def _read_unit_1(holder: Element, place: Segment) -> Iterator[Unit]:
-    """The segment of a `trans-unit`."""
     parts = children_by_name(holder)
     (source, *_), (target, *_) = (parts.get(name, [None]) for name in ("source", "target"))
     states = {} if target is None else {key: target.get(key) for key in ("state", "state-qualifier")}
@@ -237,9 +241,6 @@ def _notes(parts: Mapping[str, Sequence[Element]]) -> list[str]:
     """Text of the notes of a unit, read once however many segments it has."""
     inside = (note for notes in parts.get("notes", ()) for note in children(notes, "note"))
     return [plain_text(note) for note in (*parts.get("note", ()), *inside)]
-
-
-# What ITS 2.0 says of one translation in XLIFF: issues and numbers, with their places and who says so.
 
 
 ISSUE: Final = "localization-quality-issue"
@@ -393,8 +394,11 @@ class Marks:
         """A decimal number from 0 to `high`; nothing else is one."""
         value = float(raw) if _DECIMAL.fullmatch(raw.strip()) else -1.0
         if not 0 <= value <= high:
-            message = f"its:{name} must be a number from 0 to {high}, got {raw!r}"
-            raise DataError(message, path=self._file.path, line=element.sourceline)
+            raise DataError(
+                f"its:{name} must be a number from 0 to {high}, got {raw!r}",
+                path=self._file.path,
+                line=element.sourceline,
+            )
         return value
 
 
@@ -410,22 +414,6 @@ def _annotator(element: Element, category: str) -> str | None:
             return found
         element = element.getparent()
     return None
-
-
-# Judgements out of XLIFF: quality issues, ratings and confidences of ITS 2.0, of adjudge or another tool.
-
-
-_CHANGED: Final = "judgements that were changed since adjudge wrote them, taken as they are now"
-_NEAREST: Final = "severities other than 0, 33, 67 and 100, taken for the nearest of these and never for 0"
-_UNSAID: Final = (
-    "judgements that failed (label): an error's severity is not said, or the error not in this file"
-)
-_UNNAMED: Final = "judgements without an annotator"
-_UNKNOWN: Final = "types that are no category of ours, kept as label"
-_DISABLED: Final = "issues that are not enabled, left out"
-_JUDGED_PARTS: Final = "confidences and ratings of a part of a translation, left out"
-_NOBODY: Final = "translations that name who looked for issues, and say no more: taken for not judged"
-_ELSEWHERE: Final = "marks of ITS that are about no translation here, or votes, left out"
 
 
 def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Record]:
@@ -462,34 +450,26 @@ def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Rec
         if not unit.segment.has_translation(SYSTEM)
         for annotator, protocol in judged_as
     ]
-    met[_ELSEWHERE] += marks.unread()
+    met["marks of ITS that are about no translation here, or votes, left out"] += marks.unread()
     kept = tuple(record for record in records if record.lp in test_set.lps)
     return ContentWithTexts(test_set=test_set, records=kept, met=+met)
 
 
 class _Reader:
-    """Reads what is said of one translation.
-
-    Args:
-        unit: what was judged.
-        found: what is said of it.
-        path: for errors.
-        met: counts what is odd.
-    """
-
     def __init__(self, unit: Unit, found: Found, path: Path, met: Counter[str]) -> None:
         self._found = found
         self._path = path
         self._met = met
         self._text = unit.segment.translations[SYSTEM]
-        self._source = unit.segment.source
         self._segment = unit.segment
 
     def read(self) -> Iterator[Record]:
         """A record for each annotator: errors with their rating, and confidences apart."""
         found = self._found
-        self._met[_DISABLED] += sum(not issue.is_enabled for issue in found.issues)
-        self._met[_JUDGED_PARTS] += found.parts
+        self._met["issues that are not enabled, left out"] += sum(
+            not issue.is_enabled for issue in found.issues
+        )
+        self._met["confidences and ratings of a part of a translation, left out"] += found.parts
         numbers, issues = dict(found.numbers), found.issues
         if found.stated is not None:
             raw, line, annotator = found.stated
@@ -497,22 +477,18 @@ class _Reader:
             stated = read_stated(raw, {**about, "annotator": annotator or ISSUE}, self._path, line)
             own = [issue for issue in issues if issue.annotator == annotator]
             issues = [issue for issue in issues if issue.annotator != annotator]
-            yield self._restate(stated, own, self._own_confidence(stated, annotator, numbers))
+            is_rating = (  # of this judgement, and no other tool's confidence
+                MT in numbers and numbers[MT].annotator == annotator and confidence_of(stated) is not None
+            )
+            yield self._restate(stated, own, numbers.pop(MT).value if is_rating else None)
         elif found.has_annotator and not issues and not numbers:
-            self._met[_NOBODY] += 1
+            self._met[
+                "translations that name who looked for issues, and say no more: taken for not judged"
+            ] += 1
         yield from self._errors([issue for issue in issues if issue.is_enabled], numbers)
         if MT in numbers:
             value, annotator = numbers[MT]
             yield self._annotation(annotator, MT, protocol="metric", rating=value)
-
-    @staticmethod
-    def _own_confidence(
-        stated: Annotation, annotator: str | None, numbers: dict[str, Number]
-    ) -> float | None:
-        """Take out the confidence that is the rating of a judgement, and no other tool's."""
-        if MT not in numbers or numbers[MT].annotator != annotator or confidence_of(stated) is None:
-            return None
-        return numbers.pop(MT).value
 
     def _restate(self, stated: Annotation, issues: Sequence[Issue], confidence: float | None) -> Record:
         """What adjudge wrote, and what was put in, taken back or changed since."""
@@ -520,7 +496,7 @@ class _Reader:
         now = replace(stated, spans=tuple(spans), rating=keep_rating(stated, confidence))
         if now == stated and not added:
             return stated
-        self._met[_CHANGED] += 1
+        self._met["judgements that were changed since adjudge wrote them, taken as they are now"] += 1
         new = [self._span(issue) for issue in added]
         if None in new:
             return self._failure(stated.annotator, stated.protocol)
@@ -556,7 +532,7 @@ class _Reader:
             flags.append("category_unknown")
         if annotator is None:
             flags.append("rater_unknown")
-            self._met[_UNNAMED] += 1
+            self._met["judgements without an annotator"] += 1
         return Annotation(
             lp=self._segment.lp,
             segment=self._segment.segment,
@@ -570,7 +546,9 @@ class _Reader:
         )
 
     def _failure(self, annotator: str, protocol: str) -> Failure:
-        self._met[_UNSAID] += 1
+        self._met[
+            "judgements that failed (label): an error's severity is not said, or the error not in this file"
+        ] += 1
         return Failure(
             lp=self._segment.lp,
             segment=self._segment.segment,
@@ -587,11 +565,15 @@ class _Reader:
         if issue.severity is None:
             return None
         severity, is_step = severity_of(issue.severity)
-        self._met[_NEAREST] += not is_step
+        self._met[
+            "severities other than 0, 33, 67 and 100, taken for the nearest of these and never for 0"
+        ] += not is_step
         category, label = label_of(issue.says.get("locQualityIssueType", ""))
-        self._met[_UNKNOWN] += category is None and label is not None
+        self._met["types that are no category of ours, kept as label"] += (
+            category is None and label is not None
+        )
         start, end = issue.place or (None, None)
-        text = self._text if issue.side == "translation" else self._source
+        text = self._text if issue.side == "translation" else self._segment.source
         return ErrorSpan(
             severity=severity,
             start=start,
@@ -603,9 +585,6 @@ class _Reader:
             note=issue.says.get("locQualityIssueComment", ""),
             label=label,
         )
-
-
-# Judgements into the XLIFF file that was judged, as ITS 2.0 quality issues; all else stays as it was.
 
 
 def write_xliff(
@@ -644,33 +623,24 @@ def write_xliff(
 
 def _by_segment(records: Iterable[Record], left_out: Counter[str]) -> dict[tuple[str, str], Annotation]:
     found: dict[tuple[str, str], Annotation] = {}
-    for record in records:
-        if not isinstance(record, Annotation):
-            left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
-        elif record.system != SYSTEM:
+    for record in annotations_among(records, left_out):
+        if record.system != SYSTEM:
             left_out["judgements of other systems"] += 1
-        else:
-            other = found.setdefault((record.lp, record.segment), record)
-            _check_alone(other, record)
+            continue
+        one = found.setdefault((record.lp, record.segment), record)
+        if one.annotator != record.annotator:
+            raise UsageError(
+                f"a translation in XLIFF is judged by one annotator, got {one.annotator!r} and "
+                f"{record.annotator!r}: add --annotator"
+            )
+        if one is not record:
+            raise DataError(
+                f"{one.annotator!r} judged segment {one.segment!r} twice; XLIFF holds one judgement"
+            )
     return found
 
 
-def _check_alone(one: Annotation, other: Annotation) -> None:
-    if one.annotator != other.annotator:
-        both = f"{one.annotator!r} and {other.annotator!r}"
-        raise UsageError(f"a translation in XLIFF is judged by one annotator, got {both}: add --annotator")
-    if one is not other:
-        raise DataError(f"{one.annotator!r} judged segment {one.segment!r} twice; XLIFF holds one judgement")
-
-
 class _Marks:
-    """Adds judgements to one tree.
-
-    Args:
-        file: whose tree is changed.
-        left_out: counts what has no place.
-    """
-
     def __init__(self, file: XmlFile, left_out: Counter[str]) -> None:
         self._file = file
         self._etree = import_extra("lxml.etree")
@@ -693,9 +663,8 @@ class _Marks:
         around = self._around(unit.target)
         self._put(around, whole)
         around.set(STATED, render_stated(annotation))
-        unplaced = [
-            span for span in _outermost_first(annotation.spans) if not self._mark(unit, annotation, span)
-        ]
+        outermost_first = sorted(annotation.spans, key=lambda span: (span.start or 0) - (span.end or 0))
+        unplaced = [span for span in outermost_first if not self._mark(unit, annotation, span)]
         if unplaced:
             self._put(around, {"locQualityIssuesRef": self._stand_off(unit, annotation, unplaced)})
 
@@ -717,7 +686,6 @@ class _Marks:
         return mark
 
     def _mark(self, unit: Unit, annotation: Annotation, span: ErrorSpan) -> bool:
-        """Mark an error in the translation, if it can be."""
         if span.side != "translation" or span.start is None or span.end is None:
             return False
         mark = self._new_mark(unit.target)
@@ -761,17 +729,14 @@ class _Marks:
             element.set(its(key), value)
 
 
-def _outermost_first(spans: Iterable[ErrorSpan]) -> list[ErrorSpan]:
-    """Longer marks first, so that shorter ones come to stand within them."""
-    return sorted(spans, key=lambda span: (span.start or 0) - (span.end or 0))
-
-
 def _check_places(text: str, annotation: Annotation, path: Path) -> None:
     """Refuse judgements of another text: their marks would stand anywhere."""
     for span in annotation.spans:
         if span.side == "translation" and span.start is not None and span.end is not None:
             found = text[span.start : span.end]
             if span.end > len(text) or (span.text and found != span.text and span.match == "exact"):
-                what = f"{span.text!r} at {span.start} to {span.end}, where the file has {found!r}"
-                message = f"the records are about another text: segment {annotation.segment!r} has an error"
-                raise DataError(f"{message} {what}", path=path)
+                raise DataError(
+                    f"the records are about another text: segment {annotation.segment!r} has an error "
+                    f"{span.text!r} at {span.start} to {span.end}, where the file has {found!r}",
+                    path=path,
+                )

@@ -1,4 +1,7 @@
-"""Text with inline tags, as XLIFF and TMX have it: to plain text, and from a place in that back to the tree.
+"""XML from somebody else, read without obeying it, and text with inline tags, as XLIFF and TMX have it.
+
+A file is written back as it was but for what was added. `plain_text` gives the text of an element; `places`
+and `wrap` go from a place in that text back to the tree.
 
 A tag becomes a placeholder that people, models and checks take for markup: `<t1>` and `</t1>` around text,
 `<t1/>` alone, with the id of the tag. Places are found by counting, never by reading placeholders, so that
@@ -32,10 +35,6 @@ __all__ = [
     "wrap_all",
     "write_xml",
 ]
-
-
-# XML that somebody sent us, read without obeying it, and written back as it was but for what was added.
-
 
 Element = Any
 """An element of lxml, which is imported when a file needs it."""
@@ -170,13 +169,17 @@ def children_by_name(element: Element) -> dict[str, list[Element]]:
     return found
 
 
-_PAIRS: Final = frozenset({"g", "pc"})
-_OPENING: Final = frozenset({"bx", "bpt", "sc"})
-_CLOSING: Final = frozenset({"ex", "ept", "ec"})
-_SINGLE: Final = frozenset({"x", "ph", "ut", "it"})
-_SILENT: Final = frozenset({"sm", "em", ""})
+_TAGS: Final[dict[str, tuple[str, str | None]]] = {
+    **dict.fromkeys(("g", "pc"), ("<{}>", "</{}>")),
+    **dict.fromkeys(("bx", "bpt", "sc"), ("<{}>", None)),
+    **dict.fromkeys(("ex", "ept", "ec"), ("</{}>", None)),
+    **dict.fromkeys(("x", "ph", "ut", "it"), ("<{}/>", None)),
+    **dict.fromkeys(("sm", "em", ""), ("", None)),
+}
+"""Inline tags to the placeholders before and after their text; None after it if that text is skipped."""
+_HALVES: Final = {"open": "bx", "begin": "bx", "close": "ex", "end": "ex"}
+"""Where an `it` stands alone, to the tag that is the same half of a pair."""
 _IDS: Final = ("startRef", "rid", "id", "i", "x")
-_CLOSED: Final = {"close", "end"}
 
 
 class _Piece(NamedTuple):
@@ -233,19 +236,13 @@ def _pieces(element: Element) -> Iterator[_Piece]:
 
 
 def _placeholders(tag: Element) -> tuple[str, str | None]:
-    """Placeholders before and after the text within an inline tag; None after it if its text is skipped."""
-    name = local_name(tag)
-    if name in _PAIRS:
-        return f"<{(label := _label(tag))}>", f"</{label}>"
-    if name in _OPENING or (name == "it" and tag.get("pos") in {"open", "begin"}):
-        return f"<{_label(tag)}>", None
-    if name in _CLOSING or (name == "it" and tag.get("pos") in _CLOSED):
-        return f"</{_label(tag)}>", None
-    if name in _SINGLE:
-        return f"<{_label(tag)}/>", None
+    name, label = local_name(tag), _label(tag)
     if name == "cp":
         return _code_point(tag.get("hex", "")), None
-    return "", None if name in _SILENT else ""  # else it marks text, as mrk, hi, and what we do not know
+    if name == "it":
+        name = _HALVES.get(tag.get("pos", ""), name)
+    before, after = _TAGS.get(name, ("", ""))  # others mark text, as mrk, hi, and what we do not know
+    return before.format(label), None if after is None else after.format(label)
 
 
 def _label(tag: Element) -> str:
@@ -281,7 +278,9 @@ def wrap(element: Element, start: int, end: int, mark: Element) -> bool:
     if first is None or last is None or first[0].parent is not last[0].parent:
         return False
     if first[0] == last[0]:
-        _split(first[0], start - first[1], end - first[1], mark)
+        piece, place = first
+        mark.text, mark.tail = piece.text[start - place : end - place], piece.text[end - place :]
+        _insert(piece, piece.text[: start - place], mark)
     else:
         _gather(first[0], start - first[1], last[0], end - last[1], mark)
     return True
@@ -303,12 +302,6 @@ def _find(
     return (first, last) if start < end else (None, None)
 
 
-def _split(piece: _Piece, start: int, end: int, mark: Element) -> None:
-    """Put a mark into one run of text."""
-    before, mark.text, mark.tail = piece.text[:start], piece.text[start:end], piece.text[end:]
-    _insert(piece, before, mark)
-
-
 def _gather(first: _Piece, start: int, last: _Piece, end: int, mark: Element) -> None:
     """Put a mark around the end of one run, the start of a later one, and the tags between them."""
     parent = first.parent
@@ -323,7 +316,6 @@ def _gather(first: _Piece, start: int, last: _Piece, end: int, mark: Element) ->
 
 
 def _insert(piece: _Piece, before: str, mark: Element) -> None:
-    """Put a mark behind what stays of a run."""
     if piece.is_tail:
         piece.owner.tail = before
         piece.parent.insert(piece.parent.index(piece.owner) + 1, mark)
