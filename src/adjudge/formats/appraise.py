@@ -486,8 +486,9 @@ def _read_batch(values: object, number: int, path: Path) -> Batch:
     if known.whole("batchNo") is None:
         known.fail("'batchNo' is missing")
     known.text("sourceLanguage"), known.text("targetLanguage")
-    names = (f"item {place} of batch {number}" for place in range(1, len(items) + 1))
-    read = [_read_item(item, name, path) for item, name in zip(items, names, strict=True)]
+    read = [
+        _read_item(item, f"item {place} of batch {number}", path) for place, item in enumerate(items, start=1)
+    ]
     keys = Counter((item.number, item.document, item.target, item.kind) for item in read)
     if twice := [key for key, count in keys.items() if count > 1]:
         fields.fail(f"item {twice[0][0]} of document {twice[0][1]!r} stands in it twice")

@@ -405,13 +405,14 @@ def _about(record: Judgement) -> tuple[object, ...]:
 def unsaid_elsewhere(submission: Submission) -> Counter[str]:
     """What a submission says for which neither Appraise nor Pearmut has words, and how often."""
     said = [record for record in submission.records if isinstance(record, Annotation)]
-    notes = (span.note for record in said for span in record.spans)
     return Counter(
         {
             "preferences": len(submission.records) - len(said),
             "references that people wrote": int(submission.edited is not None),
             "comments": sum(record.rationale is not None for record in said),
-            "notes on marks": sum(note not in {"", UNDECIDED_MARK} for note in notes),
+            "notes on marks": sum(
+                span.note not in {"", UNDECIDED_MARK} for record in said for span in record.spans
+            ),
             "ratings of another scale, which are read there as of 0 to 100": sum(
                 find_protocol(record.protocol).high not in {None, 100} for record in said
             ),

@@ -41,7 +41,6 @@ CRITERIA: Final[Mapping[str, str]] = {
 """FiRE's name of a criterion to ours."""
 
 _COUNTS: Final[Mapping[str, Verdict]] = {"A>B": "A", "A≈B": "E", "A<B": "B"}
-_LABELS: Final = frozenset({"A", "B", "E", "NONE"})
 _NAME: Final = re.compile(r"(?P<lp>[a-z]{2,3}-[a-z]{2,3})-annotation\.json")
 
 
@@ -189,7 +188,7 @@ def _verdicts(row: Fields, criterion: str) -> tuple[Verdict, Verdict, Verdict]:
     said = [verdict for name, verdict in _COUNTS.items() for _ in range(counts[name])]
     verdict, count = Counter(said).most_common(1)[0]
     wanted = verdict if count > 1 else "NONE"
-    if label is not None and label in _LABELS and label != wanted:
+    if label is not None and label in {"A", "B", "E", "NONE"} and label != wanted:
         row.fail(f"the label of {criterion!r} is {label}, and three people say {wanted}: {counts!r}")
     first, second, third = said
     return first, second, third

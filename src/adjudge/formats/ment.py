@@ -130,7 +130,6 @@ def _references(test_set: TestSet, name: str) -> list[str]:
 
 _TRANSLATION: Final = re.compile(r"trans_([0-9]+)")
 _SCORE: Final = re.compile(r"avg_trans_([0-9]+)_score")
-_FIXED: Final = frozenset({"qid", "src_lang", "trans_lang", "src", "ref"})
 
 
 def read_ment_file(path: Path | str, lp: str | None = None) -> TestSet:
@@ -149,7 +148,9 @@ def _segment(fields: Fields) -> Segment:
     translations = {
         f"system_{m[1]}": fields.text(key) for key in fields.values if (m := _TRANSLATION.fullmatch(key))
     }
-    known = _FIXED | {key for key in fields.values if _TRANSLATION.fullmatch(key) or _SCORE.fullmatch(key)}
+    known = {"qid", "src_lang", "trans_lang", "src", "ref"} | {
+        key for key in fields.values if _TRANSLATION.fullmatch(key) or _SCORE.fullmatch(key)
+    }
     return Segment(
         segment=_id(fields),
         lp=_lp(fields),

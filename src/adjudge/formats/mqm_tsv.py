@@ -752,8 +752,7 @@ def _tokens(rows: Iterable[Row]) -> dict[tuple[str, str, str, str], object]:
         segment = row.metadata.get("segment")
         for side in ("source", "target"):
             if isinstance(segment, Mapping) and f"{side}_tokens" in segment:
-                key = (row.document, row.position, row.system, side)
-                found.setdefault(key, segment[f"{side}_tokens"])
+                found.setdefault((row.document, row.position, row.system, side), segment[f"{side}_tokens"])
     return found
 
 

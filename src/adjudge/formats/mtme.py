@@ -369,8 +369,6 @@ def find_test_set(path: Path | str) -> TestSet | None:
         folder, name = path.parent.parent.parent, f"{path.parent.name}."
     else:
         return None
-    if not is_mtme_folder(folder):
-        return None
     lp = next((lp for lp, stem in find_lps(folder).items() if name.startswith(f"{stem}.")), None)
     return None if lp is None else read_mtme(folder, lp)
 

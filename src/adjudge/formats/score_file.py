@@ -298,8 +298,6 @@ def _render_score(value: float) -> str:
 
 
 _COMET: Final = "COMET"
-_OF_LINES: Final = "scores"
-"""Annotator of numbers alone, so that files of two systems are compared as scores of one metric."""
 
 _COLUMNS: Final[Mapping[str, str]] = {
     "system": "system",
@@ -525,7 +523,8 @@ def _read_lines(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
         if not (text := line.strip(" \r")):
             raise DataError("the line is empty: write None for a missing score", path=path, line=number)
-        yield _Score(system=system, value=read_score(text, path, number), annotator=_OF_LINES)
+        # one annotator, so that files of two systems are compared as scores of one metric
+        yield _Score(system=system, value=read_score(text, path, number), annotator="scores")
 
 
 def write_score_files(folder: Path, scores: Scores, test_set: TestSet) -> list[Path]:

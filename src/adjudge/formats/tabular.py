@@ -141,9 +141,6 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
     )
 
 
-_DELIMITERS: Final = ",;\t|"
-
-
 def is_csv_of_texts(first: str, path: Path) -> bool:
     """Whether a first line is the heading of a table; one column will do in a file that is called a table."""
     cells = _cells(first, _delimiter(first))
@@ -165,7 +162,7 @@ def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
 
 def _delimiter(first: str) -> str:
     """What makes most columns of a heading, with a source among them."""
-    return max(_DELIMITERS, key=lambda d: (has_source(cells := _cells(first, d)), len(cells)))
+    return max(",;\t|", key=lambda d: (has_source(cells := _cells(first, d)), len(cells)))
 
 
 def _cells(line: str, delimiter: str) -> list[str]:

@@ -48,7 +48,6 @@ __all__ = [
 K = TypeVar("K")
 
 _SOURCE: Final = "source.txt"
-_BOM: Final = "\ufeff"
 
 
 def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K, list[str]]:
@@ -271,7 +270,7 @@ def _check_lines(lines: Sequence[str], file: Path, *, keep_mark: bool) -> None:
                 path=file,
                 line=number,
             )
-    if lines and lines[0].startswith(_BOM) and not keep_mark:
+    if lines and lines[0].startswith("\ufeff") and not keep_mark:
         raise DataError(
             "line-aligned text cannot hold a first segment that starts with U+FEFF: who reads it takes that "
             "for a byte-order mark and drops it; take it out of the text, or write JSONL instead",

@@ -417,13 +417,10 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotati
     """
     path, wanted = Path(path), None if lp is None else canonical_lp(lp)
     met: Counter[str] = Counter()
-    rows: Iterable[Annotation]
-    if path.is_dir():
-        rows = (row for file in find_files(path, "*.jsonl") for row in _document_scores(file, met))
-    elif path.name.removesuffix(".gz").endswith(".jsonl"):
-        rows = _document_scores(path, met)
-    else:
-        rows = _table_scores(path, met)
+    is_jsonl = path.is_dir() or path.name.removesuffix(".gz").endswith(".jsonl")
+    read = _document_scores if is_jsonl else _table_scores
+    files = find_files(path, "*.jsonl") if path.is_dir() else [path]
+    rows = (row for file in files for row in read(file, met))
     return Content(records=tuple(row for row in rows if wanted in {None, row.lp}), met=+met)
 
 
