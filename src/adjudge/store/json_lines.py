@@ -120,9 +120,15 @@ _RECORDS_KEYS: Final[dict[str, frozenset[str]]] = {
     | {"samples", "strength"},
     "failure": _SHARED | {"system", "systems", "criterion", "reason", "detail"},
 }
-_SPAN_KEYS: Final = frozenset(
-    {"side", "start", "end", "text", "category", "severity", "match", "note", "label", "confidence"}
-)
+_TEXT: Final = frozenset({str})
+_NONE: Final = type(None)
+_SPAN_TYPES: Final[Mapping[str, frozenset[type]]] = {
+    **dict.fromkeys(("severity", "text", "side", "match", "note"), _TEXT),
+    **dict.fromkeys(("category", "label"), _TEXT | {_NONE}),
+    **dict.fromkeys(("start", "end"), frozenset({int, _NONE})),
+    "confidence": frozenset({int, float, _NONE}),
+}
+"""Keys of a span, and the types that their values may have."""
 
 _NO_COUNTS: Final[Mapping[Severity, int]] = {}
 
@@ -319,19 +325,42 @@ def span_from_json(value: object, path: Path | None = None, line: int | None = N
     Raises:
         DataError: it is none.
     """
-    fields = read_fields(value, _SPAN_KEYS, "span", path, line)
+    if not isinstance(value, dict) or not _is_plain_span(value):
+        _refuse_span(read_fields(value, frozenset(_SPAN_TYPES), "span", path, line))
+    values = cast("dict[str, Any]", value)
+    category = values.get("category")
     return ErrorSpan(
-        severity=cast("Severity", fields.name("severity")),
-        start=fields.whole("start"),
-        end=fields.whole("end"),
-        text=fields.text("text", ""),
-        category=fields.name("category") if fields.has("category") else None,
-        side=cast("Side", fields.name("side", "translation")),
-        match=cast("Match", fields.name("match", "exact")),
-        note=fields.text("note", ""),
-        label=fields.optional_text("label"),
-        confidence=fields.number("confidence"),
+        severity=cast("Severity", intern(str(values["severity"]))),
+        start=values.get("start"),
+        end=values.get("end"),
+        text=values.get("text", ""),
+        category=None if category is None else intern(str(category)),
+        side=cast("Side", intern(str(values.get("side", "translation")))),
+        match=cast("Match", intern(str(values.get("match", "exact")))),
+        note=values.get("note", ""),
+        label=values.get("label"),
+        confidence=values.get("confidence"),
     )
+
+
+def _is_plain_span(value: dict[str, Any]) -> bool:
+    """Whether a span has all it needs, and nothing of another type; a file may have a million of them."""
+    for key, each in value.items():
+        if type(each) not in _SPAN_TYPES.get(key, ()):
+            return False
+    return "severity" in value and (value.get("start") or 0) >= 0 and (value.get("end") or 0) >= 0
+
+
+def _refuse_span(fields: Fields) -> None:
+    """Say what is wrong with a span, key by key."""
+    fields.text("severity")
+    for key in ("start", "end"):
+        fields.whole(key)
+    for key in ("text", "side", "match", "note"):
+        fields.text(key, "")
+    for key in ("category", "label"):
+        fields.optional_text(key)
+    fields.number("confidence")
 
 
 def _preference(value: object, path: Path | None, line: int | None) -> Preference:
