@@ -426,7 +426,6 @@ def _label_lines(axes: Axes, lines: Mapping[str, tuple[Floats, Floats]]) -> None
     label_ends(axes, lines, ends, [colour for colour, _ in _STYLES * len(lines)])
 
 
-_ESA: Final = "esa"
 _GOLD: Final = "MQM_WMT"
 _NO_SYSTEM: Final = re.compile(r"Spearman|% accuracy|clusters?\b.*|cut \d+")
 _SIZE: Final = re.compile(r"(\d+) segments")
@@ -435,7 +434,7 @@ _SEGMENTS: Final = 156  # of the systems' means, which all protocols share
 
 def reproduction_figures(found: Reproduction) -> Iterator[Figure]:
     """All that can be drawn; nothing of other papers, and nothing where files are missing."""
-    if found.paper == _ESA:
+    if found.paper == "esa":
         yield from _systems(_columns(found, "Figure 4"))
         yield from _subsets(_columns(found, "Figure 9"))
 

@@ -403,7 +403,6 @@ def _median_words(
 
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _HREF: Final = "{http://www.w3.org/1999/xlink}href"
-_DROPPED: Final = {"font-family", "font"}
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -452,7 +451,7 @@ def _unstyle(attributes: dict[str, str], *, is_text: bool) -> None:
     """Turn style declarations into attributes, and our colours into classes that follow the theme."""
     for declaration in filter(None, attributes.pop("style", "").split(";")):
         name, _, value = declaration.partition(":")
-        if name.strip() not in _DROPPED:
+        if name.strip() not in {"font-family", "font"}:
             attributes[name.strip()] = value.strip()
     classes = []
     for name in ("fill", "stroke"):

@@ -228,8 +228,6 @@ def unbeaten(rows: Sequence[RankedSystem]) -> list[str]:
     return [row.system for row in rows if row.best is not None and row.system not in beaten]
 
 
-_MOST_ANNOTATORS: Final = 3
-
 Place = tuple[str, str]
 """Language pair and annotator."""
 
@@ -280,7 +278,7 @@ def _partly(judged: Mapping[Place, object], gold: Collection[str]) -> str:
 
 
 def _who(names: Sequence[str]) -> str:
-    return in_words(names) if len(names) <= _MOST_ANNOTATORS else f"{len(names)} annotators"
+    return in_words(names) if len(names) <= 3 else f"{len(names)} annotators"
 
 
 def _without(told: Mapping[Place, Sequence[RankedSystem]], common: Mapping[str, set[str]]) -> str:
