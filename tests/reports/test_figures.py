@@ -30,7 +30,6 @@ from adjudge.reports.part_figures import (
     Bin,
     Dot,
     Point,
-    Square,
     bars_figure,
     cost_figure,
     curve_figure,
@@ -232,7 +231,7 @@ def long_figures(letter: str) -> dict[str, Figure]:
         ),
         "radar": radar_figure("x", rankings),
         "steps": steps_figure("x", [{f"tool_{letter * 4}_{n}": 3 for n in range(8)}]),
-        "matrix": matrix_figure("x", words, names, [Square(between=(names[0], names[1]), value=0.5)], words),
+        "matrix": matrix_figure("x", words, names, {(names[0], names[1]): 0.5}, words),
         "curve": curve_figure("x", words, bins, (names[0], names[1]), same_scale=True),
         "cost": cost_figure(
             "x", words, [Point(label=n, cost=1.0, value=0.5, interval=None) for n in names], (words, "tau")

@@ -1,6 +1,8 @@
-"""Who annotated, with the numbers that follow: one entry for each run, file or campaign, one for the gold.
+"""The annotators of a page: who judged, what they said and the scores and ranking that follow.
 
-From here on a page cannot tell a person from a judge; it only knows what each of them is called.
+`read_judged` reads what a page is about: runs, files of records or scores, and campaigns. `judged_annotators`
+and `gold_annotators` make one `Annotator` of each run and of each protocol of anything else. A page treats
+people and judges alike from here on; it only knows what each annotator is called.
 """
 
 from __future__ import annotations
@@ -35,12 +37,9 @@ __all__ = [
     "gold_annotators",
     "judged_annotators",
     "read_judged",
+    "shown_records",
     "shown_texts",
 ]
-
-
-# What a report is about, besides runs: files of records and of scores, and campaigns, with their texts.
-
 
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
 """Formats whose lines are those of a whole test set, of one language pair."""
@@ -48,11 +47,11 @@ _PEOPLE: Final = frozenset({"appraise", "campaign", "mqm-tsv", "mtme-ratings", "
 """Formats in which people's judgements are published or collected."""
 _ENDINGS: Final = (".gz", ".seg.rating", ".seg.score", ".jsonl", ".json", ".tsv", ".csv")
 
-
 Judged = Run | Judgements
 """A run, or judgements that are no run: any number of annotators and protocols."""
 
 
+@uncollected()
 def read_judged(
     paths: Sequence[Path | str],
     lp: str | None = None,
@@ -60,6 +59,8 @@ def read_judged(
     beside: TestSet | None = None,
 ) -> list[Judged]:
     """Read runs, records, campaigns' exports and score files; what is odd in them is warned of.
+
+    What has texts of its own is read first, so that the rest can take them.
 
     Args:
         paths: where they are.
@@ -71,14 +72,7 @@ def read_judged(
         DataError: one of them is damaged, or holds no judgements.
         UsageError: one has lines without ids, and nothing says what they are about.
     """
-    with uncollected():
-        return _read_all([Path(path) for path in paths], lp, test_set, beside)
-
-
-def _read_all(
-    places: Sequence[Path], lp: str | None, test_set: TestSet | None, beside: TestSet | None
-) -> list[Judged]:
-    """Read what has texts of its own first, so that the rest can take them."""
+    places = [Path(path) for path in paths]
     forms = [detect(place) for place in places]
     found: dict[int, Judged] = {}
     for late in (False, True):
@@ -126,14 +120,8 @@ def shown_texts(records: Iterable[Record], texts: Iterable[Segment]) -> Iterator
     for segment in texts:
         names = wanted.get((segment.lp, segment.segment))
         if names is not None:
-            yield _cut(segment, names)
-
-
-def _cut(segment: Segment, names: set[str]) -> Segment:
-    if names.issuperset(segment.translations):
-        return segment
-    kept: Mapping[str, str] = {name: text for name, text in segment.translations.items() if name in names}
-    return replace(segment, translations=kept)
+            kept = {name: text for name, text in segment.translations.items() if name in names}
+            yield segment if len(kept) == len(segment.translations) else replace(segment, translations=kept)
 
 
 RULES_MODEL: Final = "builtin/rules"
@@ -142,7 +130,7 @@ RULES_MODEL: Final = "builtin/rules"
 Place = tuple[tuple[str, str], str]
 """Language pair and segment id, and the system."""
 
-Kept = Mapping[tuple[str, str], Iterable[str]]
+Kept = Mapping[tuple[str, str], Collection[str]]
 """Language pair and segment id to the systems whose translations a page shows."""
 
 
@@ -196,11 +184,6 @@ class Annotator:
         return len({record.annotator for record in self.records}) > 1
 
     @property
-    def kind_words(self) -> str:
-        """What a page calls one that has no better name."""
-        return "run" if self.info is not None else "file"
-
-    @property
     def only_rules(self) -> bool:
         """Whether what looks like a judge asked no language model."""
         return self.kind == "judge" and RULES_MODEL in self.model
@@ -236,10 +219,9 @@ def judged_annotators(
         texts: whose words scorecards count.
     """
     wanted = tuple(lps)
-    shown = _places(kept)
     plain: list[tuple[Annotator, Judged]] = []
     for each in judged:
-        found = _of_given(each, wanted, shown) if isinstance(each, Judgements) else [_of_run(each, wanted)]
+        found = _of_given(each, wanted, kept) if isinstance(each, Judgements) else [_of_run(each, wanted)]
         plain += [(annotator, each) for annotator in found]
     labels = _labels([annotator for annotator, _ in plain])
     return [
@@ -265,21 +247,28 @@ def _of_run(run: Run, lps: Sequence[str]) -> Annotator:
     )
 
 
-def _of_given(given: Judgements, lps: Sequence[str], shown: Collection[Place]) -> list[Annotator]:
-    """One annotator for each protocol, called as the file is; by the only name in it where that is a part.
+def _of_given(given: Judgements, lps: Sequence[str], kept: Kept) -> list[Annotator]:
+    """Call the annotators of a file as the file is called, or by the only name in it where that is a part.
 
     So `en-de.chrF.seg.score` is chrF, and nobody meets a name that means something to its author alone.
     """
-    own = [r for r in given.records if r.lp in lps and _is_shown(r, shown)]
+    own = [r for r in shown_records(given.records, kept) if r.lp in lps]
     names = {record.annotator for record in own}
     name = names.pop() if len(names) == 1 else given.name
     called = name if name in given.name else given.name
+    return _by_protocol(own, called, name, "people" if given.form in _PEOPLE else "records")
+
+
+def _by_protocol(
+    own: Sequence[Record], called: str, name: str, kind: Literal["gold", "people", "records"]
+) -> list[Annotator]:
+    """One annotator for each protocol; the label says the protocol where there are several."""
     protocols = list(dict.fromkeys(record.protocol for record in own))
     return [
         Annotator(
             label=called if len(protocols) == 1 else f"{called} ({protocol})",
             name=name,
-            kind="people" if given.form in _PEOPLE else "records",
+            kind=kind,
             protocol=protocol,
             records=tuple(record for record in own if record.protocol == protocol),
         )
@@ -287,12 +276,9 @@ def _of_given(given: Judgements, lps: Sequence[str], shown: Collection[Place]) -
     ]
 
 
-def _places(kept: Kept) -> set[Place]:
-    return {(key, name) for key, names in kept.items() for name in names}
-
-
-def _is_shown(record: Record, shown: Collection[Place]) -> bool:
-    return all(((record.lp, record.segment), name) in shown for name in record.systems)
+def shown_records(records: Iterable[Record], kept: Kept) -> Iterator[Record]:
+    """Records that concern no translation but those that the page shows."""
+    return (r for r in records if all(name in kept.get((r.lp, r.segment), ()) for name in r.systems))
 
 
 def _labels(annotators: Sequence[Annotator]) -> list[str]:
@@ -306,7 +292,8 @@ def _labels(annotators: Sequence[Annotator]) -> list[str]:
     for key in dict.fromkeys(key for own in fields for key in own if key not in {"failed", "model"}):
         labels = _more(labels, [f"{key} {own[key]}" if key in own else "" for own in fields])
     labels = _more(labels, [a.name if a.info is None else "" for a in annotators])
-    return _more(labels, [f"{a.kind_words} {index}" for index, a in enumerate(annotators, 1)])
+    kinds = ["file" if a.info is None else "run" for a in annotators]
+    return _more(labels, [f"{kind} {index}" for index, kind in enumerate(kinds, 1)])
 
 
 def _more(labels: list[str], words: list[str]) -> list[str]:
@@ -331,21 +318,10 @@ def gold_annotators(
         weights: of marked errors; None for the default.
         texts: whose words scorecards count.
     """
-    shown = _places(kept)
-    own = [r for r in gold if _is_shown(r, shown)]
-    protocols = list(dict.fromkeys(record.protocol for record in own))
-    found = []
-    for protocol in protocols:
-        records = tuple(record for record in own if record.protocol == protocol)
-        label = "gold" if len(protocols) == 1 else f"gold ({protocol})"
-        lps = dict.fromkeys(record.lp for record in records)
-        results = _results(records, lps, weights, texts)
-        found.append(
-            Annotator(
-                label=label, name="gold", kind="gold", protocol=protocol, records=records, results=results
-            )
-        )
-    return found
+    return [
+        replace(a, results=_results(a.records, dict.fromkeys(r.lp for r in a.records), weights, texts))
+        for a in _by_protocol(list(shown_records(gold, kept)), "gold", "gold", "gold")
+    ]
 
 
 def beside_gold(own: Sequence[Annotator], gold: Sequence[Annotator]) -> list[Annotator]:
@@ -353,8 +329,7 @@ def beside_gold(own: Sequence[Annotator], gold: Sequence[Annotator]) -> list[Ann
     kept = []
     for annotator in own:
         if any(annotator.records == each.records for each in gold):
-            told = f"{annotator.label} holds the judgements of gold, and stands on the page as gold alone"
-            warn(told)
+            warn(f"{annotator.label} holds the judgements of gold, and stands on the page as gold alone")
         else:
             kept.append(annotator)
     return kept
@@ -363,22 +338,17 @@ def beside_gold(own: Sequence[Annotator], gold: Sequence[Annotator]) -> list[Ann
 def _results(
     judged: Run | Sequence[Record], lps: Iterable[str], weights: Weights | None, texts: Iterable[Segment]
 ) -> dict[str, Result]:
-    """Score and rank each language pair on its own."""
+    """Score and rank each language pair on its own; preferences on `overall`, or else the first criterion."""
     records = judged.records if isinstance(judged, Run) else judged
     known = {record.lp for record in records}
+    points = weights if any(find_protocol(r.protocol).has_spans for r in records) else None
     found = {}
     for lp in (lp for lp in lps if lp in known):
-        has_marks = any(find_protocol(r.protocol).has_spans for r in records)
-        points = weights if has_marks else None
-        scores = score_records(judged, weights=points, lp=lp, criterion=_criterion(records, lp))
+        named = [r.criterion for r in records if r.lp == lp and r.protocol == "pairwise" and r.criterion]
+        criterion = "overall" if "overall" in named else next(iter(named), None)
+        scores = score_records(judged, weights=points, lp=lp, criterion=criterion)
         found[lp] = Result(scores=with_cards(scores, judged, texts, lp=lp), ranking=_ranking(scores))
     return found
-
-
-def _criterion(records: Sequence[Record], lp: str) -> str | None:
-    """The criterion that ranks preferences: `overall`, or else the first; None for other records."""
-    named = [r.criterion for r in records if r.lp == lp and r.protocol == "pairwise" and r.criterion]
-    return "overall" if "overall" in named else next(iter(named), None)
 
 
 def _ranking(scores: Scores) -> Ranking:
@@ -390,5 +360,6 @@ def _ranking(scores: Scores) -> Ranking:
             RankedSystem(system=s.system, score=s.score, interval=None, cluster=None, n=s.n, failed=s.failed)
             for s in scores.systems
         )
-        notes = (f"Not ranked: {error}.",)
-        return Ranking(signature=scores.signature, method="", systems=systems, notes=notes)
+        return Ranking(
+            signature=scores.signature, method="", systems=systems, notes=(f"Not ranked: {error}.",)
+        )

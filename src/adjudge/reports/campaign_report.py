@@ -1,7 +1,9 @@
-"""Figures of a paper, drawn again from the numbers that `reproduce` computes for them.
+"""The analysis of a campaign as tables, data and figures, and the ESA paper's figures from its numbers.
 
-The ESA paper's figures 4 and 9. Its figures 5, 7 and 8 are drawn from the campaigns themselves, by
-`adjudge campaign analyse --figures` on its CSV files.
+`analysis_tables` are for people, one a question; `analysis_rows` and `analysis_data` for programs, one row or
+object a number. `campaign_figures` draws the scores, systems, people and curves of a campaign.
+`reproduction_figures` draws figures 4 and 9 of the ESA paper from the numbers that `reproduce` computes; its
+figures 5, 7 and 8 are drawn by `adjudge campaign analyse --figures` on the paper's CSV files.
 """
 
 from __future__ import annotations
@@ -9,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,6 +29,7 @@ from adjudge.reports.figures import (
     Figure,
     distribution_figure,
     figure_canvas,
+    label_ends,
     label_points,
     ranking_figure,
     short_name,
@@ -35,7 +40,7 @@ from adjudge.reports.tables import Table, exact_cells, interval, name_invisible,
 from adjudge.reports.words import leader, unbeaten
 from adjudge.reproduce.reproduction import Reproduction
 from adjudge.stats.correlation import pearson
-from adjudge.stats.judged import Floats, Result
+from adjudge.stats.judged import Floats
 from adjudge.stats.spa import pairwise_accuracy
 
 if TYPE_CHECKING:
@@ -54,12 +59,8 @@ __all__ = [
 ]
 
 
-# A campaign's analysis as tables: one a question for people, one row a number for programs.
-
-
 _DEFINITIONS: Final = {"paper": "as the paper", "mended": "mended", "": ""}
-_SIGNIFICANT: Final = 3
-_MOST_DIGITS: Final = 3
+_SIGNIFICANT: Final = 3  # digits of a number
 _WHOSE: Final = (
     "as the paper: the ESA paper's definition; mended: ours, without its flaw. The page "
     "campaign-analysis of the documentation says what differs."
@@ -69,23 +70,15 @@ _WHOSE: Final = (
 def analysis_tables(found: Analysis) -> list[Table]:
     """One table a question, rankings after what there is."""
     tables = [_section_table(section) for section in found.sections if section.numbers or section.notes]
+    question = "Which systems are better?"
     rankings = [
-        ranking_table(ranking, exact=False, title=_ranking_title(name))
+        ranking_table(ranking, exact=False, title=f"{question} By {name}" if name else question)
         for name, ranking in found.rankings.items()
     ]
-    last = _noted(found)
-    return [*tables[:1], *rankings, *tables[1:], *last]
-
-
-def _noted(found: Analysis) -> list[Table]:
-    """What was left out of everything, as a table of its own."""
     is_told = any(number.definition for section in found.sections for number in section.numbers)
     notes = [*found.notes, *([_WHOSE] if is_told else [])]
-    return [Table(columns=["what to mind"], rows=[[note] for note in notes])] if notes else []
-
-
-def _ranking_title(name: str) -> str:
-    return f"Which systems are better? By {name}" if name else "Which systems are better?"
+    last = [Table(columns=["what to mind"], rows=[[note] for note in notes])] if notes else []
+    return [*tables[:1], *rankings, *tables[1:], *last]
 
 
 def _section_table(section: Section) -> Table:
@@ -100,70 +93,48 @@ def _section_table(section: Section) -> Table:
         for n in section.numbers
         if n.result.value is None
     )
+    numbers = section.numbers
+    is_grouped = len({number.of for number in numbers}) * 2 <= len(numbers)
     return Table(
         columns=columns,
         rows=rows,
-        rules=frozenset(_ends(section.numbers)),
+        rules=frozenset(k for k, (a, b) in enumerate(pairwise(numbers)) if a.of != b.of and is_grouped),
         title=section.title,
         notes=[*section.notes, *reasons],
     )
 
 
-def _ends(numbers: Sequence[Number]) -> list[int]:
-    """The last row of each whom or what, but for the very last one."""
-    return [k for k in range(len(numbers) - 1) if numbers[k].of != numbers[k + 1].of and _is_grouped(numbers)]
-
-
-def _is_grouped(numbers: Sequence[Number]) -> bool:
-    return len({number.of for number in numbers}) * 2 <= len(numbers)
-
-
 def _cells(row: Number, *, has_both: bool) -> list[str]:
+    """A row with three significant digits, by the larger end of the interval where there is one."""
     result = row.result
-    digits = _digits(result)
+    size = max((abs(v) for v in (result.value, *(result.interval or ())) if v), default=0.0)
+    digits = max(0, _SIGNIFICANT - len(str(int(size)))) if size >= 1 else _SIGNIFICANT
     value = number(result.value, digits)
     definition = [_DEFINITIONS[row.definition]] if has_both else []
     return [row.of, row.measure, *definition, value, interval(result.interval, digits), whole(result.n)]
 
 
-def _digits(result: Result) -> int:
-    """Three significant digits, by the larger end of the interval where there is one."""
-    sizes = [abs(v) for v in (result.value, *(result.interval or ())) if v]
-    size = max(sizes, default=0.0)
-    return max(0, min(_MOST_DIGITS, _SIGNIFICANT - len(str(int(size))) if size >= 1 else _MOST_DIGITS))
-
-
-# For programs...
-
-
 def analysis_rows(found: Analysis) -> Table:
     """One row a number, every digit; rankings are sections of their own."""
     rows = [
-        [section.name, row.of, row.measure, row.definition, *_exact(row.result)]
+        [
+            *(section.name, row.of, row.measure, row.definition),
+            *exact_cells(row.result.value, *(row.result.interval or (None, None))),
+            *(str(row.result.n), row.result.reason),
+        ]
         for section in found.sections
         for row in section.numbers
     ]
     for name, ranking in found.rankings.items():
-        rows += [["ranking", *cells] for cells in _ranking_rows(name, ranking)]
+        for system in ranking.systems:
+            score = exact_cells(system.score, *(system.interval or (None, None)))
+            cluster = [str(system.cluster or ""), "", ""]
+            rows += [
+                ["ranking", system.system, f"{what} {name}".strip(), "", *cells, str(system.n), ""]
+                for what, cells in (("score", score), ("cluster", cluster))
+            ]
     columns = ["section", "of", "measure", "definition", ">value", ">low", ">high", ">n", "reason"]
     return Table(columns=columns, rows=rows)
-
-
-def _exact(result: Result) -> list[str]:
-    low, high = result.interval or (None, None)
-    return [*exact_cells(result.value, low, high), str(result.n), result.reason]
-
-
-def _ranking_rows(name: str, ranking: Ranking) -> list[list[str]]:
-    found = []
-    for row in ranking.systems:
-        low, high = row.interval or (None, None)
-        score = exact_cells(row.score, low, high)
-        found.append([row.system, f"score {name}".strip(), "", *score, str(row.n), ""])
-        found.append(
-            [row.system, f"cluster {name}".strip(), "", str(row.cluster or ""), "", "", str(row.n), ""]
-        )
-    return found
 
 
 def analysis_data(found: Analysis) -> dict[str, Any]:
@@ -189,8 +160,12 @@ def _ranking_data(ranking: Ranking) -> dict[str, Any]:
         }
         for r in ranking.systems
     ]
-    notes = list(ranking.notes)
-    return {"signature": str(ranking.signature), "method": ranking.method, "systems": systems, "notes": notes}
+    return {
+        "signature": str(ranking.signature),
+        "method": ranking.method,
+        "systems": systems,
+        "notes": list(ranking.notes),
+    }
 
 
 def _section_data(section: Section) -> dict[str, Any]:
@@ -210,12 +185,9 @@ def _section_data(section: Section) -> dict[str, Any]:
     return {"title": section.title, "numbers": numbers, "notes": list(section.notes)}
 
 
-# Figures of a campaign: what people gave, whether they agree, notice, hurry and drift.
-
-
 _INK, _SOFT, _ACCENT, _LINE, _ = COLOURS
 _STYLES: Final = ((_ACCENT, "-"), (_INK, "--"), (_SOFT, "-."), (_SOFT, ":"), (_INK, "-"))
-_LONGEST: Final = 22
+_short = partial(short_name, longest=22)
 _MOST_PEOPLE: Final = 40
 _HIGH: Final = 0.95  # a share of pairs ordered alike that is called high
 _GAP: Final = 0.08  # of two labels, as a part of the height of the axes
@@ -231,15 +203,14 @@ def campaign_figures(found: Analysis) -> Iterator[Figure]:
     curves = found.curves
     if curves.scores:
         yield distribution_figure("scores", curves.scores, curves.what, top=curves.top, lost={"failed": {}})
-    if curves.beside is not None:
-        beside = curves.beside
+    if (beside := curves.beside) is not None:
         yield systems_figure("systems", beside.systems, beside.ours, beside.gold, beside.cuts, beside.n)
     for both in curves.twice:
         if len(both.first) > 1:
             yield twice_figure(f"twice.{both.name.replace(' ', '-')}", both)
     yield from _of_people(found)
     if len(curves.pace) > 1 and curves.pace.any():
-        yield pace_figure("pace", {"": curves.pace})
+        yield pace_figure("pace", curves.pace)
     if len(curves.weights):
         yield weights_figure("weights", curves.weights)
     if curves.subsets:
@@ -272,9 +243,6 @@ def _of_people(found: Analysis) -> Iterator[Figure]:
             yield people_figure(section, rows, what)
 
 
-# Systems...
-
-
 def systems_figure(
     name: str, systems: Sequence[str], ours: Floats, gold: Floats, cuts: Sequence[float], n: int
 ) -> Figure:
@@ -302,14 +270,10 @@ def systems_figure(
         axes.set_xlabel(f"score by people, higher is better\nn = {count(n, 'segment')}; {clusters}")
         axes.set_ylabel("score by gold")
         drawing.draw_without_rendering()  # so that sizes are known
-        points = list(zip(ours.tolist(), gold.tolist(), strict=True))
-        label_points(axes, systems, points)
+        label_points(axes, systems, list(zip(ours.tolist(), gold.tolist(), strict=True)))
         return drawing
 
     return Figure(name=name, title=title, draw=draw)
-
-
-# Two judgements...
 
 
 def twice_figure(name: str, both: Twice) -> Figure:
@@ -329,8 +293,7 @@ def twice_figure(name: str, both: Twice) -> Figure:
     def draw() -> Drawing:
         drawing, axes = figure_canvas(title, 1, 2.5)
         axes.plot([low, high], [low, high], color=_LINE, linewidth=0.8)
-        sizes = 4.0 * times
-        axes.scatter(points[:, 0], points[:, 1], s=sizes, color=_ACCENT, alpha=0.45, linewidths=0)
+        axes.scatter(points[:, 0], points[:, 1], s=4.0 * times, color=_ACCENT, alpha=0.45, linewidths=0)
         axes.set_xlabel(
             f"first score; n = {count(len(first), 'translation')}, larger where several are alike"
         )
@@ -338,9 +301,6 @@ def twice_figure(name: str, both: Twice) -> Figure:
         return drawing
 
     return Figure(name=name, title=title, draw=draw)
-
-
-# People...
 
 
 def people_figure(name: str, rows: Sequence[Number], what: str) -> Figure:
@@ -380,39 +340,31 @@ def people_figure(name: str, rows: Sequence[Number], what: str) -> Figure:
     return Figure(name=name, title=title, draw=draw)
 
 
-# Curves...
-
-
-def pace_figure(name: str, curves: Mapping[str, Floats]) -> Figure:
+def pace_figure(name: str, seconds: Floats) -> Figure:
     """Draw seconds of a segment by how much of the work is done. The ESA paper, figure 5.
 
     Args:
         name: stem of its files.
-        curves: label to seconds, from the start to the end; one without a label has the name `""`.
+        seconds: from the start to the end.
     """
-    first = next(iter(curves.values()))
-    edge = max(1, len(first) // 10)
-    start, end = float(first[:edge].mean()), float(first[-edge:].mean())
-    whose = next(iter(curves))
+    edge = max(1, len(seconds) // 10)
+    start, end = float(seconds[:edge].mean()), float(seconds[-edge:].mean())
     title = f"A segment takes {number(start, 0)} s at the start and {number(end, 0)} s at the end"
-    if whose:
-        title += f" ({whose})"
-    lines = {label: (np.linspace(0, 100, len(own)), own) for label, own in curves.items()}
+    lines = {"": (np.linspace(0, 100, len(seconds)), seconds)}
     return _line_figure(name, title, lines, ("% of the work done", "seconds a segment"), bottom=0)
 
 
-def weights_figure(name: str, curve: Floats, label: str = "") -> Figure:
+def weights_figure(name: str, curve: Floats) -> Figure:
     """Draw how well marked errors fit ratings, by the weight of a major one. The ESA paper, figure 8.
 
     Args:
         name: stem of its files.
         curve: correlation at each of `WEIGHTS`.
-        label: of whom.
     """
     best = int(np.nanargmax(curve))
     title = f"Errors fit ratings best where a major one weighs {WEIGHTS[best]:g} minor ones"
-    words = f"weight of a major error{f' ({label})' if label else ''}"
-    return _line_figure(name, title, {"": (WEIGHTS, curve)}, (words, "Pearson's r with the rating"))
+    words = ("weight of a major error", "Pearson's r with the rating")
+    return _line_figure(name, title, {"": (WEIGHTS, curve)}, words)
 
 
 @dataclass(frozen=True)
@@ -465,25 +417,15 @@ def _line_figure(
 def _label_lines(axes: Axes, lines: Mapping[str, tuple[Floats, Floats]]) -> None:
     """Write each line's name at its end, from above; lines that end together in the order of their means."""
     low, high = axes.get_ylim()
-    ends = [(high - float(y[-1])) / (high - low) - 1e-9 * float(y.mean()) for _, y in lines.values()]
-    places = [1 - down for down in spread_heights(ends, _GAP)]
-    for (label, (x, _)), place, (colour, _) in zip(lines.items(), places, _STYLES * len(lines), strict=False):
-        axes.annotate(
-            label,
-            (float(x[-1]), low + place * (high - low)),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-            annotation_clip=False,
-        )
+    downs = [(high - float(y[-1])) / (high - low) - 1e-9 * float(y.mean()) for _, y in lines.values()]
+    places = [1 - down for down in spread_heights(downs, _GAP)]
+    ends = [
+        (float(x[-1]), low + place * (high - low))
+        for (x, _), place in zip(lines.values(), places, strict=True)
+    ]
+    label_ends(axes, lines, ends, [colour for colour, _ in _STYLES * len(lines)])
 
 
-def _short(name: str) -> str:
-    return short_name(name, _LONGEST)
-
-
-_ESA: Final = "esa"
 _GOLD: Final = "MQM_WMT"
 _NO_SYSTEM: Final = re.compile(r"Spearman|% accuracy|clusters?\b.*|cut \d+")
 _SIZE: Final = re.compile(r"(\d+) segments")
@@ -492,13 +434,13 @@ _SEGMENTS: Final = 156  # of the systems' means, which all protocols share
 
 def reproduction_figures(found: Reproduction) -> Iterator[Figure]:
     """All that can be drawn; nothing of other papers, and nothing where files are missing."""
-    if found.paper == _ESA:
+    if found.paper == "esa":
         yield from _systems(_columns(found, "Figure 4"))
         yield from _subsets(_columns(found, "Figure 9"))
 
 
 def _columns(found: Reproduction, table: str) -> dict[str, dict[str, float]]:
-    """Column to rows to our numbers."""
+    """Our numbers in one of the paper's figures, by column and row."""
     columns: dict[str, dict[str, float]] = {}
     for cell in found.cells:
         if cell.table == table and cell.ours is not None:

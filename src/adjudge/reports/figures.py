@@ -1,6 +1,9 @@
-"""Figures for pages and papers: rankings with their intervals, and distributions of scores.
+"""Figures for pages and papers, and what every figure is made with.
 
-Titles say the finding, labels stand where the things are, and both ends of an axis are those of the data.
+A `Figure` is drawn when it is wanted, and written as PDF, SVG or PNG; `page_svg` makes it a part of a page.
+Here are rankings, distributions of scores, the turns of judges that choose their tools, and radars by
+criterion; other modules of the room draw theirs with the canvas, captions and labels from here. Titles say
+the finding, labels stand where the things are, and both ends of an axis are those of the data.
 """
 
 from __future__ import annotations
@@ -11,12 +14,12 @@ import re
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import as_file, files
-from itertools import product
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
@@ -46,11 +49,13 @@ __all__ = [
     "figure_format",
     "figure_style",
     "fitting_lines",
+    "label_ends",
     "label_points",
     "lost_of",
     "page_svg",
     "place_labels",
     "radar_figure",
+    "range_words",
     "ranking_figure",
     "short_name",
     "spread_heights",
@@ -117,10 +122,9 @@ class Figure:
 
     def write(self, folder: Path) -> list[Path]:
         """Write all three files into a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / f"{self.name}.{form}" for form in FILE_FORMATS]
-        for path, form in zip(paths, FILE_FORMATS, strict=True):
-            path.write_bytes(self.render(form))
+        for path in paths:
+            self.write_file(path)
         return paths
 
     def write_file(self, path: Path) -> None:
@@ -168,15 +172,11 @@ def titled_drawing(title: str, height: float) -> Drawing:
     """Make an empty drawing of one column's width with its title; `height` is that of the rest, in inches."""
     from matplotlib.figure import Figure as Drawing
 
-    lines = _title_lines(name_invisible(title))
+    words = name_invisible(title)
+    lines = fitting_lines(words, _TITLE_ROOM * _WIDTH, size=_TITLE_SIZE, weight="bold", most=_TITLE_WIDTH)
     drawing = Drawing(figsize=(_WIDTH, 0.15 * len(lines) + height))
     drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=_TITLE_SIZE, fontweight="bold")
     return drawing
-
-
-def _title_lines(title: str) -> list[str]:
-    """Break a title into lines that the drawing is wide enough for, however wide its letters are."""
-    return fitting_lines(title, _TITLE_ROOM * _WIDTH, size=_TITLE_SIZE, weight="bold", most=_TITLE_WIDTH)
 
 
 def fitting_lines(
@@ -280,9 +280,9 @@ def distribution_figure(
     """
     import numpy as np
 
-    known = {system: np.asarray(values, dtype=float) for system, values in scores.items() if len(values)}
-    title, labels = _spread_words({s: [float(v) for v in values] for s, values in known.items()}, top)
-    edges = _edges([float(v) for values in known.values() for v in values])
+    known = {system: [float(v) for v in values] for system, values in scores.items() if len(values)}
+    title, labels = _spread_words(known, top)
+    edges = _edges([v for values in known.values() for v in values])
     heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
     tallest = max(float(h.max()) for h in heights.values())
     rows = [
@@ -305,8 +305,13 @@ def _draw_distribution(
     title: str, edges: Sequence[float], rows: Sequence[_Row], words: Sequence[str]
 ) -> Drawing:
     drawing, axes = figure_canvas(title, len(rows), 0.36)
+    width = 0.86 * (edges[1] - edges[0])
     for place, row in enumerate(rows):
-        _draw_row(axes, edges, row.heights, place)
+        upwards = [-h for h in row.heights]
+        bars: Any = axes.bar(edges[:-1], upwards, width, place, align="edge", color=_ACCENT)
+        for bar, height in zip(bars, row.heights, strict=True):
+            bar.set_visible(height > 0)
+        axes.axhline(place, color=_LINE, linewidth=0.7)
         axes.text(1.01, place, row.label, transform=axes.get_yaxis_transform(), va="bottom", color=_SOFT)
     axes.set_yticks([p - 0.2 for p in range(len(rows))], [row.name for row in rows])
     axes.set_ylim(len(rows) - 0.9, -0.9)
@@ -324,28 +329,24 @@ def lost_of(rows: Sequence[RankedSystem]) -> dict[str, dict[str, int]]:
 
 
 def _caption(what: str, amounts: Sequence[int], lost: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
-    """Say what an axis shows, over how many segments, and how many have no score and why."""
-    low, high = min(amounts), max(amounts)
-    n = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    parts = [f"{n} each"]
+    """Say over how many segments, and how many have no score and why."""
+    parts = [f"n = {range_words(amounts)} each"]
     for why, amounts_of in lost.items():
         listed = ", ".join(f"{short_name(name)} {amount:,}" for name, amount in amounts_of.items() if amount)
         parts += [f"{why}: {listed or 'none'}"] if listed or why == "failed" else []
     return what, ", ".join(parts)
 
 
+def range_words(amounts: Collection[int]) -> str:
+    """The least and the greatest of some amounts, or the one amount that all of them are."""
+    low, high = min(amounts), max(amounts)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
     """A name on a drawing, cut where it would take the place of what is drawn."""
     text = name_invisible(name)
     return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def _draw_row(axes: Axes, edges: Sequence[float], heights: Sequence[float], place: int) -> None:
-    width = edges[1] - edges[0]
-    bars: Any = axes.bar(edges[:-1], [-h for h in heights], width * 0.86, place, align="edge", color=_ACCENT)
-    for bar, height in zip(bars, heights, strict=True):
-        bar.set_visible(height > 0)
-    axes.axhline(place, color=_LINE, linewidth=0.7)
 
 
 def _edges(values: Sequence[float]) -> list[float]:
@@ -375,7 +376,6 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
 
 
 def _top_words(ordered: Sequence[str], shares: Mapping[str, str]) -> str:
-    """Who reaches the best score most often, and least."""
     first, last = _alike(ordered, shares, ordered[0]), _alike(ordered, shares, ordered[-1])
     gets, whose = ("gets", "its") if len(first) == 1 else ("get", "their")
     title = f"{in_words(first)} {gets} the best score in {shares[ordered[0]]} of {whose} segments"
@@ -383,7 +383,6 @@ def _top_words(ordered: Sequence[str], shares: Mapping[str, str]) -> str:
 
 
 def _alike(ordered: Sequence[str], words: Mapping[str, str], own: str) -> list[str]:
-    """Systems of which the same is said as of one."""
     return [system for system in ordered if words[system] == words[own]]
 
 
@@ -402,17 +401,15 @@ def _median_words(
     return f"The median score of {in_words(first)} is {best}, that of {in_words(last)} {words[ordered[-1]]}"
 
 
-# A drawing of matplotlib made fit for a page: colours of the page's theme, and nothing a CSP refuses.
-
-
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _HREF: Final = "{http://www.w3.org/1999/xlink}href"
-_DROPPED: Final = {"font-family", "font"}
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
 
 def page_svg(figure: Figure, prefix: str, drawn: bytes | None = None) -> Markup:
-    """Render a figure as an inline `svg` element.
+    """Render a figure as an inline `svg` element, in the colours of the page's theme.
+
+    Nothing stays in it that a Content Security Policy refuses.
 
     Args:
         figure: what to draw.
@@ -424,7 +421,9 @@ def page_svg(figure: Figure, prefix: str, drawn: bytes | None = None) -> Markup:
         for child in list(parent):
             if child.tag in {f"{_SVG}metadata", f"{_SVG}style"}:
                 parent.remove(child)
-    referred = {m for element in root.iter() for m in _references(element)}
+    attributes = [element.attrib for element in root.iter()]
+    referred = {own[_HREF][1:] for own in attributes if _HREF in own}
+    referred |= {m for own in attributes for value in own.values() for m in _REFERENCE.findall(value)}
     for element in root.iter():
         _clean(element, prefix, referred)
     for name in ("width", "height", "version"):
@@ -435,13 +434,7 @@ def page_svg(figure: Figure, prefix: str, drawn: bytes | None = None) -> Markup:
     return Markup(ET.tostring(root, encoding="unicode"))  # noqa: S704 (the tree's own escaping)
 
 
-def _references(element: ET.Element) -> list[str]:
-    found = [element.attrib[_HREF][1:]] if _HREF in element.attrib else []
-    return found + [m for value in element.attrib.values() for m in _REFERENCE.findall(value)]
-
-
 def _clean(element: ET.Element, prefix: str, referred: set[str]) -> None:
-    """Make one element fit for a page."""
     attributes = element.attrib
     _unstyle(attributes, is_text=element.tag == f"{_SVG}text")
     if attributes.get("transform", "").startswith("rotate(-0 "):
@@ -458,7 +451,7 @@ def _unstyle(attributes: dict[str, str], *, is_text: bool) -> None:
     """Turn style declarations into attributes, and our colours into classes that follow the theme."""
     for declaration in filter(None, attributes.pop("style", "").split(";")):
         name, _, value = declaration.partition(":")
-        if name.strip() not in _DROPPED:
+        if name.strip() not in {"font-family", "font"}:
             attributes[name.strip()] = value.strip()
     classes = []
     for name in ("fill", "stroke"):
@@ -469,9 +462,6 @@ def _unstyle(attributes: dict[str, str], *, is_text: bool) -> None:
         classes.append("ink-fill")
     if classes:
         attributes["class"] = " ".join(classes)
-
-
-# Where the labels of a drawing may stand without standing upon one another.
 
 
 class Box(NamedTuple):
@@ -503,6 +493,38 @@ def spread_heights(heights: Sequence[float], gap: float) -> list[float]:
     return [placed[index] for index in range(len(heights))]
 
 
+def label_ends(
+    axes: Axes,
+    labels: Iterable[str],
+    ends: Iterable[tuple[float, float]],
+    colours: Iterable[str],
+    *,
+    gap: float = 6,
+    size: float | None = None,
+) -> None:
+    """Write the name of each line at its end, in the line's colour, outside of the axes.
+
+    Args:
+        axes: that the lines are in.
+        labels: names.
+        ends: where each name stands.
+        colours: at least as many.
+        gap: between a line and its name, in points.
+        size: of the letters, in points; None for the usual one.
+    """
+    for label, end, colour in zip(labels, ends, colours, strict=False):
+        axes.annotate(
+            label,
+            end,
+            xytext=(gap, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize=size,
+            annotation_clip=False,
+        )
+
+
 _STEPS: Final = tuple(sorted((step / 2 for step in range(-16, 17)), key=lambda step: (abs(step), -step)))
 _SIDES: Final = tuple(product(_STEPS, ("right", "left")))
 """Places of a label in order of liking: beside its point, then half its own height higher and lower."""
@@ -527,7 +549,8 @@ def place_labels(
     """
     taken = [Box(x - gap / 2, y - gap / 2, x + gap / 2, y + gap / 2) for x, y in points]
     placed: dict[int, Box] = {}
-    for index in sorted(range(len(points)), key=lambda i: -_neighbours(points, i, 10 * gap)):
+    near = [sum(abs(a - x) < 10 * gap and abs(b - y) < 10 * gap for a, b in points) for x, y in points]
+    for index in sorted(range(len(points)), key=lambda i: -near[i]):
         others = [*(box for i, box in enumerate(taken) if i != index), *placed.values()]
         boxes = [_box(points[index], sizes[index], side, gap) for side in _SIDES]
         costs = [_cost(b, others, frame) + _FAR * abs(up) for b, (up, _) in zip(boxes, _SIDES, strict=True)]
@@ -560,11 +583,6 @@ def label_points(axes: Axes, labels: Sequence[str], points: Sequence[tuple[float
             axes.plot([point[0], end[0]], [point[1], end[1]], color=_SOFT, linewidth=0.4, zorder=0)
 
 
-def _neighbours(points: Sequence[tuple[float, float]], index: int, reach: float) -> int:
-    x, y = points[index]
-    return sum(abs(a - x) < reach and abs(b - y) < reach for a, b in points)
-
-
 def _box(point: tuple[float, float], size: tuple[float, float], side: tuple[float, str], gap: float) -> Box:
     (x, y), (width, height), (up, across) = point, size, side
     left = x + gap if across == "right" else x - gap - width
@@ -573,12 +591,9 @@ def _box(point: tuple[float, float], size: tuple[float, float], side: tuple[floa
 
 
 def _cost(box: Box, others: Sequence[Box], frame: Box) -> float:
-    """Part of a label that stands upon others or outside of the frame."""
+    """Area of a label that stands upon others or outside of the frame, as a part of its own."""
     area = (box.right - box.left) * (box.top - box.bottom)
     return (sum(map(box.shared, others)) + area - box.shared(frame)) / area
-
-
-# Which tool a judge used at which turn, where it decides by itself what to do next.
 
 
 _FILLS: Final = (
@@ -590,22 +605,16 @@ _FILLS: Final = (
     (_SOFT, "////"),
 )
 """Fill and hatching of each tool, in the order of first use; further tools begin again."""
-_STEPS_WIDTH: Final = 0.8
 
 
 def count_steps(records: Iterable[Record]) -> list[Counter[str]]:
     """Tools by turn, and how many judgements used each; empty where no judge had a choice."""
-    turns: list[Counter[str]] = []
-    for record in records:
-        for turn, tool in enumerate(record.steps if isinstance(record, Annotation) else ()):
-            if turn == len(turns):
-                turns.append(Counter())
-            turns[turn][tool] += 1
-    return turns
+    steps = [record.steps for record in records if isinstance(record, Annotation)]
+    return [Counter(tool for tool in tools if tool is not None) for tools in zip_longest(*steps)]
 
 
 def steps_figure(name: str, turns: Sequence[Mapping[str, int]]) -> Figure:
-    """Draw a bar for each turn: judgements by the tool that they used in it.
+    """Draw a bar for each turn of a judge that chooses its tools: how many judgements used which tool.
 
     Args:
         name: stem of its files.
@@ -626,7 +635,7 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
         axes.bar(
             places,
             heights,
-            _STEPS_WIDTH,
+            0.8,
             bottoms,
             label=tool,
             color=fill,
@@ -639,28 +648,19 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
     axes.set_yticks([0, max(bottoms)])
     axes.set_ylabel("judgements")
     axes.set_xlabel("turn")
-    add_caption(drawing, _totals(turns, tools))
+    used = [f"{tool} {sum(turn.get(tool, 0) for turn in turns):,}" for tool in tools]
+    add_caption(drawing, f"{count(sum(turns[0].values()), 'judgement')}: {', '.join(used)}")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, reverse=True)
     return drawing
 
 
 def _finding(turns: Sequence[Mapping[str, int]]) -> str:
-    """What comes first, and how long it takes."""
     first = turns[0]
     tool = max(first, key=lambda name: first[name])
     total = sum(first.values())
     used = sum(sum(turn.values()) for turn in turns)
     begin = "All" if first[tool] == total else share(first[tool], total)
     return f"{begin} begin with {tool}; a judgement takes {used / total:.1f} turns"
-
-
-def _totals(turns: Sequence[Mapping[str, int]], tools: Sequence[str]) -> str:
-    """How often each tool was used in all."""
-    used = [f"{tool} {sum(turn.get(tool, 0) for turn in turns):,}" for tool in tools]
-    return f"{count(sum(turns[0].values()), 'judgement')}: " + ", ".join(used)
-
-
-# Radar of a ranking by criterion: one small panel a system, the others behind it as thin lines.
 
 
 _COLUMNS: Final = 2
@@ -675,6 +675,8 @@ _Points = Mapping[str, RankedSystem]
 
 def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Figure:
     """Draw the points of every system on every criterion, from 0 in the middle to 1, with their intervals.
+
+    Each system has a small panel, with the others behind it as thin lines.
 
     Args:
         name: stem of its files.
@@ -691,10 +693,11 @@ def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Fi
 
 
 def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawing:
-    systems = _common(list(rows.values()))
-    height = math.ceil(len(systems) / _COLUMNS) * _PANEL
-    drawing = titled_drawing(title, height)
-    grid = drawing.subplots(math.ceil(len(systems) / _COLUMNS), _COLUMNS, squeeze=False)
+    common = set.intersection(*({*found} for found in rows.values()))
+    systems = sorted(common, key=lambda s: (-sum(found[s].score or 0.0 for found in rows.values()), s))
+    lines = math.ceil(len(systems) / _COLUMNS)
+    drawing = titled_drawing(title, lines * _PANEL)
+    grid = drawing.subplots(lines, _COLUMNS, squeeze=False)
     for axes in grid.flat[len(systems) :]:
         axes.remove()
     for axes, system in zip(grid.flat, systems, strict=False):
@@ -707,12 +710,6 @@ def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawin
     return drawing
 
 
-def _common(rows: Sequence[_Points]) -> list[str]:
-    """Systems that every criterion has a score for, most points first."""
-    common = [s for s in rows[0] if all(s in found for found in rows)]
-    return sorted(common, key=lambda s: (-sum(found[s].score or 0.0 for found in rows), s))
-
-
 def _place(spoke: int, spokes: int, radius: float) -> tuple[float, float]:
     """Where a radius ends on a spoke; the first one points up, the others follow clockwise."""
     angle = math.pi / 2 - 2 * math.pi * spoke / spokes
@@ -720,7 +717,6 @@ def _place(spoke: int, spokes: int, radius: float) -> tuple[float, float]:
 
 
 def _draw_web(axes: Axes, criteria: Sequence[str]) -> None:
-    """Draw rings at 0.5 and 1, and the spokes."""
     n = len(criteria)
     for ring in (0.5, 1.0):
         corners = [_place(spoke, n, ring) for spoke in range(n)]
@@ -767,9 +763,9 @@ def _title(rankings: Mapping[str, Ranking], by: str) -> str:
     led: dict[str, list[str]] = {}
     for criterion, ranking in rankings.items():
         led.setdefault(leader(ranking.systems) or "", []).append(criterion)
-    told = [f"{name} is best on {_listed(criteria)}" for name, criteria in led.items() if name]
-    if "" in led:
-        told.append(f"no system is significantly better than all others on {_listed(led[''])}")
+    told = [f"{name} is best on {in_words(on, len(on))}" for name, on in led.items() if name]
+    if none := led.get(""):
+        told.append(f"no system is significantly better than all others on {in_words(none, len(none))}")
     words = "; ".join(told)
     if by:
         return f"By {by}, {words}"
@@ -777,16 +773,10 @@ def _title(rankings: Mapping[str, Ranking], by: str) -> str:
 
 
 def _radar_caption(rankings: Mapping[str, Ranking]) -> str:
-    """Say what the rings and bars are, over how many comparisons, and how many failed."""
     rows = [row for ranking in rankings.values() for row in ranking.systems]
-    low, high = min(row.n for row in rows), max(row.n for row in rows)
-    n = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    n = range_words([row.n for row in rows])
     failed = sum(row.failed for row in rows) // 2  # a comparison is of two systems
     return (
         "Points of comparisons (win 1, tie 0.5): middle 0, rings 0.5 and 1; bars: 95 % intervals; thin "
         f"lines: the other systems. {n} comparisons a system and criterion, failed: {failed or 'none'}."
     )
-
-
-def _listed(criteria: Sequence[str]) -> str:
-    return in_words(criteria, len(criteria))

@@ -1,7 +1,9 @@
-"""`report`: one HTML file about runs, with everything in it and nothing outside of it.
+"""A page of a report as HTML: `report` writes a file, `render_page` also serves the viewer.
 
-The page is opened by people who did not write the texts in it. So: no request leaves it, a policy at its
-head allows only the style and the script whose hashes it names, and texts are never markup.
+The page is opened by people who did not write the texts in it. So no request leaves a page that is a file, a
+policy at the head of every page allows only the style and the script whose hashes it names, and texts are
+never markup. A large page carries its segments compressed (`packed_blocks`), and a process of its own draws
+the figures meanwhile (`Drawer`, which starts this module with `python -m`).
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final
 
 import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -57,10 +59,6 @@ __all__ = [
     "served_policy",
 ]
 
-
-# Segments of a large page, compressed within it: a browser takes them apart again without asking anybody.
-
-
 _LARGE: Final = 4_000_000  # characters of texts; a smaller page is plain text that anybody can search
 _BLOCK: Final = 1000  # segments
 _LEVEL: Final = 3
@@ -73,13 +71,8 @@ def size_of(segments: Iterable[Segment]) -> int:
     return sum(len(s.source) + sum(map(len, s.translations.values())) for s in segments)
 
 
-def is_large(size: int) -> bool:
-    """Whether a page of so many characters is packed."""
-    return size > _LARGE
-
-
 def packed_blocks(segments: Iterable[Mapping[str, Any]], size: int = 0) -> Iterator[str]:
-    """Blocks of segments as text, in order.
+    """Blocks of segments as text, in order: compressed, then base64, which a browser takes apart by itself.
 
     Args:
         segments: as the script of the page reads them, thin.
@@ -88,13 +81,9 @@ def packed_blocks(segments: Iterable[Mapping[str, Any]], size: int = 0) -> Itera
     rows, level = iter(segments), _HIGHEST if size > _LARGEST else _LEVEL
     with ThreadPoolExecutor(1) as beside:
         blocks = iter(lambda: _json([*islice(rows, _BLOCK)]), b"[]")
-        found = [beside.submit(_packed, block, level) for block in blocks]
+        found = [beside.submit(zlib.compress, block, level) for block in blocks]
         for each in found:
-            yield each.result()
-
-
-def _packed(block: bytes, level: int) -> str:
-    return base64.b64encode(zlib.compress(block, level)).decode("ascii")
+            yield base64.b64encode(each.result()).decode("ascii")
 
 
 def _json(rows: list[Mapping[str, Any]]) -> bytes:
@@ -107,19 +96,15 @@ def _json(rows: list[Mapping[str, Any]]) -> bytes:
         return json.dumps(rows, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-# Figures drawn in a process of their own, beside whatever else there is to do.
-
-
 _SIZE: Final = struct.Struct(">Q")  # before each SVG: how many bytes it has
 _MANY: Final = 20  # figures that take longer to draw than another process, or this one, takes to begin
 _FEW: Final = 3
 
 
-class Drawer:
+class Drawer(AbstractContextManager["Drawer"]):
     """A process that draws. It starts at once, so that matplotlib is there when the figures are."""
 
     def __init__(self) -> None:
-        """Start it."""
         path = os.pathsep.join(filter(None, sys.path))  # it finds the same packages, wherever they are
         self._is_open = True
         self._threads: list[Thread] = []
@@ -134,12 +119,7 @@ class Drawer:
         except OSError:  # no second Python can be started: figures are drawn here
             self._process = None
 
-    def __enter__(self) -> Self:
-        """Nothing more to do."""
-        return self
-
     def __exit__(self, *_: object) -> None:
-        """End it, whatever it was drawing."""
         self._is_open = False
         with self._process or nullcontext():  # closes its pipes
             if self._process is not None:
@@ -155,32 +135,18 @@ class Drawer:
         return waiting
 
     def _draw(self, figures: Sequence[Figure], waiting: Sequence[Future[bytes]]) -> None:
+        process = self._process if self._is_open else None
         try:
-            with suppress(OSError, EOFError):  # the process ended, or there is none
-                self._take(figures, waiting)
+            if process is not None and process.stdin is not None and process.stdout is not None:
+                with suppress(OSError, EOFError):  # the process ended
+                    with process.stdin as sent:
+                        pickle.dump(list(figures), sent)
+                    with process.stdout as answers:
+                        for future in waiting:
+                            future.set_result(_receive(answers))
         finally:
             for future in waiting:
                 future.cancel()
-
-    def _take(self, figures: Sequence[Figure], waiting: Sequence[Future[bytes]]) -> None:
-        """Send the figures, and take what comes back.
-
-        Raises:
-            OSError: there is no process, or it ended.
-            EOFError: it ended.
-        """
-        if (
-            not self._is_open
-            or self._process is None
-            or self._process.stdin is None
-            or self._process.stdout is None
-        ):
-            raise OSError
-        with self._process.stdin as sent:
-            pickle.dump(list(figures), sent)
-        with self._process.stdout as answers:
-            for future in waiting:
-                future.set_result(_receive(answers))
 
 
 def drawn(figure: Figure, waiting: Future[bytes] | None) -> bytes:
@@ -222,7 +188,7 @@ def _finish(figures: Sequence[Figure], waiting: Sequence[Future[bytes] | None]) 
 def drawer_for(judged: Sequence[Judged]) -> AbstractContextManager[Drawer | None]:
     """A drawer where segments take so long to pack that drawing beside them is worth a process; else None."""
     texts = {id(each.test_set.segments): each.test_set for each in judged if each.test_set is not None}
-    return Drawer() if is_large(sum(map(size_of, texts.values()))) else nullcontext()
+    return Drawer() if sum(map(size_of, texts.values())) > _LARGE else nullcontext()
 
 
 def _receive(answers: IO[bytes]) -> bytes:
@@ -240,7 +206,6 @@ def _receive(answers: IO[bytes]) -> bytes:
 
 
 def _draw_all(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Draw what is asked for, each as soon as it can be."""
     import matplotlib.backends.backend_svg
     import matplotlib.figure  # noqa: F401 (before the figures come)
 
@@ -249,10 +214,6 @@ def _draw_all(asked: IO[bytes], answers: IO[bytes]) -> None:
         answers.write(_SIZE.pack(len(svg)) + svg)
         answers.flush()
 
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
-    _draw_all(sys.stdin.buffer, sys.stdout.buffer)
 
 _SCRIPTS: Final = ("text.js", "said.js", "unpack.js", "find.js", "report.js")
 _SERVED: Final = ("text.js", "said.js", "served.js", "report.js")
@@ -294,8 +255,7 @@ def report(
     beside = next((each.test_set for each in whole if each.test_set is not None), None)
     records = _read_gold(settings.gold, lp, texts, beside)
     wanted = {field.name: getattr(settings, field.name) for field in fields(PageSettings)}
-    asked = {**wanted, "out": out, "force": True}
-    commands = _commands(given, whole, asked)
+    commands = _commands(given, whole, {**wanted, "out": out, "force": True})
     with drawer_for(whole) as drawer:
         page = make_page(
             whole, title=settings.title, gold=records, lp=lp, test_set=texts, weights=settings.weights
@@ -346,44 +306,34 @@ def render_page(
     figures = page.figures
     if served is not None:
         places = {id(figure): place for place, figure in enumerate(figures)}
-        return _render(page, commands, _Filled(served, partial(_awaited, places), is_served=True))
+
+        def awaited(figure: Figure, _: str) -> Markup:
+            """Say in words what a figure shows until the server has drawn it."""
+            words = name_invisible(figure.title)
+            return Markup('<p class="soft small" data-figure="{}">{} …</p>').format(places[id(figure)], words)
+
+        return _render(page, commands, served, awaited, is_served=True)
     with uncollected(), drawing(figures, drawer) as finish:
         size = size_of(page.segments.values())
-        packed = [*packed_blocks(page.iter_segments(is_thin=True), size)] if is_large(size) else []
+        packed = [*packed_blocks(page.iter_segments(is_thin=True), size)] if size > _LARGE else []
         svgs = dict(zip(map(id, figures), finish(), strict=True))
-        data = page.facts if packed else page.data
-        return _render(page, commands, _Filled(data, partial(_drawn, svgs), packed=packed))
+
+        def drawn_svg(figure: Figure, prefix: str) -> Markup:
+            return page_svg(figure, prefix, svgs[id(figure)])
+
+        return _render(page, commands, page.facts if packed else page.data, drawn_svg, packed=packed)
 
 
-@dataclass(frozen=True)
-class _Filled:
-    """What a page is filled with.
-
-    Args:
-        data: what its script reads.
-        svg: what stands in the place of a figure.
-        packed: its segments, where they are packed.
-        is_served: whether it asks a server.
-    """
-
-    data: Mapping[str, object]
-    svg: Callable[[Figure, str], Markup]
-    packed: Sequence[str] = ()
-    is_served: bool = False
-
-
-def _drawn(svgs: Mapping[int, bytes], figure: Figure, prefix: str) -> Markup:
-    return page_svg(figure, prefix, svgs[id(figure)])
-
-
-def _awaited(places: Mapping[int, int], figure: Figure, _: str) -> Markup:
-    """What stands in the place of a figure until the server has drawn it: what it shows, in words."""
-    words = name_invisible(figure.title)
-    return Markup('<p class="soft small" data-figure="{}">{} …</p>').format(places[id(figure)], words)
-
-
-def _render(page: Page, commands: Sequence[str], filled: _Filled) -> str:
-    style, script = _style(), _script(_SERVED if filled.is_served else _SCRIPTS)
+def _render(
+    page: Page,
+    commands: Sequence[str],
+    data: Mapping[str, object],
+    svg: Callable[[Figure, str], Markup],
+    *,
+    packed: Sequence[str] = (),
+    is_served: bool = False,
+) -> str:
+    style, script = _style(), _script(_SERVED if is_served else _SCRIPTS)
     return (
         _templates()
         .get_template("report.html.j2")
@@ -392,11 +342,11 @@ def _render(page: Page, commands: Sequence[str], filled: _Filled) -> str:
             commands=commands,
             style=Markup(style),  # noqa: S704 (our own file)
             script=Markup(script),  # noqa: S704 (our own files)
-            data=Markup(to_script_json(filled.data)),  # noqa: S704 (made safe for a script element)
-            policy=served_policy() if filled.is_served else _policy(style, script),
-            packed=map(Markup, filled.packed),  # base64, which no markup is in
-            svg=filled.svg,
-            is_served=filled.is_served,
+            data=Markup(to_script_json(data)),  # noqa: S704 (made safe for a script element)
+            policy=served_policy() if is_served else _policy(style, script),
+            packed=map(Markup, packed),  # base64, which no markup is in
+            svg=svg,
+            is_served=is_served,
             version=VERSION,
             failure_words=FAILURES,
             rules_model=RULES_MODEL,
@@ -469,3 +419,8 @@ def _whole(text: str) -> Markup:
         Markup('<span class="whole">{}</span>').format(w) if 0 < w.find("-") < _LONGEST else w for w in words
     )
     return Markup(" ").join(kept)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    _draw_all(sys.stdin.buffer, sys.stdout.buffer)

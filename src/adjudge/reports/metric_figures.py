@@ -1,8 +1,13 @@
-"""Curves of precision, recall and F1 over the threshold of a matching rule."""
+"""Figures of metrics and marked errors measured against gold.
+
+`meta_figures` draws a meta-evaluation: systems by gold and metric, how metrics correlate, and what a score
+means. `threshold_figure` draws precision, recall and F1 of marked errors over the threshold of a match.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +22,9 @@ from adjudge.reports.figures import (
     add_caption,
     figure_canvas,
     fitting_lines,
+    label_ends,
     label_points,
+    range_words,
     short_name,
     spread_heights,
 )
@@ -30,17 +37,12 @@ from adjudge.stats.spa import pairwise_accuracy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure as Drawing
 
 __all__ = ["meta_figures", "threshold_figure"]
 
-
-# Figures of a meta-evaluation: systems by gold and metric, what metrics share, what a score means.
-
-
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
-_LONGEST: Final = 22
+_short = partial(short_name, longest=22)
 _GAP: Final = 0.075  # of two labels, as a part of the height of the axes
 _AXES_WIDTH: Final = 2.6  # inches that a label below the axes may take
 _MOST_NUMBERS: Final = 14  # metrics in whose matrix there is room for numbers
@@ -73,9 +75,6 @@ def _judged_systems(scores: EvalSet, gold: str, name: str) -> Floats:
 def _varies(values: Floats) -> bool:
     known = values[~np.isnan(values)]
     return len(known) > 1 and bool(np.ptp(known) > 0)
-
-
-# Systems...
 
 
 def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure:
@@ -119,9 +118,6 @@ def _show_constant(axes: Axes, x: Floats, y: Floats) -> None:
             show(middle - reach, middle + reach)
 
 
-# Metrics...
-
-
 def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str]) -> Figure:
     """Draw Pearson's r of every two metrics, and of each with gold, over the translations both judged.
 
@@ -139,9 +135,12 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
     side = (0.26 if with_numbers else 0.17) * len(names)
 
     def draw() -> Drawing:
+        from matplotlib.colors import LinearSegmentedColormap
+
         drawing, axes = figure_canvas(title, 1, side)
         drawing.set_size_inches(max(3.4, side + 1.6), drawing.get_figheight() + 1.15)
-        axes.imshow(table, cmap=_shades(), vmin=0, vmax=1)
+        shades = LinearSegmentedColormap.from_list("accent", [_PAPER, _ACCENT])
+        axes.imshow(table, cmap=shades, vmin=0, vmax=1)
         axes.set_yticks(range(len(names)), [_short(n) for n in names], fontsize=6.5)
         axes.set_xticks(range(len(names)), [_short(n) for n in names], rotation=90, fontsize=6.5, color=_INK)
         axes.tick_params(length=0)
@@ -150,8 +149,9 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
         if with_numbers:
             _write_numbers(axes, table)
         n = int((~np.isnan(arrays[0])).sum())
-        caption = f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations"
-        add_caption(drawing, caption)
+        add_caption(
+            drawing, f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations"
+        )
         return drawing
 
     return Figure(name=name, title=title, draw=draw)
@@ -165,12 +165,6 @@ def _write_numbers(axes: Axes, table: Floats) -> None:
             axes.text(column, row, text, ha="center", va="center", fontsize=5.5, color=colour)
 
 
-def _shades() -> Colormap:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("accent", [_PAPER, _ACCENT])
-
-
 def _matrix_title(table: Floats, names: Sequence[str]) -> str:
     """Say which two metrics agree most, and how that compares with the best one's agreement with gold."""
     metrics = table[1:, 1:].copy()
@@ -181,9 +175,6 @@ def _matrix_title(table: Floats, names: Sequence[str]) -> str:
         f"{names[int(first) + 1]} and {names[int(second) + 1]} agree with each other at r {number(most, 2)}, "
         f"no metric with {names[0]} above {number(gold, 2)}"
     )
-
-
-# What a score means...
 
 
 def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure:
@@ -234,30 +225,14 @@ def _curve(gold: Floats, metric: Floats) -> _Curve:
 
 
 def _label_curves(axes: Axes, curves: Mapping[str, _Curve], height: float) -> None:
-    """Write each name behind the end of its line."""
-    ends = [y[-1] / height for _, y in curves.values()]
-    places = [place * height for place in spread_heights(ends, _GAP)]
-    for (label, _), place, colour in zip(curves.items(), places, (_SOFT, _ACCENT), strict=True):
-        axes.annotate(
-            _short(label),
-            (100, place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7,
-            color=colour,
-            annotation_clip=False,
-        )
-
-
-def _short(name: str) -> str:
-    return short_name(name, _LONGEST)
+    places = [p * height for p in spread_heights([y[-1] / height for _, y in curves.values()], _GAP)]
+    ends = [(100.0, place) for place in places]
+    label_ends(axes, map(_short, curves), ends, (_SOFT, _ACCENT), gap=4, size=7)
 
 
 _MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
 _STYLES: Final = [(colour, dash) for dash in ("-", "--", ":") for colour in (_ACCENT, _INK, _SOFT)]
 _GAP_OF_RUNS: Final = 0.085  # of two labels, as a part of the height of the axes
-_LONGEST_RUN: Final = 14
 
 
 def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Figure:
@@ -273,25 +248,24 @@ def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Fi
 
     def draw() -> Drawing:
         drawing, axes = figure_canvas(_title(curves), 1 if single else 3, 1.75 if single else 1.05)
-        panels = [axes]
-        if not single:
-            axes.remove()
-            panels = list(drawing.subplots(3, 1, sharex=True))
         if single:
             (rows,) = curves.values()
-            _draw(panels[0], {_MEASURES[key]: _line(rows, key) for key in ("f1", "precision", "recall")})
+            _draw(axes, {_MEASURES[key]: _line(rows, key) for key in ("f1", "precision", "recall")})
         else:
-            for panel, (key, title) in zip(panels, _MEASURES.items(), strict=True):
-                _draw(panel, {_short_run(run): _line(rows, key) for run, rows in curves.items()})
-                panel.set_title(title)
-        panels[-1].set_xlabel(_axis_label(comparisons))
+            axes.remove()
+            for axes, (key, measure) in zip(
+                drawing.subplots(3, 1, sharex=True), _MEASURES.items(), strict=True
+            ):
+                _draw(axes, {_short_run(run): _line(rows, key) for run, rows in curves.items()})
+                axes.set_title(measure)
+        axes.set_xlabel(_axis_label(comparisons))  # of the only panel, or the lowest
         return drawing
 
     return Figure(name=name, title=_title(curves), draw=draw)
 
 
 class _Line(NamedTuple):
-    """One measure over the thresholds, with the ends of its intervals where they are known."""
+    """One measure over the thresholds; an interval that is not known ends at the value."""
 
     thresholds: list[float]
     values: list[float]
@@ -316,25 +290,15 @@ def _draw(axes: Axes, lines: Mapping[str, _Line]) -> None:
     axes.grid(axis="y", color=_LINE, linewidth=0.5)
     axes.set_xticks([0.2, 0.4, 0.6, 0.8, 1.0])
     places = spread_heights([line.values[-1] / top for line in lines.values()], _GAP_OF_RUNS)
-    for (label, line), place, (colour, _) in zip(lines.items(), places, _STYLES * len(lines), strict=False):
-        axes.annotate(
-            label,
-            (line.thresholds[-1], place * top),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-            annotation_clip=False,
-        )
+    ends = [(line.thresholds[-1], place * top) for line, place in zip(lines.values(), places, strict=True)]
+    label_ends(axes, lines, ends, [colour for colour, _ in _STYLES * len(lines)])
 
 
 def _short_run(run: str) -> str:
-    """Last part of a path."""
-    return short_name(run.rstrip("/").rpartition("/")[2] or run, _LONGEST_RUN)
+    return short_name(run.rstrip("/").rpartition("/")[2] or run, 14)
 
 
 def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:
-    """Say what the curves show."""
     if len(curves) == 1:
         (rows,) = curves.values()
         first, last = rows[0], rows[-1]
@@ -342,7 +306,11 @@ def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:
             f"F1 is {number(first.f1, 2)} where {first.threshold:.0%} of the words must agree, "
             f"{number(last.f1, 2)} where {last.threshold:.0%} must"
         ).replace("%", " %")
-    leads = [run for rows in _by_threshold(curves) for run in curves if _leads(run, rows)]
+    leads: list[str] = []
+    for scores in zip(*curves.values(), strict=True):
+        best = max(s.f1 for s in scores)
+        leading = [run for run, s in zip(curves, scores, strict=True) if s.f1 == best]
+        leads += leading if len(leading) == 1 else []
     if not leads:
         return "No run has the highest F1 alone at any threshold"
     leader = max(dict.fromkeys(leads), key=leads.count)
@@ -351,17 +319,8 @@ def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:
     return f"{_short_run(leader)} has the highest F1 at {where}"
 
 
-def _leads(run: str, rows: Mapping[str, SpanScore]) -> bool:
-    return all(rows[run].f1 > row.f1 for other, row in rows.items() if other != run)
-
-
-def _by_threshold(curves: Mapping[str, Sequence[SpanScore]]) -> list[dict[str, SpanScore]]:
-    return [dict(zip(curves, rows, strict=True)) for rows in zip(*curves.values(), strict=True)]
-
-
 def _axis_label(comparisons: Mapping[str, SpanComparison]) -> str:
-    amounts = sorted({c.n_segments for c in comparisons.values()})
-    n = f"{amounts[0]:,}" if len(amounts) == 1 else f"{amounts[0]:,} to {amounts[-1]:,}"
+    n = range_words([c.n_segments for c in comparisons.values()])
     failed = sum(c.failed for c in comparisons.values())
     lines = [
         "words that must agree, as a part of both marks",

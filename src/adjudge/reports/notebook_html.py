@@ -1,9 +1,10 @@
-"""Runs, records and tables as HTML that stands alone in a notebook's page."""
+"""Runs, records and tables as HTML for notebooks: styles stand in the elements, and no script is needed."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from string import ascii_uppercase
 from typing import Final
@@ -65,11 +66,13 @@ def render_run(run: Run) -> str:
     holes = reasons.pop("no_translation", 0)
     failed, pending = reasons.total(), run.info.counts.get("pending", 0)
     why = ", ".join(f"{reason} {number:,}" for reason, number in sorted(reasons.items()))
-    said = [f"{len(run.records) - failed - holes:,} judged"]
-    said += [f"{holes:,} not translated"] if holes else []
-    said += [f"{failed:,} failed" + (f" ({why})" if why else "")]
-    said += [f"{pending:,} pending"] if pending else []
-    words = ", ".join(said)
+    said = [
+        f"{len(run.records) - failed - holes:,} judged",
+        f"{holes:,} not translated" if holes else "",
+        f"{failed:,} failed" + (f" ({why})" if why else ""),
+        f"{pending:,} pending" if pending else "",
+    ]
+    words = ", ".join(filter(None, said))
     segments = list(islice(run.test_set, _SEGMENTS))
     more = len(run.test_set) - len(segments)
     rest = f"{count(more, 'more segment')}: adjudge.report([run], FILE) shows all" if more else ""
@@ -82,7 +85,6 @@ def render_run(run: Run) -> str:
 
 
 def _scores(run: Run) -> str:
-    """The scores, where there are any, or why there are none."""
     from adjudge.analysis.score import score
 
     try:
@@ -115,15 +117,14 @@ def _segment(segment: Segment, said: list[Record], most: int | None) -> str:
     left = 0 if most is None else max(len(groups) - most, 0)
     rest = f'<div style="{_SOFT}">{left:,} more: show(run, segments=[...]) shows all</div>' if left else ""
     source = render_marked(segment.source, _errors(said, "source"), _lang(source_language, segment.lp))
-    label = f"{plain(segment.lp)} {plain(segment.segment)}"
     return (
-        f'<div style="margin-top:.8em"><span style="{_SOFT}">{label}</span> {source}</div>'
+        f'<div style="margin-top:.8em">'
+        f'<span style="{_SOFT}">{plain(segment.lp)} {plain(segment.segment)}</span> {source}</div>'
         f'<table style="border-collapse:collapse">{rows}</table>{rest}'
     )
 
 
 def _errors(said: Iterable[Record], side: str) -> list[ErrorSpan]:
-    """What was marked on one side, whoever marked it."""
     return [s for r in said if isinstance(r, Annotation) for s in r.spans if s.side == side]
 
 
@@ -150,7 +151,6 @@ def _lang(side: Callable[[str], str], lp: str) -> str:
 
 
 def _verdict(record: Record) -> str:
-    """What was said, in words; a failure says that it is none."""
     if isinstance(record, Failure):
         if record.reason == "no_translation":
             return "<b>not translated</b>"
@@ -170,9 +170,8 @@ def _verdict(record: Record) -> str:
 def _more(record: Annotation | Preference) -> str:
     """Errors in words, flags, and the annotator's reason."""
     errors = record.spans if isinstance(record, Annotation) else ()
-    lines = [f"{span_words(s)}{_place(s)}" for s in errors]
-    lines += [f"flags: {', '.join(record.flags)}"] if record.flags else []
-    lines += [record.rationale] if record.rationale else []
+    flags = f"flags: {', '.join(record.flags)}" if record.flags else ""
+    lines = filter(None, [*(f"{span_words(s)}{_place(s)}" for s in errors), flags, record.rationale])
     return "".join(
         f'<div style="{_SOFT};white-space:pre-wrap" dir="auto">{plain(line)}</div>' for line in lines
     )
@@ -186,16 +185,9 @@ def _place(span: ErrorSpan) -> str:
 
 
 def render_record(record: Record) -> str:
-    """One record without its texts."""
+    """One record without its texts; the words of each error underlined as they are in their text."""
     heading = f"{record.annotator}, {record.lp} {record.segment}, {' / '.join(record.systems)}"
-    return f"<div><b>{plain(heading)}</b></div><div>{_verdict(record)}</div>{''.join(_quotes(record))}"
-
-
-def _quotes(record: Record) -> Iterator[str]:
-    """The marked words of an annotation, underlined as they are in their text."""
-    for span in record.spans if isinstance(record, Annotation) else ():
-        if span.text:
-            whole = ErrorSpan(
-                severity=span.severity, category=span.category, note=span.note, start=0, end=len(span.text)
-            )
-            yield f"<div>{render_marked(span.text, [whole])}</div>"
+    marked = [s for s in record.spans if s.text] if isinstance(record, Annotation) else []
+    whole = [replace(s, start=0, end=len(s.text), match="exact") for s in marked]
+    quotes = "".join(f"<div>{render_marked(s.text, [s])}</div>" for s in whole)
+    return f"<div><b>{plain(heading)}</b></div><div>{_verdict(record)}</div>{quotes}"

@@ -1,4 +1,9 @@
-"""What stands on a page, put together from runs and gold, before any markup."""
+"""What stands on a page of a report, put together from runs and gold before any markup.
+
+`make_page` makes a `Page`: a section for each language pair, in it a block for each annotator and the parts
+that all annotators share. `run_command` and `page_commands` write the command lines that make runs, rankings
+and pages again; `PageSettings` and `ReportSettings` are the options of those who ask for a page.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Final
@@ -15,7 +21,7 @@ from pydantic import SkipValidation
 
 from adjudge.analysis.rank import RankedSystem
 from adjudge.core.columns import Column
-from adjudge.core.mqm import Weights, find_weights
+from adjudge.core.mqm import find_weights
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import CHECKLIST, CardVerdict, Run, RunInfo, card_columns
 from adjudge.core.segment import Segment, TestSet
@@ -169,6 +175,7 @@ class Page:
         ]
 
 
+@uncollected()
 def make_page(
     judged: Sequence[Judged],
     *,
@@ -196,18 +203,7 @@ def make_page(
             different texts.
         DataError: a run with records that do not belong to its test set, or a file without any that do.
     """
-    with uncollected():
-        points = None if weights is None else find_weights(weights)
-        return _page(judged, gold, (title, lp, points), test_set)
-
-
-def _page(
-    judged: Sequence[Judged],
-    gold: Sequence[Record],
-    chosen: tuple[str | None, str | None, Weights | None],
-    test_set: TestSet | None,
-) -> Page:
-    title, lp, weights = chosen
+    points = None if weights is None else find_weights(weights)
     if not judged:
         raise UsageError("a report needs at least one run, file of judgements or campaign")
     segments = page_texts(judged, lp, test_set)
@@ -215,11 +211,10 @@ def _page(
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
     wanted = [record for record in gold if record.lp in lps]
     kept = {key: s.translations for key, s in segments.items()}
-    golden = gold_annotators(wanted, kept, weights, segments.values())
-    own = judged_annotators(judged, lps, kept, weights, segments.values())
+    golden = gold_annotators(wanted, kept, points, segments.values())
+    own = judged_annotators(judged, lps, kept, points, segments.values())
     for annotator in (*golden, *(a for a in own if a.info is None)):
         warn_of_misfits(annotator, segments)
-    left_out = count_left_out(judged, own, lps)
     annotators = (*beside_gold(own, golden), *golden)
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
     lost = [(a.label, r) for a in annotators for r in a.records if isinstance(r, Failure)]
@@ -228,7 +223,7 @@ def _page(
     return Page(
         title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
         headline=headline(
-            {(s.lp, b.annotator.label): _rows(b) for s in sections for b in s.blocks},
+            {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
             gold=[annotator.label for annotator in golden],
         )
         + _part_of_gold(golden, segments),
@@ -239,7 +234,7 @@ def _page(
         failed=len(failures),
         untranslated=len(holes),
         gold_left_out=len(wanted) - sum(len(a.records) for a in golden),
-        left_out=left_out,
+        left_out=count_left_out(judged, own, lps),
         segments=segments,
         systems=systems,
         facts=page_facts(segments, annotators, systems),
@@ -249,7 +244,7 @@ def _page(
 
 
 def _part_of_gold(gold: Sequence[Annotator], segments: Mapping[Key, Segment]) -> str:
-    """Say how many segments gold has, where it has not all: what it shows, it shows on these."""
+    """Say how many segments gold has, where it has not all of them."""
     records = (r for annotator in gold for r in annotator.records if not isinstance(r, Failure))
     judged = len({(r.lp, r.segment) for r in records})
     return (
@@ -259,49 +254,36 @@ def _part_of_gold(gold: Sequence[Annotator], segments: Mapping[Key, Segment]) ->
     )
 
 
-def _rows(block: Block) -> tuple[RankedSystem, ...]:
-    return tuple(bar.row for bar in block.bars)
-
-
 def _section(lp: str, segments: Sequence[Segment], annotators: Sequence[Annotator]) -> Section:
     own = [s for s in segments if s.lp == lp]
     systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
     concerned = [a for a in annotators if a.info is not None or a.of_lp(lp)]
     blocks = tuple(_block(lp, a) for a in concerned)
+    found = beside(lp, own, concerned)
+    made = (
+        _scorecards(lp, concerned),
+        _checklists(lp, concerned),
+        agreement_part(found),
+        calibration_part(found),
+        cost_part(found),
+        strata_part(found),
+        criteria_part(found),
+        errors_part(lp, {b.annotator.label: b.errors for b in blocks if b.errors is not None}),
+    )
     return Section(
         lp=lp,
         name=lp_words(lp),
         systems=systems,
         segments=len(own),
         blocks=blocks,
-        parts=_parts(lp, own, concerned, blocks),
+        parts=tuple(part for part in made if part is not None),
     )
-
-
-def _parts(
-    lp: str, segments: Sequence[Segment], annotators: Sequence[Annotator], blocks: Sequence[Block]
-) -> tuple[Part, ...]:
-    """What annotators show together; only parts that have something to show."""
-    found = beside(lp, segments, annotators)
-    errors = {b.annotator.label: b.errors for b in blocks if b.errors is not None}
-    made = (
-        _scorecards(lp, annotators),
-        _checklists(lp, annotators),
-        agreement_part(found),
-        calibration_part(found),
-        cost_part(found),
-        strata_part(found),
-        criteria_part(found),
-        errors_part(lp, errors),
-    )
-    return tuple(part for part in made if part is not None)
 
 
 _WHOSE: Final = (Column("system", "its name"), Column("by", "who judged"))
 
 
 def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
-    """The scorecard of every system by every annotator, where the weights say what passes."""
     cards = {
         a.label: {s.system: s.card for s in a.results[lp].scores.systems if s.card is not None}
         for a in annotators
@@ -317,18 +299,16 @@ def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
     ]
     verdicts = Counter(card.verdict for own in cards.values() for card in own.values())
     told = [f"{verdicts[name]} {word}" for name, word in _VERDICTS.items() if verdicts[name]]
-    table = table_of([*_WHOSE, *card_columns(passing)], {"": rows}, exact=False)
     return Part(
         name="scorecards",
         title="Scorecards",
         finding=f"Of {count(verdicts.total(), 'scorecard')} {', '.join(told)}",
-        tables=(table,),
+        tables=(table_of([*_WHOSE, *card_columns(passing)], {"": rows}, exact=False),),
         notes=(card_words(passing),),
     )
 
 
 def _checklists(lp: str, annotators: Sequence[Annotator]) -> Part | None:
-    """What every system passes of the criteria of the segments, by every annotator that judged by them."""
     found = [
         (s.system, annotator.label, s.checklist)
         for annotator in annotators
@@ -354,7 +334,6 @@ _VERDICTS: Final[Mapping[CardVerdict, str]] = {"pass": "pass", "fail": "fail", "
 
 
 def _block(lp: str, annotator: Annotator) -> Block:
-    """What one annotator found; its systems stand best first."""
     result = annotator.results.get(lp)
     if result is None:
         return Block(annotator=annotator, finding=finding([]), failures={})
@@ -381,7 +360,6 @@ def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], t
     points = [p for r in rows for p in (r.score, *(r.interval or ())) if p is not None]
     low, high = min(points, default=0.0), max(points, default=0.0)
     width = (high - low) or 1.0
-    ranks = _ranks(rows)
 
     def place(value: float | None) -> float:
         return 0.0 if value is None else round((value - low) / width * _BAR, 1)
@@ -389,7 +367,7 @@ def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], t
     bars = [
         Bar(
             row=row,
-            rank=ranks[index],
+            rank=_rank(row),
             score=number(row.score, digits),
             interval=interval(row.interval, digits),
             low=place(row.interval.low if row.interval else row.score),
@@ -402,12 +380,9 @@ def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], t
     return tuple(bars), (number(low, digits), number(high, digits))
 
 
-def _ranks(rows: Sequence[RankedSystem]) -> list[str]:
-    """Ranks that each row may have by the tests of its pairs, as in 2–4."""
-    return [
-        "" if row.best is None else f"{row.best}" if row.best == row.worst else f"{row.best}–{row.worst}"
-        for row in rows
-    ]
+def _rank(row: RankedSystem) -> str:
+    """Ranks that a row may have by the tests of its pairs, as in 2–4."""
+    return "" if row.best is None else f"{row.best}" if row.best == row.worst else f"{row.best}–{row.worst}"
 
 
 def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...]:
@@ -420,6 +395,7 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
     for s in result.scores.segments:
         if s.score is not None:
             scores[s.system].append(s.score)
+    turns = count_steps(annotator.of_lp(lp))
     return (
         ranking_figure(f"ranking.{stem}", finding(rows), rows, what),
         distribution_figure(
@@ -429,17 +405,8 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
             top=result.scores.range[1],
             lost=lost_of(rows),
         ),
-        *_steps(lp, stem, annotator),
+        *([steps_figure(f"turns.{stem}", turns)] if turns else []),
     )
-
-
-def _steps(lp: str, stem: str, annotator: Annotator) -> tuple[Figure, ...]:
-    """Which tool was used at which turn, by a judge that decides that itself."""
-    turns = count_steps(record for record in annotator.records if record.lp == lp)
-    return (steps_figure(f"turns.{stem}", turns),) if turns else ()
-
-
-# The commands that make a run and its numbers again, from what the run says of itself.
 
 
 _SAID_ELSEWHERE: Final = frozenset({"name", "profile", "prompts"})
@@ -479,8 +446,12 @@ def run_command(info: RunInfo, folder: str | None = None) -> str:
             words += ["--model", name]
         if (profile := fields.get("profile", "recommended")) != "recommended":
             words += ["--profile", profile]
-    words += _changed_settings(info)
-    settings = dict(info.settings) | {"reference": _reference(info)}
+    for name in _mapping(info, info.kind):
+        if name in fields and name not in _SAID_ELSEWHERE:  # the signature names what was changed
+            words += [f"--{name}", _FILES.sub(":FOLDER", fields[name])]
+    references = {*_mapping(info, "reference").values()}
+    reference = references.pop() if len(references) == 1 else None  # where all language pairs share it
+    settings = dict(info.settings) | {"reference": reference}
     settings |= {name: word for name, word in _PLACES.items() if settings.get(name)}
     for name, default in _OF_THE_RUN.items():
         if (value := settings.get(name)) and value != default:
@@ -489,7 +460,7 @@ def run_command(info: RunInfo, folder: str | None = None) -> str:
 
 
 def _ensemble_command(info: RunInfo, folder: str | None) -> str:
-    """The `adjudge ensemble` of the same members, whose places are the runner's business."""
+    """The `adjudge ensemble` of the same members, whose places stay out of a report that goes to others."""
     members, own, gold = (_mapping(info, key) for key in ("members", info.kind, "gold"))
     words = [f"{name}=RUN" for name in members]
     words += ["--out", "RUN" if folder is None else f"{folder.rstrip('/')}-again"]
@@ -499,28 +470,9 @@ def _ensemble_command(info: RunInfo, folder: str | None) -> str:
 
 
 def _mapping(info: RunInfo, key: str) -> Mapping[str, object]:
+    """A setting that is a mapping; empty where the run has none."""
     found = info.settings.get(key)
     return found if isinstance(found, Mapping) else {}
-
-
-def _reference(info: RunInfo) -> str | None:
-    """The reference that was shown, where one was and it is the same in all language pairs."""
-    shown = info.settings.get("reference")
-    names = set(shown.values()) if isinstance(shown, Mapping) else set()
-    return names.pop() if len(names) == 1 else None
-
-
-def _changed_settings(info: RunInfo) -> list[str]:
-    """Settings of the judge that the signature names, which are those that were changed."""
-    own = info.settings.get(info.kind)
-    names = [name for name in own if name not in _SAID_ELSEWHERE] if isinstance(own, Mapping) else []
-    fields = info.signature.fields
-    return [
-        word
-        for name in names
-        if name in fields
-        for word in (f"--{name}", _FILES.sub(":FOLDER", fields[name]))
-    ]
 
 
 @settings
@@ -564,18 +516,10 @@ def page_commands(
     names = [str(place) for place in places]
     runs = [run_command(r.info, n) for r, n in zip(judged, names, strict=True) if isinstance(r, Run)]
     ranked = [n for r, n in zip(judged, names, strict=True) if isinstance(r, Run) or not Path(n).is_dir()]
-    lp = options.get("lp")
-    ranking = [rank_command(ranked, None if lp is None else str(lp))] if ranked else []
-    return [*runs, *ranking, shlex.join(["adjudge", command, *names, *_words(options)])]
-
-
-def _words(options: Mapping[str, object]) -> Iterator[str]:
-    for name, value in options.items():
-        if value is not None and value != ():
-            yield f"--{name.replace('_', '-')}"
-            yield from () if value is True else (str(value),)
-
-
-def rank_command(folders: Sequence[str], lp: str | None) -> str:
-    """The `adjudge rank` that prints the rankings of some runs."""
-    return shlex.join(["adjudge", "rank", *folders, *([] if lp is None else ["--lp", lp])])
+    words = {
+        name: [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+        for name, value in options.items()
+        if value is not None and value != ()
+    }
+    ranking = [shlex.join(["adjudge", "rank", *ranked, *words.get("lp", ())])] if ranked else []
+    return [*runs, *ranking, shlex.join(["adjudge", command, *names, *chain(*words.values())])]

@@ -1,4 +1,9 @@
-"""A part of a page: what it shows in a sentence, then its figures and tables."""
+"""Figures of the parts of a page, and what they are drawn from.
+
+A `Part` says in a sentence what it shows, and has figures, tables and notes. `binned_means` and
+`clustered_mean` are mean scores with intervals over documents or segments; the figures are matrices of
+agreement, curves of calibration, costs, means in rows, and small bars.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +36,12 @@ from adjudge.stats.judged import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
-    from matplotlib.text import Text
 
 __all__ = [
     "Bin",
     "Dot",
     "Part",
     "Point",
-    "Square",
     "bars_figure",
     "binned_means",
     "clustered_mean",
@@ -48,9 +51,6 @@ __all__ = [
     "file_stem",
     "matrix_figure",
 ]
-
-
-# Mean gold score where another annotator's scores are low or high: what its scores are worth.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,44 +135,35 @@ def clustered_mean(
     return float(sums.sum() / sizes.sum()), interval
 
 
-# Drawings of the parts of a page: squares of agreement, curves, dots with their intervals, small bars.
-
-
 _INK, _SOFT, _ACCENT, _LINE, _ = COLOURS
-_LONGEST: Final = 20
+_short = partial(short_name, longest=20)
 _DARKEST: Final = 0.45  # so that ink can be read on it in both themes
 _COLUMN_TITLE: Final = 6.0  # size of the title of a column of bars
 _APART: Final = 0.85  # of the place that a column has, as much as its title may fill
 _LONG_BAR: Final = 0.5  # of the longest one; on it there is room for a number
 
 
-@dataclass(frozen=True, kw_only=True)
-class Square:
-    """What two annotators have in common; None where it is not defined."""
-
-    between: tuple[str, str]
-    value: float | None
+Values = Mapping[tuple[str, str], float | None]
+"""Two annotators to what they have in common."""
 
 
-def matrix_figure(
-    name: str, title: str, names: Sequence[str], squares: Sequence[Square], what: str
-) -> Figure:
+def matrix_figure(name: str, title: str, names: Sequence[str], values: Values, what: str) -> Figure:
     """Draw a value for every two annotators, darker where it is larger.
 
     Args:
         name: stem of its files.
         title: the finding.
         names: rows and columns.
-        squares: values up to 1; two without one stay empty.
+        values: of each two, up to 1; None where it is not defined. Two without a value stay empty.
         what: what a value is.
     """
-    return Figure(name=name, title=title, draw=partial(_draw_matrix, title, names, squares, what))
+    return Figure(name=name, title=title, draw=partial(_draw_matrix, title, names, values, what))
 
 
-def _draw_matrix(title: str, names: Sequence[str], squares: Sequence[Square], what: str) -> Drawing:
+def _draw_matrix(title: str, names: Sequence[str], values: Values, what: str) -> Drawing:
     from matplotlib.patches import Rectangle
 
-    known = {frozenset(s.between): s.value for s in squares}
+    known = {frozenset(between): value for between, value in values.items()}
     side = max(0.26 * len(names), 0.8)
     drawing, axes = figure_canvas(title, 1, side + 1.05)
     for row, first in enumerate(names):
@@ -348,24 +339,20 @@ def _draw_shares(title: str, shares: Mapping[str, Mapping[str, float]], what: st
         _draw_bars(axes, [shares[s][category] for s in systems], most)
     titles = [
         axes.set_title(
-            "\n".join(textwrap.wrap(name, 12)), loc="left", fontsize=_COLUMN_TITLE, fontweight="normal"
+            "\n".join(textwrap.wrap(category, 12)), loc="left", fontsize=_COLUMN_TITLE, fontweight="normal"
         )
-        for axes, name in zip(grid, categories, strict=True)
+        for axes, category in zip(grid, categories, strict=True)
     ]
     grid[0].set_yticks(range(len(systems)), [_short(s) for s in systems], fontsize=7)
     grid[0].set_ylim(len(systems) - 0.5, -0.5)
     add_caption(drawing, what)
     if len(grid) > 1:
         drawing.draw_without_rendering()  # so that sizes are known
-        _fit_titles(titles, grid[1].bbox.x0 - grid[0].bbox.x0)
+        widest = max(name.get_window_extent().width for name in titles)
+        room = _APART * (grid[1].bbox.x0 - grid[0].bbox.x0)
+        for name in titles:  # so small that none runs into the next
+            name.set_fontsize(_COLUMN_TITLE * min(1.0, room / widest))
     return drawing
-
-
-def _fit_titles(titles: Sequence[Text], width: float) -> None:
-    """Make the titles of columns so small that none runs into the next."""
-    widest = max(title.get_window_extent().width for title in titles)
-    for title in titles:
-        title.set_fontsize(_COLUMN_TITLE * min(1.0, _APART * width / widest))
 
 
 def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
@@ -377,10 +364,6 @@ def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
     axes.set_xticks([])
     axes.tick_params(length=0)
     axes.spines["bottom"].set_visible(False)
-
-
-def _short(name: str) -> str:
-    return short_name(name, _LONGEST)
 
 
 @dataclass(frozen=True, kw_only=True)

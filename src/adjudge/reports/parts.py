@@ -1,4 +1,9 @@
-"""Parts of a page, each in a file: agreement, calibration, cost, strata, criteria, errors."""
+"""The parts of a page that its annotators share, for one language pair.
+
+`beside` puts the scores of all annotators side by side, in arrays of systems by segments. From these come
+agreement, calibration against gold, quality against cost, systems by criterion, and means by domain, length
+and document; error profiles come from counts. Each `*_part` gives None where it would have nothing to show.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import length_names, source_lengths
-from adjudge.analysis.preferences import Comparisons, tabulate
+from adjudge.analysis.preferences import tabulate
 from adjudge.analysis.rank import RankSettings, rank_by_criterion
 from adjudge.analysis.score import draws_documents
 from adjudge.analysis.segment_scores import score_records
-from adjudge.core.record import Annotation, Failure, Preference, Record
-from adjudge.core.scores import Interval, RunInfo, Scores, SegmentScore
+from adjudge.core.record import Annotation, Failure, Record
+from adjudge.core.scores import Interval, RunInfo, Scores
 from adjudge.core.segment import Segment
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements
 from adjudge.reports.annotators import Annotator
-from adjudge.reports.figures import radar_figure
+from adjudge.reports.figures import radar_figure, range_words
 from adjudge.reports.part_figures import (
     Bin,
     Dot,
     Part,
     Point,
-    Square,
     bars_figure,
     binned_means,
     clustered_mean,
@@ -57,10 +61,6 @@ __all__ = [
     "errors_part",
     "strata_part",
 ]
-
-
-# Annotators of one language pair side by side: the same translations, an array of scores for each.
-
 
 _MOST_PEOPLE: Final = 8
 _FEWEST_SHARED: Final = 2
@@ -129,11 +129,8 @@ class Beside:
     @cached_property
     def truth(self) -> Voice | None:
         """What the others are measured by: gold, or where there is none, people."""
-        for kind in ("gold", "people"):
-            found = [v for v in self.voices if v.annotator.kind == kind]
-            if found:
-                return found[0]
-        return None
+        kinds = ("gold", "people")
+        return next((v for kind in kinds for v in self.voices if v.annotator.kind == kind), None)
 
     @property
     def measured(self) -> list[Voice]:
@@ -158,15 +155,6 @@ class Beside:
             scores = {v.label: v.scores for v in (truth, other)}
             (known,) = agreement_matrix(scores, resamples=draws_for(self.size))
         return known.pearson
-
-    def preferences(self) -> list[Preference | Failure]:
-        """Comparisons of everybody, each person apart, under names that no two of them share."""
-        return [
-            replace(r, annotator=_person(a, r.annotator))
-            for a in self.annotators
-            for r in a.of_lp(self.lp)
-            if not isinstance(r, Annotation) and a.protocol == "pairwise"
-        ]
 
 
 def beside(lp: str, segments: Iterable[Segment], annotators: Sequence[Annotator]) -> Beside:
@@ -196,17 +184,10 @@ def beside(lp: str, segments: Iterable[Segment], annotators: Sequence[Annotator]
 def _voice(
     label: str, annotator: Annotator, scores: Scores, rows: Mapping[str, int], columns: Mapping[str, int]
 ) -> Voice:
-    grid = _grid(scores.segments, rows, columns)
-    return Voice(label=label, scores=grid, annotator=annotator, range=scores.range)
-
-
-def _grid(scores: Sequence[SegmentScore], rows: Mapping[str, int], columns: Mapping[str, int]) -> Floats:
     grid = np.full((len(rows), len(columns)), np.nan)
-    known = [s for s in scores if s.score is not None]
-    row = [rows[s.system] for s in known]
-    column = [columns[s.segment] for s in known]
-    grid[row, column] = [s.score for s in known]
-    return grid
+    known = [s for s in scores.segments if s.score is not None]
+    grid[[rows[s.system] for s in known], [columns[s.segment] for s in known]] = [s.score for s in known]
+    return Voice(label=label, scores=grid, annotator=annotator, range=scores.range)
 
 
 def _people(
@@ -239,11 +220,7 @@ def _person(annotator: Annotator, name: str) -> str:
     return f"{name} ({annotator.label})" if annotator.is_several else annotator.label
 
 
-# Agreement between annotators, people and judges alike, over the translations that two of them judged.
-
-
 _DIGITS: Final = 2
-_TITLE: Final = "Agreement between annotators"
 
 
 def agreement_part(found: Beside) -> Part | None:
@@ -256,29 +233,23 @@ def agreement_part(found: Beside) -> Part | None:
         return None
     truth = None if found.truth is None or found.truth.label not in names else found.truth.label
     title = _score_finding(pairs, truth) if pairs else _kappa_finding(kappas)
-    name = f"agreement.{found.lp}"
-    figures = (
-        [matrix_figure(name, title, names, _squares(pairs), _what(pairs))] if len(names) > 2 and pairs else []
-    )
+    figures = []
+    if len(names) > 2 and pairs:
+        amounts = range_words([p.pearson.n for p in pairs])
+        what = f"Pearson's r over the translations that both judged; n = {amounts}"
+        values = {p.between: p.pearson.value for p in pairs}
+        figures.append(matrix_figure(f"agreement.{found.lp}", title, names, values, what))
     tables = ([_score_table(pairs, draws)] if pairs else []) + ([_kappa_table(kappas)] if kappas else [])
+    failed = sum(row.failed for a in found.annotators for row in a.results[found.lp].ranking.systems)
+    note = f"{count(failed, 'judgement')} failed and {'is' if failed == 1 else 'are'} in none of this."
     return Part(
         name="agreement",
-        title=_TITLE,
+        title="Agreement between annotators",
         finding=title,
         figures=tuple(figures),
         tables=tuple(tables),
-        notes=_notes(found),
+        notes=(note,) if failed else (),
     )
-
-
-def _what(pairs: Sequence[PairAgreement]) -> str:
-    low, high = min(p.pearson.n for p in pairs), max(p.pearson.n for p in pairs)
-    n = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"Pearson's r over the translations that both judged; n = {n}"
-
-
-def _squares(pairs: Sequence[PairAgreement]) -> list[Square]:
-    return [Square(between=p.between, value=p.pearson.value) for p in pairs]
 
 
 def _score_finding(pairs: Sequence[PairAgreement], truth: str | None) -> str:
@@ -299,19 +270,16 @@ def _score_finding(pairs: Sequence[PairAgreement], truth: str | None) -> str:
     tied = [p for p in ordered if _reaches(p, first)]
     lead = in_words([_other(p, truth) for p in tied])
     verb = "agrees" if len(tied) == 1 else "agree"
+    low, high = _value(tied[-1]), _value(first)
+    values = high if low == high else f"{low} to {high}"
     rest = "" if last in tied else f"; {_other(last, truth)} least, at {_value(last)}"
-    return f"{lead} {verb} most with {truth}, at r {_values(tied)}{rest}"
+    return f"{lead} {verb} most with {truth}, at r {values}{rest}"
 
 
 def _reaches(pair: PairAgreement, first: PairAgreement) -> bool:
     """Whether an interval reaches that of the first, so that the two are not told apart."""
     own, best = pair.pearson.interval, first.pearson.interval
     return pair is first or (own is not None and best is not None and own.high >= best.low)
-
-
-def _values(pairs: Sequence[PairAgreement]) -> str:
-    low, high = _value(pairs[-1]), _value(pairs[0])
-    return high if low == high else f"{low} to {high}"
 
 
 def _value(pair: PairAgreement) -> str:
@@ -341,32 +309,27 @@ def _score_table(pairs: Sequence[PairAgreement], draws: int) -> Table:
     )
 
 
-# Preferences...
-
 _Kappas = Mapping[tuple[str, tuple[str, str]], tuple[Result, float]]
 
 
 def _kappas(found: Beside, draws: int) -> _Kappas:
-    """Criterion and two annotators to Cohen's kappa and the share of equal verdicts."""
-    records = found.preferences()
-    criteria = dict.fromkeys(r.criterion for r in records if r.criterion)
+    """Criterion and two annotators to Cohen's kappa and the share of equal verdicts; each person apart."""
+    records = [
+        replace(r, annotator=_person(a, r.annotator))
+        for a in found.annotators
+        for r in a.of_lp(found.lp)
+        if not isinstance(r, Annotation) and a.protocol == "pairwise"
+    ]
     kappas: dict[tuple[str, tuple[str, str]], tuple[Result, float]] = {}
-    for criterion in criteria:
+    for criterion in dict.fromkeys(r.criterion for r in records if r.criterion):
         compared = tabulate(records, criterion)
+        settings = Draws(groups=compared.segments, resamples=draws)
         for two in combinations(compared.annotators[:MOST_ROWS], 2):
-            result = _kappa(compared, two, draws)
-            if result is not None:
-                kappas[criterion, two] = result
+            a, b = (compared.column(name) for name in two)
+            both = ~np.isnan(a) & ~np.isnan(b)
+            if both.any():
+                kappas[criterion, two] = cohen_kappa(a, b, settings), float((a == b)[both].mean())
     return kappas
-
-
-def _kappa(compared: Comparisons, two: tuple[str, str], draws: int) -> tuple[Result, float] | None:
-    a, b = (compared.column(name) for name in two)
-    both = ~np.isnan(a) & ~np.isnan(b)
-    if not both.any():
-        return None
-    settings = Draws(groups=compared.segments, resamples=draws)
-    return cohen_kappa(a, b, settings), float((a == b)[both].mean())
 
 
 def _kappa_finding(kappas: _Kappas) -> str:
@@ -396,23 +359,7 @@ def _kappa_table(kappas: _Kappas) -> Table:
     )
 
 
-def _notes(found: Beside) -> tuple[str, ...]:
-    failed = sum(row.failed for a in found.annotators for row in a.results[found.lp].ranking.systems)
-    return (
-        (f"{count(failed, 'judgement')} failed and {'is' if failed == 1 else 'are'} in none of this.",)
-        if failed
-        else ()
-    )
-
-
-# What an annotator's score is worth: the mean score of gold where its own is low, and where it is high.
-
-
 _MOST: Final = 8
-_METHOD: Final = (
-    "Translations in tenths by an annotator’s score, from its lowest to its highest, and the mean score of "
-    "{} in each; equal scores stand together. Bars: 95 % intervals over {}."
-)
 _FEWEST: Final = 20  # translations; with fewer a tenth is one or two
 
 
@@ -428,22 +375,25 @@ def calibration_part(found: Beside) -> Part | None:
             curves[voice.label] = (voice, bins)
     if not curves:
         return None
-    figures = [
-        curve_figure(
-            f"calibration.{found.lp}.{file_stem(label)}",
-            _title(label, bins, truth),
-            bins,
-            (label, truth.label),
-            same_scale=_is_same_scale(voice, truth),
-        )
-        for label, (voice, bins) in curves.items()
-    ]
+    method = (
+        "Translations in tenths by an annotator’s score, from its lowest to its highest, and the mean score "
+        f"of {truth.label} in each; equal scores stand together. Bars: 95 % intervals over {found.of}."
+    )
     return Part(
         name="calibration",
         title="Calibration",
         finding=_finding({label: bins for label, (_, bins) in curves.items()}, truth),
-        figures=tuple(figures),
-        notes=(_METHOD.format(truth.label, found.of),),
+        figures=tuple(
+            curve_figure(
+                f"calibration.{found.lp}.{file_stem(label)}",
+                _title(label, bins, truth),
+                bins,
+                (label, truth.label),
+                same_scale=_is_same_scale(voice, truth),
+            )
+            for label, (voice, bins) in curves.items()
+        ),
+        notes=(method,),
     )
 
 
@@ -456,19 +406,15 @@ def _is_same_scale(voice: Voice, truth: Voice) -> bool:
 
 
 def _title(label: str, bins: list[Bin], truth: Voice) -> str:
-    low, high = _ends(bins, truth)
-    return f"From the lowest to the highest scores by {label}, {truth.label} goes from {low} to {high}"
-
-
-def _ends(bins: list[Bin], truth: Voice) -> tuple[str, str]:
     known = truth.scores[~np.isnan(truth.scores)]
     digits = 1 if np.ptp(known) > 5 else digits_for([b.gold for b in bins], [b.interval for b in bins])
-    return number(bins[0].gold, digits), number(bins[-1].gold, digits)
+    low, high = number(bins[0].gold, digits), number(bins[-1].gold, digits)
+    return f"From the lowest to the highest scores by {label}, {truth.label} goes from {low} to {high}"
 
 
 def _finding(curves: dict[str, list[Bin]], truth: Voice) -> str:
     """Whose scores tell good translations from bad ones."""
-    telling = [label for label, bins in curves.items() if _tells(bins[0].interval, bins[-1].interval)]
+    telling = [label for label, bins in curves.items() if _is_below(bins[0].interval, bins[-1].interval)]
     if not telling:
         return f"Nobody’s lowest scores are shown to be worse by {truth.label} than the highest"
     silent = [label for label in curves if label not in telling]
@@ -481,14 +427,9 @@ def _finding(curves: dict[str, list[Bin]], truth: Voice) -> str:
     )
 
 
-def _tells(low: Interval | None, high: Interval | None) -> bool:
+def _is_below(low: Interval | None, high: Interval | None) -> bool:
+    """Whether one interval ends before the other begins; never where one of them is unknown."""
     return low is not None and high is not None and low.high < high.low
-
-
-# Quality against cost: what each run cost, and how far its scores agree with gold.
-
-
-_PER: Final = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -512,7 +453,7 @@ class Cost:
     @property
     def per_thousand(self) -> float | None:
         """Price of a thousand judgements."""
-        return None if self.price is None or not self.judgements else _PER * self.price / self.judgements
+        return None if self.price is None or not self.judgements else 1000 * self.price / self.judgements
 
     @property
     def tokens_each(self) -> float | None:
@@ -523,19 +464,14 @@ class Cost:
 def cost_of(info: RunInfo) -> Cost:
     """Read the cost of a run from what it says of itself."""
     judgements = info.counts.get("judged", 0) + info.counts.get("failed", 0)
-    calls = info.calls.get("asked", 0)
-    if info.kind == "metric" or (not calls and not any(info.tokens.values())):
-        free = info.kind == "metric"
-        return Cost(
-            judgements=judgements,
-            calls=calls,
-            tokens=0 if free else None,
-            price=0.0 if free else info.price,
-            currency=info.currency,
-        )
     tokens = info.tokens.get("prompt", 0) + info.tokens.get("completion", 0)
+    is_free = info.kind == "metric"
     return Cost(
-        judgements=judgements, calls=calls, tokens=tokens or None, price=info.price, currency=info.currency
+        judgements=judgements,
+        calls=info.calls.get("asked", 0),
+        tokens=0 if is_free else tokens or None,
+        price=0.0 if is_free else info.price,
+        currency=info.currency,
     )
 
 
@@ -544,44 +480,30 @@ def cost_part(found: Beside) -> Part | None:
     runs = {a.label: cost_of(a.info) for a in found.annotators if a.info is not None}
     if not any(cost.calls for cost in runs.values()):
         return None
-    agreed = _agreement(found, [a for a in found.annotators if a.info is not None])
+    truth = found.truth
+    measured = [v for v in found.measured if v.label in runs]
+    agreed = {} if truth is None else {v.label: found.agreement_with(truth, v) for v in measured}
     unknown = [label for label, cost in runs.items() if cost.price is None]
     by_price = len(unknown) < sum(cost.calls > 0 for cost in runs.values())
     points = _points(runs, agreed, by_price=by_price)
     currency = next((c.currency for c in runs.values() if c.currency), "")
     unit = f"{currency or 'price'} for 1,000 judgements" if by_price else "tokens a judgement"
     words = unit if by_price else f"{unit}, price unknown"
-    title = _cost_finding(points, unit, found.truth)
-    asked = [p for p in points if runs[p.label].calls and p.cost]
-    figure = (
-        [cost_figure(f"cost.{found.lp}", title, points, (words, f"Pearson’s r with {_truth(found)}"))]
-        if asked
-        else []
-    )
+    title = _cost_finding(points, unit, truth)
+    figures = []
+    if any(runs[p.label].calls and p.cost for p in points):
+        with_whom = f"Pearson’s r with {'gold' if truth is None else truth.label}"
+        figures.append(cost_figure(f"cost.{found.lp}", title, points, (words, with_whom)))
     notes = [f"The cost of {in_words(unknown)} is unknown."] if unknown else []
     shared = "A run’s cost is that of all its language pairs and of everything asked, failures too."
     return Part(
         name="cost",
         title="Quality against cost",
         finding=title,
-        figures=tuple(figure),
+        figures=tuple(figures),
         tables=(_table(runs, agreed, currency),),
         notes=(*notes, shared),
     )
-
-
-def _truth(found: Beside) -> str:
-    return "gold" if found.truth is None else found.truth.label
-
-
-def _agreement(found: Beside, annotators: list[Annotator]) -> dict[str, Result]:
-    """Pearson's r of each run's scores with gold."""
-    truth = found.truth
-    if truth is None:
-        return {}
-    labels = {a.label for a in annotators}
-    voices: list[Voice] = [v for v in found.measured if v.label in labels]
-    return {voice.label: found.agreement_with(truth, voice) for voice in voices}
 
 
 def _points(runs: dict[str, Cost], agreed: dict[str, Result], *, by_price: bool) -> list[Point]:
@@ -646,29 +568,31 @@ def _table(runs: dict[str, Cost], agreed: dict[str, Result], currency: str) -> T
             ]
         )
     money = currency or "price"
-    columns = ["Run", ">judgements", ">calls", ">tokens each", f">{money}", f">{money} for 1,000"]
-    columns += [">Pearson’s r", ">95 % interval", ">n"]
+    columns = [
+        "Run",
+        ">judgements",
+        ">calls",
+        ">tokens each",
+        f">{money}",
+        f">{money} for 1,000",
+        ">Pearson’s r",
+        ">95 % interval",
+        ">n",
+    ]
     return Table(columns=columns, rows=rows, title=f"Cost of {count(len(runs), 'run')}")
 
 
-# Systems by criterion: a radar of the points that comparisons on each criterion give.
-
-
-_CRITERIA_MOST: Final = (
-    20_000  # comparisons that one radar is drawn from; more take longer than the rest of a page
-)
+_MOST_COMPARISONS: Final = 20_000  # that a radar is drawn from; more take longer than the rest of a page
 _MOST_RECORDS: Final = 2000
 _RESAMPLES: Final = 500
-_CRITERIA_METHOD: Final = (
-    "Each two translations of a source are compared by the criterion’s errors, or as was preferred."
-)
 _MOST_SYSTEMS: Final = 14
 _CRITERIA: Final = 4  # of marked errors, the overall one among them
 
 
 def criteria_part(found: Beside) -> Part | None:
     """A radar of each annotator that prefers on three criteria, or marks errors of three; else None."""
-    figures, notes = [], [_CRITERIA_METHOD]
+    figures = []
+    notes = ["Each two translations of a source are compared by the criterion’s errors, or as was preferred."]
     for annotator in found.annotators:
         source = _source(annotator, found.lp)
         if source is None:
@@ -697,7 +621,7 @@ def criteria_part(found: Beside) -> Part | None:
 
 def _thinned(source: Judgements) -> tuple[Judgements, int]:
     """One in so many segments, in page order, that the comparisons are not too many; and in how many."""
-    step = max(-(-_comparisons(source) // _CRITERIA_MOST), -(-len(source.records) // _MOST_RECORDS))
+    step = max(-(-_comparisons(source) // _MOST_COMPARISONS), -(-len(source.records) // _MOST_RECORDS))
     if step <= 1:
         return source, 1
     places = {name: place for place, name in enumerate(dict.fromkeys(r.segment for r in source.records))}
@@ -718,23 +642,18 @@ def _source(annotator: Annotator, lp: str) -> Judgements | None:
 
 
 def _comparisons(source: Judgements) -> int:
-    """How many comparisons there will be."""
     if not source.has_scores:
         return len(source.records)
     judged = Counter((r.annotator, r.segment) for r in source.records)
     return _CRITERIA * sum(n * (n - 1) // 2 for n in judged.values())
 
 
-# What kind of errors each system makes, as shares of all its errors.
-
-
 _ERRORS_MOST: Final = 5  # categories that stand side by side; the rest are one
-_REST: Final = "all others"
 _ERRORS_FEWEST: Final = 10  # errors of a system; shares of fewer say little
 
 
 def errors_part(lp: str, errors: Mapping[str, Errors]) -> Part | None:
-    """A profile of each annotator that marks categories.
+    """Kinds of errors as shares of all errors of each system, by each annotator that marks categories.
 
     Args:
         lp: language pair.
@@ -783,22 +702,18 @@ def _shares(totals: Mapping[str, Counter[str]]) -> dict[str, dict[str, float]]:
     for system, counts in totals.items():
         row = {name: counts[name] / counts.total() for name in first}
         if len(whole) > len(first):
-            row[_REST] = sum(counts[name] for name in whole if name not in first) / counts.total()
+            row["all others"] = sum(counts[name] for name in whole if name not in first) / counts.total()
         shares[system] = row
     return shares
 
 
 def _errors_finding(label: str, totals: Mapping[str, Counter[str]]) -> str:
-    """Which kind is most frequent, and for how many systems."""
     whole = sum(totals.values(), Counter())
     name, amount = whole.most_common(1)[0]
     leading = sum(counts.most_common(1)[0][0] == name for counts in totals.values())
     of = "every system" if leading == len(totals) else f"{leading} of {count(len(totals), 'system')}"
     share = round(100 * amount / whole.total())
     return f"By {label}, {share} % of errors are of {name}, most frequent in {of}"
-
-
-# Scores by domain, length of the source and document: where a mean over all of them hides something.
 
 
 _MOST_DOMAINS: Final = 12
@@ -830,23 +745,24 @@ def strata_part(found: Beside) -> Part | None:
     strata = [*_by_domain(found), *_by_length(found), *_by_document(found, first)]
     if len(strata) < 2:
         return None
-    dots = _dots(first, [s for s in strata if s.kind != "document"], found.units)
+    every = [_dot(first.scores, s, found.units) for s in strata if s.kind != "document"]
+    dots = [dot for dot in every if dot is not None]
     title = _strata_finding(first, dots)
-    figures = [dots_figure(f"strata.{found.lp}", title, dots, _axis(first))] if len(dots) > 1 else []
+    n = int((~np.isnan(first.scores)).sum())
+    axis = f"mean score by {first.label}, higher is better; n = {n:,} translations, those of a row at its end"
     means = replace(_strata_table(found, strata), notes=_document_notes(found, first, strata))
-    notes = [f"Intervals (95 %, after ±) are over {found.of}; means are over all systems that were judged."]
+    note = f"Intervals (95 %, after ±) are over {found.of}; means are over all systems that were judged."
     return Part(
         name="strata",
         title="Domains, lengths, documents",
         finding=title,
-        figures=tuple(figures),
+        figures=(dots_figure(f"strata.{found.lp}", title, dots, axis),) if len(dots) > 1 else (),
         tables=(means, _system_table(found, first, strata)),
-        notes=tuple(notes),
+        notes=(note,),
     )
 
 
 def _document_notes(found: Beside, first: Voice, strata: Sequence[Stratum]) -> list[str]:
-    """Say which documents of how many stand in the table."""
     shown = sum(s.kind == "document" for s in strata)
     several = sum(n > 1 for n in Counter(s.document for s in found.segments if s.document).values())
     if not shown:
@@ -854,14 +770,6 @@ def _document_notes(found: Beside, first: Voice, strata: Sequence[Stratum]) -> l
     if shown == several:
         return [f"All {several:,} documents of several segments, the lowest by {first.label} first."]
     return [f"Of {several:,} documents of several segments, the {shown} that score lowest by {first.label}."]
-
-
-def _axis(first: Voice) -> str:
-    n = int((~np.isnan(first.scores)).sum())
-    return f"mean score by {first.label}, higher is better; n = {n:,} translations, those of a row at its end"
-
-
-# What segments have in common...
 
 
 def _by_domain(found: Beside) -> Iterator[Stratum]:
@@ -906,25 +814,13 @@ def _by_document(found: Beside, first: Voice) -> list[Stratum]:
     ]
 
 
-# Their means...
-
-
-def _mean(
-    scores: Floats, stratum: Stratum, units: NDArray[np.int64] | None
-) -> tuple[float, Interval | None, int] | None:
+def _dot(scores: Floats, stratum: Stratum, units: NDArray[np.int64] | None) -> Dot | None:
+    """The mean of some scores in a stratum; None where it has none of them."""
     inside = ~np.isnan(scores) & stratum.columns
     if not inside.any():
         return None
-    return (*clustered_mean(scores, inside, units), int(inside.sum()))
-
-
-def _dots(voice: Voice, strata: Sequence[Stratum], units: NDArray[np.int64] | None) -> list[Dot]:
-    dots = []
-    for stratum in strata:
-        if (mean := _mean(voice.scores, stratum, units)) is not None:
-            value, interval, n = mean
-            dots.append(Dot(group=stratum.kind, label=stratum.label, value=value, interval=interval, n=n))
-    return dots
+    value, interval = clustered_mean(scores, inside, units)
+    return Dot(group=stratum.kind, label=stratum.label, value=value, interval=interval, n=int(inside.sum()))
 
 
 def _strata_finding(first: Voice, dots: Sequence[Dot]) -> str:
@@ -934,7 +830,7 @@ def _strata_finding(first: Voice, dots: Sequence[Dot]) -> str:
         if len(own) < 2:
             continue
         low, high = own[0], own[-1]
-        if low.interval is not None and high.interval is not None and low.interval.high < high.interval.low:
+        if _is_below(low.interval, high.interval):
             digits = digits_for([d.value for d in own], [d.interval for d in own])
             values = f"{number(low.value, digits)} against {number(high.value, digits)}"
             return f"By {first.label}, {low.label} scores lowest and {high.label} highest: {values}"
@@ -942,30 +838,30 @@ def _strata_finding(first: Voice, dots: Sequence[Dot]) -> str:
 
 
 def _strata_table(found: Beside, strata: Sequence[Stratum]) -> Table:
-    """A row for each stratum, a column for each annotator."""
     columns = [_column(v.scores, strata, found.units) for v in found.voices]
     rows = [
         [s.kind, s.label, whole(int(s.columns.sum())), *(column[row] for column in columns)]
         for row, s in enumerate(strata)
     ]
     headings = ["By", "Part", ">segments", *(f">{v.label}" for v in found.voices)]
-    return Table(columns=headings, rows=rows, rules=_rules(strata), title="Mean score of all systems")
+    rules = frozenset(i for i, (a, b) in enumerate(pairwise(strata)) if a.kind != b.kind)
+    return Table(columns=headings, rows=rows, rules=rules, title="Mean score of all systems")
 
 
 def _column(scores: Floats, strata: Sequence[Stratum], units: NDArray[np.int64] | None) -> list[str]:
     """Means of some cells by stratum, all with the same digits."""
-    means = [_mean(scores, s, units) for s in strata]
-    digits = digits_for([m[0] for m in means if m], [m[1] for m in means if m])
-    return [NOTHING if m is None else _with_reach(m[0], m[1], digits) for m in means]
+    dots = [_dot(scores, s, units) for s in strata]
+    digits = digits_for([d.value for d in dots if d], [d.interval for d in dots if d])
+    return [NOTHING if d is None else _with_reach(d, digits) for d in dots]
 
 
-def _with_reach(mean: float, interval: Interval | None, digits: int) -> str:
-    reach = "" if interval is None else f" ± {number((interval.high - interval.low) / 2, digits)}"
-    return number(mean, digits) + reach
+def _with_reach(dot: Dot, digits: int) -> str:
+    ends = dot.interval
+    reach = "" if ends is None else f" ± {number((ends.high - ends.low) / 2, digits)}"
+    return number(dot.value, digits) + reach
 
 
 def _system_table(found: Beside, first: Voice, strata: Sequence[Stratum]) -> Table:
-    """A row for each system, a column for each stratum but the documents."""
     kept = [s for s in strata if s.kind != "document"] or list(strata)
     judged = [row for row in range(len(found.systems)) if not np.isnan(first.scores[row]).all()]
     rows = [[found.systems[row], *_column(first.scores[[row]], kept, found.units)] for row in judged]
@@ -974,7 +870,3 @@ def _system_table(found: Beside, first: Voice, strata: Sequence[Stratum]) -> Tab
         rows=rows,
         title=f"Mean score of each system by {first.label}",
     )
-
-
-def _rules(strata: Sequence[Stratum]) -> frozenset[int]:
-    return frozenset(i for i, (a, b) in enumerate(pairwise(strata)) if a.kind != b.kind)

@@ -1,6 +1,9 @@
-"""The segments of a page as plain data, which its script turns into text, never into markup.
+"""The segments of a page: which they are, what was said of them as plain data, and what was counted.
 
-The script reads it from a block of JSON. Places are code points, as in the records.
+`page_texts` finds the texts that a page shows, and refuses judgements that are not about them. The script of
+a page reads the rest from a block of JSON and turns it into text, never into markup; places are code points,
+as in the records. `count_errors`, `count_failures` and `count_verdicts` count for the tables of a page, and
+`render_marked` underlines errors in a text where there is no script, as in notebooks.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +27,7 @@ from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet, read_criteria
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
-from adjudge.reports.annotators import Annotator, Judged, shown_texts
+from adjudge.reports.annotators import Annotator, Judged, shown_records, shown_texts
 from adjudge.reports.tables import NAMES, RANGES, is_invisible, name_invisible
 from adjudge.reports.tables import name_of as tables_name_of
 from adjudge.reports.words import FAILURES, lp_words
@@ -93,25 +97,27 @@ def iter_segments_data(
     spreads = spread_by_translation(annotators)
     for segment in segments:
         judgements: list[Json] = []
-        bare: list[float | None] | None = [] if is_thin else None
+        bare: list[float | None] = []
         told: set[tuple[int, str]] = set()
         for by, record in said.pop((segment.lp, segment.segment)):
-            if isinstance(record, Annotation) and record.criterion is not None:
-                is_first = (by, record.system) not in told
+            if isinstance(record, Annotation):
+                of, is_first = position[record.system], (by, record.system) not in told
+                entry = _annotation(record, segment, annotators[by], is_first=is_first)
                 told.add((by, record.system))
-                whose = (by, position[record.system], annotators[by])
-                judgements.append(_verdict(record, segment, whose, is_first=is_first))
-            elif isinstance(record, Annotation):
-                _tell(record, segment, (by, position[record.system], annotators[by]), judgements, bare)
+                if is_thin and len(entry) == 1:  # the score alone
+                    bare += (by, of, entry["score"])
+                else:
+                    judgements.append({"by": by, "of": of, **entry})
+            elif isinstance(record, Preference):
+                judgements.append({"by": by, **_preference(record, position)})
             else:
-                judgements += ({"by": by, **one} for one in _comparison(record, segment, position))
+                judgements += ({"by": by, **one} for one in _failure(record, segment, position))
         yield _segment(segment, systems, (judgements, bare), spreads)
 
 
 def _by_segment(
     segments: Sequence[Segment], annotators: Sequence[Annotator]
 ) -> dict[Key, list[tuple[int, Record]]]:
-    """What was said of each segment, and by whom."""
     said: dict[Key, list[tuple[int, Record]]] = {(s.lp, s.segment): [] for s in segments}
     for by, annotator in enumerate(annotators):
         for record in annotator.records:
@@ -120,38 +126,30 @@ def _by_segment(
     return said
 
 
-def _tell(
-    record: Annotation,
-    segment: Segment,
-    whose: tuple[int, int, Annotator],
-    judgements: list[Json],
-    bare: list[float | None] | None,
-) -> None:
-    """Add an annotation to the judgements, or to the bare scores where those are told apart."""
-    by, of, annotator = whose
+def _annotation(record: Annotation, segment: Segment, annotator: Annotator, *, is_first: bool) -> Json:
+    """Describe an annotation, or a verdict on one criterion.
+
+    Of the verdicts on a translation the first has the score, which all of them make together.
+    """
     score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
     shown = None if score is None else round(score, _DIGITS)
-    more = _annotation(record, segment, score)
-    if annotator.is_several:
-        more["who"] = record.annotator
-    if more or bare is None:
-        judgements.append({"by": by, "of": of, "score": shown, **more})
-    else:
-        bare += (by, of, shown)
-
-
-def _verdict(
-    record: Annotation, segment: Segment, whose: tuple[int, int, Annotator], *, is_first: bool
-) -> Json:
-    """Describe a verdict on one criterion; the first of a translation has the score that all of them make."""
-    by, of, annotator = whose
-    score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
-    entry: Json = {"by": by, "of": of, "criterion": _criterion(segment, record), "passed": record.rating == 1}
-    if is_first and score is not None:
-        entry["score"] = round(score, _DIGITS)
+    if record.criterion is not None:
+        score_of_all = {"score": shown} if is_first and shown is not None else {}
+        who = {"who": record.annotator} if annotator.is_several else {}
+        verdict = {"criterion": _criterion(segment, record), "passed": record.rating == 1}
+        return verdict | score_of_all | who | _words(record)
+    entry: Json = {"score": shown}
+    if record.rating is not None and record.rating != score:
+        entry["rating"] = record.rating
+    if record.spans:
+        entry["errors"] = [_error(span, segment, record.system) for span in record.spans]
+    elif record.counts:
+        entry["counts"] = {name: amount for name, amount in record.counts.items() if amount}
+    if record.flags or record.rationale:
+        entry |= _words(record)
     if annotator.is_several:
         entry["who"] = record.annotator
-    return entry | _words(record)
+    return entry
 
 
 def _criterion(segment: Segment, record: Annotation | Failure) -> str:
@@ -163,73 +161,46 @@ def _criterion(segment: Segment, record: Annotation | Failure) -> str:
 def _segment(
     segment: Segment,
     systems: Sequence[str],
-    judged: tuple[list[Json], list[float | None] | None],
+    judged: tuple[list[Json], list[float | None]],
     spreads: Mapping[tuple[Key, str], float],
 ) -> Json:
     said, bare = judged
     key = (segment.lp, segment.segment)
-    entry: Json = {"id": segment.segment, "lp": segment.lp, "source": segment.source}
-    entry["texts"] = [segment.translations.get(name) for name in systems]
-    if segment.document:
-        entry["document"] = segment.document
-    if segment.domain:
-        entry["domain"] = segment.domain
-    if segment.references:
-        entry["references"] = dict(segment.references)
-    if said or bare:
-        entry["said"] = said
-    if spreads:
-        spread = [round(spreads.get((key, name), 0.0), 2) for name in systems]
-        if any(spread):
-            entry["spread"] = spread
-    if bare:
-        entry["scores"] = bare
-    return entry
+    spread = [round(spreads.get((key, name), 0.0), 2) for name in systems]
+    return {
+        "id": segment.segment,
+        "lp": segment.lp,
+        "source": segment.source,
+        "texts": [segment.translations.get(name) for name in systems],
+        **_known(document=segment.document, domain=segment.domain, references=dict(segment.references)),
+        **({"said": said} if said or bare else {}),
+        **_known(spread=spread if any(spread) else None, scores=bare),
+    }
 
 
-def _comparison(record: Preference | Failure, segment: Segment, position: Mapping[str, int]) -> list[Json]:
-    """Describe one record; a failure over several systems is one entry for each of them."""
-    if isinstance(record, Preference):
-        return [_preference(record, position)]
-    return _failure(record, segment, position)
-
-
-def _annotation(record: Annotation, segment: Segment, score: float | None) -> Json:
-    """What was said beside the score."""
-    entry: Json = {}
-    if record.rating is not None and record.rating != score:
-        entry["rating"] = record.rating
-    if record.spans:
-        entry["errors"] = [_error(span, segment, record.system) for span in record.spans]
-    if record.counts and not record.spans:
-        entry["counts"] = {name: amount for name, amount in record.counts.items() if amount}
-    if record.flags or record.rationale:
-        entry |= _words(record)
-    return entry
+def _known(**facts: object) -> Json:
+    """Of some facts those that say something, so that the data of a page stay small."""
+    return {name: value for name, value in facts.items() if value}
 
 
 def _words(record: Annotation | Preference) -> Json:
     """What was said beside the judgement itself."""
-    words: Json = {}
-    if record.flags:
-        words["flags"] = list(record.flags)
-    if record.rationale:
-        words["rationale"] = record.rationale
-    return words
+    return _known(flags=list(record.flags), rationale=record.rationale)
 
 
 def _preference(record: Preference, position: Mapping[str, int]) -> Json:
-    entry: Json = {"pair": [position[name] for name in record.systems], "criterion": record.criterion}
-    entry["verdict"] = record.verdict
-    if record.is_undecided:
-        entry["undecided"] = True
-    return entry | _words(record)
+    return {
+        "pair": [position[name] for name in record.systems],
+        "criterion": record.criterion,
+        "verdict": record.verdict,
+        **_known(undecided=record.is_undecided),
+        **_words(record),
+    }
 
 
 def _failure(record: Failure, segment: Segment, position: Mapping[str, int]) -> list[Json]:
-    why: Json = {"failed": record.reason}
-    if record.detail:
-        why["detail"] = record.detail
+    """Describe a failure; one over several systems is an entry for each of them, but for comparisons."""
+    why = {"failed": record.reason, **_known(detail=record.detail)}
     if record.protocol == "pairwise":
         pair = [position[name] for name in record.systems]
         return [{"pair": pair, "criterion": record.criterion or "", **why}]
@@ -239,21 +210,18 @@ def _failure(record: Failure, segment: Segment, position: Mapping[str, int]) -> 
 
 def _error(span: ErrorSpan, segment: Segment, system: str) -> Json:
     """Describe one error; a place that the text does not have is said to be none."""
-    entry: Json = {"severity": span.severity}
-    if span.category is not None:
-        entry["category"] = span.category
-    if span.side == "source":
-        entry["side"] = "source"
-    text = segment.source if span.side == "source" else segment.translations[system]
-    if span.start is not None and span.end is not None and span.end <= len(text):
-        entry["at"] = [span.start, span.end]
-        if span.match == "ambiguous":
-            entry["ambiguous"] = True
-    elif span.text:
-        entry["quote"] = span.text
-    if span.note:
-        entry["note"] = span.note
-    return entry
+    in_source = span.side == "source"
+    text = segment.source if in_source else segment.translations[system]
+    has_place = span.start is not None and span.end is not None and span.end <= len(text)
+    return _known(
+        severity=span.severity,
+        category=span.category,
+        side="source" if in_source else None,
+        at=[span.start, span.end] if has_place else None,
+        ambiguous=has_place and span.match == "ambiguous",
+        quote=None if has_place else span.text,
+        note=span.note,
+    )
 
 
 def merge_segments(groups: Iterable[Iterable[Segment]]) -> dict[Key, Segment]:
@@ -280,8 +248,11 @@ def _joined(one: Segment, other: Segment) -> Segment:
                 f"one report shows one test set, but the runs judged two versions of segment "
                 f"{one.segment!r} ({one.lp}): its {what} differs; report these runs apart"
             )
-    translations = {**one.translations, **other.translations}
-    return replace(one, translations=translations, references={**other.references, **one.references})
+    return replace(
+        one,
+        translations={**one.translations, **other.translations},
+        references={**other.references, **one.references},
+    )
 
 
 def spread_by_translation(annotators: Sequence[Annotator]) -> dict[tuple[Key, str], float]:
@@ -304,9 +275,6 @@ def spread_by_translation(annotators: Sequence[Annotator]) -> dict[tuple[Key, st
             for place, middle in zip(scores, (middles / (2 * len(known))).tolist(), strict=True):
                 ranks.setdefault(place, []).append(middle)
     return {place: max(own) - min(own) for place, own in ranks.items() if len(own) > 1}
-
-
-# The texts of a page, and whether what was judged is about them.
 
 
 def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | None) -> dict[Key, Segment]:
@@ -366,11 +334,7 @@ def name_of(judged: Judged) -> str:
 
 
 def _check_run(run: Run, segments: Mapping[Key, Segment]) -> None:
-    """Refuse records of translations that the run's test set does not have.
-
-    Raises:
-        DataError: there is one.
-    """
+    """Refuse records of translations that the run's test set does not have."""
     lps = {key[0] for key in segments}
     for record in (r for r in run.records if r.lp in lps):
         segment = segments.get((record.lp, record.segment))
@@ -387,18 +351,12 @@ def _refuse_unjudged(file: Judgements) -> None:
 
 
 def _check_file(file: Judgements, segments: Mapping[Key, Segment]) -> None:
-    """Refuse a file of which nothing would be shown.
-
-    Raises:
-        DataError: so it is.
-    """
+    """Refuse a file of which nothing would be shown."""
     _refuse_unjudged(file)
-    for record in file.records:
-        segment = segments.get((record.lp, record.segment))
-        if segment is not None and all(name in segment.translations for name in record.systems):
-            return
-    hint = "is it of the same test set? --test-set adds its texts"
-    raise DataError(f"{file.name}: no judgement is about a translation that the report shows; {hint}")
+    kept = {key: segment.translations for key, segment in segments.items()}
+    if not any(shown_records(file.records, kept)):
+        hint = "is it of the same test set? --test-set adds its texts"
+        raise DataError(f"{file.name}: no judgement is about a translation that the report shows; {hint}")
 
 
 def count_left_out(
@@ -406,11 +364,12 @@ def count_left_out(
 ) -> tuple[tuple[str, int], ...]:
     """Name of each file, and how many of its records are of translations that the page does not show."""
     kept = Counter(id(record) for annotator in shown for record in annotator.records)
-    found = []
-    for file in (each for each in judged if isinstance(each, Judgements)):
-        lost = sum(record.lp in lps and id(record) not in kept for record in file.records)
-        found += [(file.name, lost)] if lost else []
-    return tuple(found)
+    lost = [
+        (file.name, sum(record.lp in lps and id(record) not in kept for record in file.records))
+        for file in judged
+        if isinstance(file, Judgements)
+    ]
+    return tuple((name, amount) for name, amount in lost if amount)
 
 
 def warn_of_misfits(annotator: Annotator, segments: Mapping[Key, Segment]) -> None:
@@ -426,9 +385,6 @@ def warn_of_misfits(annotator: Annotator, segments: Mapping[Key, Segment]) -> No
         told = f"{misfits} of {total} errors of {annotator.label} mark other words than stand at their place"
         others = "gold and runs" if annotator.kind == "gold" else "it and the others"
         warn(f"{told}: {others} may have different texts")
-
-
-# How many errors of which kind, and what was not obtained and why.
 
 
 _UNDECIDED: Final = "\0undecided"  # no name of a system
@@ -550,9 +506,6 @@ def count_verdicts(records: Iterable[Record]) -> list[Verdicts]:
     ]
 
 
-# Texts with their errors marked, as HTML that stands alone: no script, no stylesheet, nothing to load.
-
-
 _LINES: Final = {
     "neutral": "background:#eeeeee;color:#111;text-decoration:underline dotted 2px #888",
     "minor": "background:#e6f0fa;color:#111;text-decoration:underline solid 1px #3f88d6",
@@ -599,13 +552,16 @@ def render_marked(text: str, spans: Sequence[ErrorSpan], lang: str = "") -> str:
 
 
 def _pieces(text: str, edges: list[int], placed: list[tuple[int, int, ErrorSpan]]) -> Iterator[str]:
-    """The text cut where a span begins or ends."""
+    """The text cut where a span begins or ends; what nobody sees is named in small frames."""
     for place, start in enumerate(edges):
         yield from (_marked(_HERE, [s]) for at, end, s in placed if at == end == start)
         if place + 1 < len(edges):
             end = edges[place + 1]
             over = [s for first, last, s in placed if first <= start and end <= last and first < last]
-            shown = _shown(text[start:end])
+            piece = text[start:end]
+            shown = "".join(
+                _framed(piece, at) if is_invisible(char) else escape(char) for at, char in enumerate(piece)
+            )
             yield _marked(shown, over) if over else shown
 
 
@@ -616,22 +572,12 @@ def _marked(shown: str, over: list[ErrorSpan]) -> str:
     return f'<span title="{words}" style="{_LINES[worst.severity]}">{shown}</span>'
 
 
-def _shown(text: str) -> str:
-    """Escaped, with the names of characters that nobody sees in small frames."""
-    return "".join(
-        _framed(text, place) if is_invisible(char) else escape(char) for place, char in enumerate(text)
-    )
-
-
 def _framed(text: str, place: int) -> str:
     """The name of an invisible character; a joiner inside an emoji is left alone."""
     char = text[place]
     if char == _JOINER and text[place + 1 : place + 2] >= _EMOJI:
         return char
     return f'<span style="{_FRAME}">{escape(tables_name_of(char))}</span>'
-
-
-# What the script of a page reads: its data, and what its filters and orders offer.
 
 
 _APART: Final = 0.5
@@ -645,7 +591,10 @@ def page_facts(
 ) -> dict[str, Any]:
     """Everything that the script needs but the segments themselves; plain JSON types only."""
     return {
-        "lps": {lp: _languages(lp) for lp in dict.fromkeys(lp for lp, _ in segments)},
+        "lps": {
+            lp: {"source": _language(source_language(lp)), "target": _language(target_language(lp))}
+            for lp in dict.fromkeys(lp for lp, _ in segments)
+        },
         "systems": list(systems),
         "annotators": [
             {"label": a.label, "digits": _segment_digits(a), "marks": _marks(a)} for a in annotators
@@ -664,10 +613,6 @@ def _apart(segments: Mapping[Key, Segment], annotators: Sequence[Annotator]) -> 
         widest[key] = max(widest[key], spread)
     ordered = sorted(widest.values(), reverse=True)
     return max(_APART, round(ordered[len(ordered) // _ONE_IN], 2)) if ordered else _APART
-
-
-def _languages(lp: str) -> dict[str, dict[str, str]]:
-    return {"source": _language(source_language(lp)), "target": _language(target_language(lp))}
 
 
 def _language(code: str) -> dict[str, str]:
@@ -695,6 +640,9 @@ def filter_choices(
     A filter that would offer nothing to choose stays empty.
     """
     severities, categories = _kinds(annotators)
+    cores = [(name.split("/", 1)[0], name) for name in CATEGORIES if name in categories]
+    marking = [annotator for annotator in annotators if _marks(annotator)]
+    is_choir = len(marking) > 1 or any(annotator.is_several for annotator in marking)
     lps = {lp: lp_words(lp) for lp, _ in segments}
     domains = _several(s.domain for s in segments.values())
     return {
@@ -702,24 +650,18 @@ def filter_choices(
         "system": _numbered(systems) if len(systems) > 1 else [],
         "annotator": _numbered(a.label for a in annotators) if len(annotators) > 1 else [],
         "severity": [(name, name) for name in SEVERITIES if name in severities],
-        "category": [(name, name) for name in _with_cores(c for c in CATEGORIES if c in categories)],
+        "category": [(name, name) for name in dict.fromkeys(chain(*cores))],  # types before their subtypes
         "domain": [(value, words or "none") for value, words in _numbered(domains)],
-        "view": [("over", "over one another")] if _is_choir(annotators) else [],
+        "view": [("over", "over one another")] if is_choir else [],
     }
 
 
 def _kinds(annotators: Sequence[Annotator]) -> tuple[set[str], set[str]]:
     """Every severity and category of an error that was marked or counted."""
     annotations = [r for a in annotators for r in a.records if isinstance(r, Annotation)]
-    severities: set[str] = {span.severity for r in annotations for span in r.spans}
-    severities.update(name for r in annotations if r.counts and not r.spans for name in r.counts)
-    return severities, {span.category or "" for r in annotations for span in r.spans}
-
-
-def _is_choir(annotators: Sequence[Annotator]) -> bool:
-    """Whether several mark the same texts."""
-    marking = [annotator for annotator in annotators if _marks(annotator)]
-    return len(marking) > 1 or any(annotator.is_several for annotator in marking)
+    spans = [span for r in annotations for span in r.spans]
+    counted: set[str] = {name for r in annotations if r.counts and not r.spans for name in r.counts}
+    return counted.union(span.severity for span in spans), {span.category or "" for span in spans}
 
 
 def _numbered(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -737,11 +679,6 @@ def segment_orders(annotators: Sequence[Annotator]) -> list[tuple[str, str]]:
                 (f"high:{index}", f"highest score first, {annotator.label}"),
             ]
     return [*orders, ("spread:", "largest disagreement first")] if len(annotators) > 1 else orders
-
-
-def _with_cores(categories: Iterable[str]) -> list[str]:
-    """Put each core type before its subtypes."""
-    return list(dict.fromkeys(part for name in categories for part in (name.split("/", 1)[0], name)))
 
 
 def _several(values: Iterable[str]) -> tuple[str, ...]:

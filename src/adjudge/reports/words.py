@@ -1,4 +1,8 @@
-"""What numbers and failures mean, in the words of a reader who has not read the papers."""
+"""What a report says in words to a reader who has not read the papers.
+
+`FAILURES`, `meaning` and `card_words` say what failures, scores and scorecards mean; `finding` says what one
+ranking shows, and `headline` what all rankings of a page show together.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from adjudge.analysis.rank import RankedSystem, Ranking
+from adjudge.analysis.rank import RankedSystem
 from adjudge.core.language import language_name, source_language, target_language
 from adjudge.core.mqm import PassMark, Weights
 from adjudge.core.protocol import find_protocol
@@ -95,27 +99,25 @@ def meaning(annotator: Annotator) -> str:
         start = "A score is what the metric computed, without a language model."
     else:
         start = f"A score is the rating given ({find_protocol(annotator.protocol).title})."
-    return f"{start} {_range_words(scores)} {_mean_words(results[0].ranking)}"
+    mean = _MEANS.get(results[0].ranking.signature.fields.get("level"), _USUAL_MEAN)
+    return f"{start} {_range_words(scores)} {mean}"
 
 
 def _weight_words(weights: Weights) -> str:
     plain = [f"{key} {value:g}" for key, value in weights.rules.items() if "/" not in key]
-    special = [f"{_rule(key)} {value:g}" for key, value in weights.rules.items() if "/" in key]
-    words = f"Weights {weights.name}: {', '.join(plain)}"
-    if special:
-        words += f"; {', '.join(special)}"
-    if weights.multipliers:
-        words += "; " + ", ".join(f"{key} {times:g} times" for key, times in weights.multipliers.items())
-    if weights.first is not None:
-        words += f"; only the {weights.first} costliest errors count"
-    if weights.cap is not None:
-        words += f"; at most {weights.cap:g} points in all"
-    return f"{words} ({weights.source})."
-
-
-def _rule(key: str) -> str:
-    severity, _, category = key.partition("/")
-    return f"any {category}" if severity == "*" else f"{severity} {category}"
+    special = [
+        f"{key.replace('*/', 'any/').replace('/', ' ', 1)} {value:g}"
+        for key, value in weights.rules.items()
+        if "/" in key
+    ]
+    told = [
+        f"Weights {weights.name}: {', '.join(plain)}",
+        ", ".join(special),
+        ", ".join(f"{key} {times:g} times" for key, times in weights.multipliers.items()),
+        "" if weights.first is None else f"only the {weights.first} costliest errors count",
+        "" if weights.cap is None else f"at most {weights.cap:g} points in all",
+    ]
+    return f"{'; '.join(filter(None, told))} ({weights.source})."
 
 
 def _range_words(scores: Scores) -> str:
@@ -129,20 +131,15 @@ def _range_words(scores: Scores) -> str:
     return f"{where}; {scores.direction}."
 
 
-def _mean_words(ranking: Ranking) -> str:
-    level = ranking.signature.fields.get("level")
-    if level == "corpus":
-        return "A system’s score is the metric’s own score of the whole corpus, not a mean."
-    if level == "mean":
-        return (
-            "A system’s score on this page is the mean of its segments’ scores; the metric’s own score of "
-            "the whole corpus is another number, which `adjudge score` prints."
-        )
-    return "A system’s score is the mean over judged segments; failures have no score and are in no mean."
-
-
-# What a ranking says, in a sentence that a reader takes away.
-
+_MEANS: Final[Mapping[str | None, str]] = {
+    "corpus": "A system’s score is the metric’s own score of the whole corpus, not a mean.",
+    "mean": "A system’s score on this page is the mean of its segments’ scores; the metric’s own score of "
+    "the whole corpus is another number, which `adjudge score` prints.",
+}
+"""What the score of a system is, by the level in its signature."""
+_USUAL_MEAN: Final = (
+    "A system’s score is the mean over judged segments; failures have no score and are in no mean."
+)
 
 _MOST_NAMES: Final = 4
 LOOSE: Final = "The systems were not judged on the same segments and cannot be ranked"
@@ -160,13 +157,13 @@ def finding(rows: Sequence[RankedSystem]) -> str:
     judged = [row for row in rows if row.score is not None]
     if not judged:
         failed = sum(row.failed for row in rows)
-        why = f": {_all_failed(failed)} failed" if failed else ""
-        return f"Nothing was judged{why}"
-    if len(judged) == 1:
-        return _only(judged[0]) + _unjudged(rows)
+        lost = "the one judgement" if failed == 1 else f"all {failed:,} judgements"
+        return f"Nothing was judged: {lost} failed" if failed else "Nothing was judged"
     if is_loose(rows):
         return LOOSE
-    return _pairs(judged) + _unjudged(rows)
+    silent = [row.system for row in rows if row.score is None]
+    told = _only(judged[0]) if len(judged) == 1 else _pairs(judged)
+    return told + (f"; nothing was judged for {in_words(silent)}" if silent else "")
 
 
 def is_loose(rows: Sequence[RankedSystem]) -> bool:
@@ -175,20 +172,14 @@ def is_loose(rows: Sequence[RankedSystem]) -> bool:
     return len(judged) > 1 and any(row.cluster is None for row in judged)
 
 
-def _all_failed(failed: int) -> str:
-    return "the one judgement" if failed == 1 else f"all {failed:,} judgements"
-
-
 def _only(row: RankedSystem) -> str:
     digits = digits_for([row.score], [row.interval])
-    around = ""
-    if row.interval is not None:
-        around = f" ({number(row.interval.low, digits)} to {number(row.interval.high, digits)})"
+    ends = [number(end, digits) for end in row.interval or ()]
+    around = f" ({' to '.join(ends)})" if ends else ""
     return f"{row.system} scores {number(row.score, digits)}{around} on {count(row.n, 'segment')}"
 
 
 def _pairs(judged: Sequence[RankedSystem]) -> str:
-    """State what the tests of two systems or more show."""
     names = [row.system for row in judged]
     pairs = len(names) * (len(names) - 1) // 2
     found = sum(len(row.better_than) for row in judged)
@@ -199,8 +190,8 @@ def _pairs(judged: Sequence[RankedSystem]) -> str:
     if len(names) == 2:
         return f"{names[0]} is significantly better than {names[1]}"
     if found == pairs:
-        order = f"{names[0]} is best, then {in_words(names[1:])}" if len(names) <= _MOST_NAMES else ""
-        return f"All {pairs} pairs differ significantly: {order or f'{names[0]} is best'}"
+        order = f", then {in_words(names[1:])}" if len(names) <= _MOST_NAMES else ""
+        return f"All {pairs} pairs differ significantly: {names[0]} is best{order}"
     others = len(names) - 1
     won = len(first.better_than)
     if won == others:
@@ -219,11 +210,6 @@ def _pairs(judged: Sequence[RankedSystem]) -> str:
     return f"{lead}; {found} of {pairs} pairs differ significantly"
 
 
-def _unjudged(rows: Sequence[RankedSystem]) -> str:
-    names = [row.system for row in rows if row.score is None]
-    return f"; nothing was judged for {in_words(names)}" if names else ""
-
-
 def leader(rows: Sequence[RankedSystem], among: Collection[str] | None = None) -> str | None:
     """Name the system that is significantly better than every other one, if one is.
 
@@ -232,10 +218,8 @@ def leader(rows: Sequence[RankedSystem], among: Collection[str] | None = None) -
         among: leaves the other systems out.
     """
     judged = {row.system for row in rows if row.score is not None and (among is None or row.system in among)}
-    for row in rows:
-        if len(judged) > 1 and row.system in judged and judged - {row.system} <= {*row.better_than}:
-            return row.system
-    return None
+    leading = (r.system for r in rows if r.system in judged and judged - {r.system} <= {*r.better_than})
+    return next(leading, None) if len(judged) > 1 else None
 
 
 def unbeaten(rows: Sequence[RankedSystem]) -> list[str]:
@@ -243,12 +227,6 @@ def unbeaten(rows: Sequence[RankedSystem]) -> list[str]:
     beaten = {name for row in rows for name in row.better_than}
     return [row.system for row in rows if row.best is not None and row.system not in beaten]
 
-
-# What all rankings of a page show together, in its largest sentence.
-
-
-_MOST_ANNOTATORS: Final = 3
-_MOST_SYSTEMS: Final = 3
 
 Place = tuple[str, str]
 """Language pair and annotator."""
@@ -276,7 +254,10 @@ def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[
     is_whole = all(_judged(rows) == common[lp] for (lp, _), rows in told.items())
     leading = {(lp, who): leader(rows, common[lp]) for (lp, who), rows in told.items()}
     agreed = is_whole and len(set(leading.values())) == 1
-    partly = _partly(judged, gold) + _left(len(judged) - len(told))
+    left = len(judged) - len(told)
+    partly = _partly(judged, gold) + (
+        f"; {count(left, 'more ranking')} {'lacks' if left == 1 else 'lack'} common segments" if left else ""
+    )
     if not agreed and (words := _beside_gold(told, gold, pairs)):
         return words + partly
     if any(len(names) < 2 for names in common.values()) and not is_whole:
@@ -296,15 +277,8 @@ def _partly(judged: Mapping[Place, object], gold: Collection[str]) -> str:
     )
 
 
-def _left(amount: int) -> str:
-    """Say how many rankings show nothing, for want of segments that all of their systems have."""
-    words = f"; {count(amount, 'more ranking')} {'lacks' if amount == 1 else 'lack'} common segments"
-    return words if amount else ""
-
-
 def _who(names: Sequence[str]) -> str:
-    """Name annotators; many are counted."""
-    return in_words(names) if len(names) <= _MOST_ANNOTATORS else f"{len(names)} annotators"
+    return in_words(names) if len(names) <= 3 else f"{len(names)} annotators"
 
 
 def _without(told: Mapping[Place, Sequence[RankedSystem]], common: Mapping[str, set[str]]) -> str:
@@ -315,7 +289,7 @@ def _without(told: Mapping[Place, Sequence[RankedSystem]], common: Mapping[str, 
         for row in rows
         if row.score is not None and row.system not in common[lp]
     )
-    return f"Without {in_words([*left], _MOST_SYSTEMS)}, which not every annotator judged"
+    return f"Without {in_words([*left], 3)}, which not every annotator judged"
 
 
 def _judged(rows: Sequence[RankedSystem]) -> set[str]:
@@ -323,12 +297,11 @@ def _judged(rows: Sequence[RankedSystem]) -> set[str]:
 
 
 def _common(rankings: Iterable[Sequence[RankedSystem]]) -> set[str]:
-    """Systems that every one of these rankings has."""
     return set.intersection(*map(_judged, rankings))
 
 
 def _agreement(leading: Mapping[Place, str | None], pairs: str) -> str | None:
-    """Say what all rankings have in common: their best system, or that they have none."""
+    """Say that all rankings have one best system, or that none has any; None where they differ."""
     if len(set(leading.values())) > 1:
         return None
     (name,) = set(leading.values())
@@ -370,7 +343,15 @@ def _beside_gold(
         for annotator, own in others.items()
         if annotator not in silent and any(leader(rows, systems[lp]) != name for lp, rows in own.items())
     ]
-    contrary = [a for a in astray if any(_denies(r, name, systems[lp]) for lp, r in others[a].items())]
+    contrary = [
+        annotator
+        for annotator in astray
+        if any(
+            name in row.better_than and row.system in systems[lp]
+            for lp, rows in others[annotator].items()
+            for row in rows
+        )
+    ]
     agreed = [annotator for annotator in others if annotator not in {*silent, *astray}]
     several = {lp for lp, _ in told}
     where = "" if len(several) == 1 else f" in {pairs if len(lps) == len(several) else in_words(lps)}"
@@ -386,11 +367,6 @@ def _ranks(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) ->
     """Whether a ranking has a system beside another one of these."""
     both = _judged(rows).intersection(systems)
     return name in both and len(both) > 1
-
-
-def _denies(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
-    """Whether a ranking shows another system to be significantly better than this one."""
-    return any(name in row.better_than for row in rows if row.system in systems)
 
 
 def _shown(agreed: Sequence[str], unsure: Sequence[str], contrary: Sequence[str]) -> str:
@@ -427,12 +403,13 @@ def _disagreement(leading: Mapping[Place, str | None]) -> str:
 
 def card_words(passing: PassMark) -> str:
     """What a scorecard asks, and what its numbers are."""
-    asked = f"at most {passing.points:g} points per {passing.words:,g} words of the {passing.text}"
-    if passing.critical is not None:
-        asked += f", and critical errors in at most {count(passing.critical, 'translation')}"
-    if passing.untranslated is not None:
-        asked += f", and fails with more than {count(passing.untranslated, 'segment')} not translated"
+    critical, holes = passing.critical, passing.untranslated
+    asked = [
+        f"at most {passing.points:g} points per {passing.words:,g} words of the {passing.text}",
+        "" if critical is None else f"and critical errors in at most {count(critical, 'translation')}",
+        "" if holes is None else f"and fails with more than {count(holes, 'segment')} not translated",
+    ]
     return (
-        f"A scorecard passes with {asked}. Quality is 100 less the points in 100 words. A scorecard is open "
-        "where segments without a score could still make it fail."
+        f"A scorecard passes with {', '.join(filter(None, asked))}. Quality is 100 less the points in "
+        "100 words. A scorecard is open where segments without a score could still make it fail."
     )
