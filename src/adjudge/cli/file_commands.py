@@ -24,7 +24,7 @@ from adjudge.reports.tables import Table, whole
 if TYPE_CHECKING:
     from adjudge.analysis.align import Aligner
 
-# `adjudge convert`: between every format that holds the same thing.
+# Convert
 
 
 @settings
@@ -80,7 +80,7 @@ def convert_command(
     _say(write_content(out, to, content, force=force), f"not in {out}")
 
 
-# `adjudge align`: texts with line breaks of their own, put to the segments of the source.
+# Align
 
 
 @settings
@@ -184,7 +184,7 @@ _ALIGNER_SECONDS: Final = 3600.0
 _ALIGNER_BYTES: Final = 2**28
 
 
-# `adjudge fetch`: download a public test set into the cache.
+# Fetch
 
 
 def fetch_command(
@@ -281,7 +281,7 @@ def _step(what: str, arguments: list[str]) -> None:
         raise typer.Exit(code)
 
 
-# `adjudge list`: what there is, by name.
+# List
 
 
 What = Literal[

@@ -552,7 +552,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
 """What a call wants, and who answers it."""
 
 
-# Errors as a call wants them
+# Errors
 
 
 def _errors_wanted(about: About) -> list[_Error]:

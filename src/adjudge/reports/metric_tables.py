@@ -1,4 +1,8 @@
-"""A paper's tables beside ours, as tables for people and as one row a cell for programs."""
+"""Who agrees with gold, as tables: meta-evaluations, marked errors, translations without errors, papers.
+
+For people, metrics stand best first with the best value of every measure marked; for programs there is
+one row a metric, comparison or cell. Comparisons of marked errors and reproductions are JSON here, too.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ __all__ = [
 ]
 
 
-# Meta-evaluations as tables: metrics best first, the best value of every measure marked.
+# Meta-evaluations
 
 
 HEADINGS: Final[Mapping[str, str]] = {
@@ -284,7 +288,7 @@ def _has_intervals(parts: Sequence[MetaEvaluation]) -> bool:
     return any(r.interval is not None for p in parts for m in p.metrics for r in m.results.values())
 
 
-# Span comparisons as tables: fixed digits for people, full precision for programs.
+# Spans
 
 
 def span_table(comparisons: Mapping[str, SpanComparison], *, exact: bool, by: str = "group") -> Table:
@@ -372,7 +376,7 @@ def _percent(part: float) -> str:
     return f"{100 * part:.3g} %"
 
 
-# Severities...
+# Severities
 
 
 def confusion_table(found: Confusion, title: str = "") -> Table:
@@ -427,7 +431,7 @@ def confusion_rows(found: Mapping[str, Confusion]) -> Table:
     return table_of(columns, {"": rows}, exact=True, notes=[*_signatures(found), *notes])
 
 
-# Comparisons of marked errors as JSON.
+# Spans as JSON
 
 
 def span_data(comparison: SpanComparison, by: str | None) -> dict[str, Any]:

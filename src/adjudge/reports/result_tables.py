@@ -1,4 +1,8 @@
-"""Biases as a table: one row a bias, so that every number stands beside its interval and its n."""
+"""Results as tables: scores, rankings, comparisons, gates, power, cut-offs, estimates, agreement, biases.
+
+What the columns are stands beside each result (`columns()`); here are the notes that people read below them,
+the p-values of all pairs, the gate as Markdown and JUnit XML, and agreement and biases as JSON.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +62,7 @@ __all__ = [
 ]
 
 
-# Scores and rankings as tables: fixed digits and notes for people, full precision for programs.
+# Scores and rankings
 
 
 def system_table(scores: Scores, *, exact: bool) -> Table:
@@ -220,7 +224,7 @@ def _signatures(comparison: Comparison) -> list[str]:
     return [*lines, f"{counts}.", explained]
 
 
-# The answer of a gate: a table for people, Markdown for a pull request, JUnit for what runs the tests.
+# Gates
 
 
 def gate_table(gate: Gate, *, exact: bool) -> Table:
@@ -325,7 +329,7 @@ def _case(suite: ET.Element, name: str, problem: tuple[Verdict, str] | None) -> 
         ET.SubElement(case, "failure", type=kind, message=name_invisible(f"{kind}: {told}"))
 
 
-# What judgements can show, as tables.
+# Power
 
 
 _CAUTION = (
@@ -484,7 +488,7 @@ def estimate_table(rows: Sequence[SystemEstimate], notes: Sequence[str], *, exac
     return table_of(columns, {"": rows}, exact=exact, notes=[explained, *notes])
 
 
-# Agreement as a table: one row a number, then the alternative-annotator test in words.
+# Agreement
 
 
 _DIGITS: Final = 3

@@ -1,4 +1,8 @@
-"""One table, six ways to write it down."""
+"""One table, five ways to write it down, and how numbers are written in its cells.
+
+`table_of` lays out rows by the columns that a result declares. Characters that nobody sees have names here,
+so that tables and pages show them.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ __all__ = [
 ]
 
 
-# Characters that nobody sees: pages and terminals show them as small marks and never take them away.
+# Invisible characters
 
 
 RANGES: Final[tuple[tuple[int, int], ...]] = (
@@ -276,7 +280,7 @@ def _latex(table: Table) -> str:
     return "\n".join([*notes, *head, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-# Numbers as people read them: the same digits in a column, a real minus sign, never a false zero.
+# Numbers
 
 
 NOTHING: Final = "–"
@@ -426,18 +430,12 @@ CHECKLIST_NOTE: Final = (
 """Explanation of the columns of a checklist."""
 
 
-# How many draws the intervals and tests of a page take.
-
-
 _MANY: Final = 20_000
 
 
 def draws_for(translations: int) -> int:
     """A thousand; two hundred where so many translations were judged that intervals are narrow anyway."""
     return 1000 if translations <= _MANY else 200
-
-
-# Work on many records without the garbage collector, which would look through them again and again.
 
 
 @contextmanager
