@@ -427,7 +427,9 @@ def test_light_and_dark_follow_the_reader(single: str, open_page: OpenPage) -> N
 
 def test_figures_follow_the_theme(single_drawn: str, open_page: OpenPage) -> None:
     inks = {
-        scheme: computed(open_page(single_drawn, color_scheme=scheme).page, "figure .ink-fill", "fill")
+        scheme: computed(
+            open_page(single_drawn, color_scheme=scheme).page, "figure [fill='var(--ink)']", "fill"
+        )
         for scheme in ("light", "dark")
     }
     assert inks == {"light": "rgb(28, 29, 32)", "dark": "rgb(232, 230, 225)"}

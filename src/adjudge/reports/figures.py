@@ -448,20 +448,16 @@ def _clean(element: ET.Element, prefix: str, referred: set[str]) -> None:
 
 
 def _unstyle(attributes: dict[str, str], *, is_text: bool) -> None:
-    """Turn style declarations into attributes, and our colours into classes that follow the theme."""
+    """Turn style declarations into attributes, and our colours into the page's, which follow the theme."""
     for declaration in filter(None, attributes.pop("style", "").split(";")):
         name, _, value = declaration.partition(":")
         if name.strip() not in {"font-family", "font"}:
             attributes[name.strip()] = value.strip()
-    classes = []
+    if is_text:
+        attributes.setdefault("fill", "var(--ink)")
     for name in ("fill", "stroke"):
         if (theme := COLOURS.get(attributes.get(name, ""))) is not None:
-            del attributes[name]
-            classes.append(f"{theme}-{name}")
-    if is_text and "fill" not in attributes and not classes:
-        classes.append("ink-fill")
-    if classes:
-        attributes["class"] = " ".join(classes)
+            attributes[name] = f"var(--{theme})"
 
 
 class Box(NamedTuple):

@@ -100,7 +100,8 @@ function layMarks(marks) {
  */
 function renderMark(mark, place) {
   const point = mark.from === mark.to ? " point" : "";
-  const piece = make("mark", { class: `span ${mark.severity} lane-${mark.lane}${point}` });
+  const piece = make("mark", { class: `span ${mark.severity}${point}` });
+  piece.style.setProperty("--lane", String(mark.lane));
   piece.dataset.mark = String(mark.number);
   if (place === mark.from) {
     piece.tabIndex = -1;
@@ -134,7 +135,7 @@ function renderText(text, language, marks, invisible) {
   const chars = Array.from(text);
   const laid = layMarks(marks);
   const deepest = Math.max(0, ...laid.map((mark) => mark.lane));
-  if (deepest > 1) paragraph.classList.add(`deep-${deepest}`);
+  if (deepest > 1) paragraph.style.setProperty("--deep", String(deepest));
   const cuts = new Set([0, chars.length, ...laid.flatMap((mark) => [mark.from, mark.to])]);
   const places = [...cuts].sort((a, b) => a - b);
   places.forEach((place, index) => {
