@@ -167,11 +167,11 @@ def test_marks_at_a_place_come_narrowest_first_and_lie_in_lanes(page: Page) -> N
 
 def test_undo_and_redo_walk_the_states_and_typing_is_one_step(page: Page) -> None:
     code = """() => {
-      let h = history.newHistory('');
+      let h = new history.History('');
       const seen = [];
-      h = history.advance(history.advance(history.advance(h, 'a'), 'ab', true), 'b');
+      h = h.advance('a').advance('ab', true).advance('b');
       for (const step of ['undo', 'undo', 'undo', 'redo', 'redo', 'redo']) {
-        h = history[step](h);
+        h = h[step]();
         seen.push(h.present);
       }
       return seen;

@@ -28,20 +28,8 @@ let isRestoring = false;
 
 // Form...
 
-const fields = () => [...form.elements].filter((field) => field instanceof HTMLSelectElement
-  || field instanceof HTMLInputElement);
-
-/** @param {Element} field */
-function valueOf(field) {
-  if (field instanceof HTMLInputElement && field.type === "checkbox") return field.checked ? "on" : "";
-  return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : "";
-}
-
 /** @returns {Query} */
-function readForm() {
-  const entries = fields().map((field) => [field.getAttribute("name") ?? "", valueOf(field)]);
-  return Object.fromEntries([...entries, ["segment", single]]);
-}
+const readForm = () => Object.fromEntries([...new FormData(form), ["segment", single]]);
 
 /** @param {Query} query */
 const viewOf = (query) => ({
@@ -106,7 +94,7 @@ function readAddress() {
   single = wanted.get("segment") ?? "";
   for (const [name, words] of wanted) {
     if (name === "segment") continue;
-    const field = fields().find((one) => one.getAttribute("name") === name);
+    const field = form.elements.namedItem(name);
     const value = readValue(name, words);
     if (field instanceof HTMLInputElement && field.type === "checkbox") field.checked = words === "on";
     else if (field instanceof HTMLInputElement) field.value = value;
@@ -130,9 +118,9 @@ function keepAddress() {
  * @param {Segment} segment
  */
 function renderLink(segment) {
-  const [view] = fields().filter((field) => field.getAttribute("name") === "view").map(valueOf);
+  const { view = "" } = readForm();
   const lp = Object.keys(data.lps).length > 1 ? segment.lp : "";
-  const address = renderAddress({ segment: segment.id, lp, view: view ?? "" });
+  const address = renderAddress({ segment: segment.id, lp, view });
   const link = make("a", { href: address, "aria-label": `Link to segment ${segment.id} alone` }, "Link");
   const copy = make("button", { type: "button", class: "plain", "aria-live": "polite" }, "Copy link");
   copy.addEventListener("click", () => copyLink(address, copy));
@@ -180,8 +168,7 @@ function shownWords() {
 
 async function filter() {
   clearTimeout(waiting);
-  turn += 1;
-  const mine = turn;
+  const mine = ++turn;
   list.setAttribute("aria-busy", "true");
   if (!found.total) byId("shown").textContent = "Reading the segments …";
   await attempt(async () => {

@@ -68,22 +68,12 @@ async function find(query) {
 /**
  * Parsed by the browser as XML, in which no script runs.
  * @param {string} number
- * @returns {Promise<Element>}
  */
-function askFigure(number) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    const fail = () => reject(new Error("The figure did not come: is adjudge serve still there? Reload this page."));
-    request.open("GET", `/api/figure?number=${number}`);
-    request.responseType = "document";
-    request.addEventListener("error", fail);
-    request.addEventListener("load", () => {
-      const svg = request.status === 200 && request.responseXML?.documentElement;
-      if (svg) resolve(document.importNode(svg, true));
-      else fail();
-    });
-    request.send();
-  });
+async function askFigure(number) {
+  const response = await fetch(`/api/figure?number=${number}`).catch(() => null);
+  if (!response?.ok) throw new Error("The figure did not come: is adjudge serve still there? Reload this page.");
+  const svg = new DOMParser().parseFromString(await response.text(), "image/svg+xml").documentElement;
+  return document.importNode(svg, true);
 }
 
 /** One after the other, as they are drawn: segments must not wait for a free connection. */

@@ -108,27 +108,23 @@ function answer(systems) {
 function bar(row, low, high) {
   if (row.mean === null || high <= low) return [];
   const at = (/** @type {number} */ value) => `${Math.round((1000 * (value - low)) / (high - low))}`;
-  const drawing = document.createElementNS(SVG, "svg");
-  const values = { class: "bar", viewBox: "0 0 1000 12", preserveAspectRatio: "none", "aria-hidden": "true" };
-  for (const [name, value] of Object.entries(values)) drawing.setAttribute(name, value);
   const [from, to] = row.interval ?? [row.mean, row.mean];
-  drawing.append(
-    line("ground", "0", "1000", "6", "6"),
-    line("interval", at(from), at(to), "6", "6"),
-    line("mean", at(row.mean), at(row.mean), "1", "11"),
-  );
-  return [drawing];
+  return [draw("svg", { class: "bar", viewBox: "0 0 1000 12", preserveAspectRatio: "none", "aria-hidden": "true" },
+    draw("line", { class: "ground", x1: "0", x2: "1000", y1: "6", y2: "6" }),
+    draw("line", { class: "interval", x1: at(from), x2: at(to), y1: "6", y2: "6" }),
+    draw("line", { class: "mean", x1: at(row.mean), x2: at(row.mean), y1: "1", y2: "11" }))];
 }
 
 /**
- * @param {string} name
- * @param {string[]} ends_
+ * @param {string} tag
+ * @param {Record<string, string>} attributes
+ * @param {Element[]} children
  */
-function line(name, ...ends_) {
-  const drawn = document.createElementNS(SVG, "line");
-  drawn.setAttribute("class", name);
-  ["x1", "x2", "y1", "y2"].forEach((end, index) => drawn.setAttribute(end, ends_[index]));
-  return drawn;
+function draw(tag, attributes, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
 }
 
 const STATES = { leaning: "significant at a single look, not after correcting for repeated looks", tied: "tied", unknown: "too few judged for both" };
@@ -204,8 +200,8 @@ function showWays(people) {
   if (list.dataset.key === key) return;
   list.dataset.key = key;
   list.replaceChildren(...people.map((one) => {
-    const link = act("New link", one.name, () => wayIn(`/api/people/${one.id}/link`, {}));
-    const out = act("Shut out", one.name, () => shutOut(one.id));
+    const link = act("New link", one.name, () => wayIn(`/api/people/${one.id}/link`));
+    const out = act("Shut out", one.name, () => change(`/api/people/${one.id}/revoke`, "refused"));
     const isOrganiser = one.role === "organiser"; // one shuts nobody out who could do the same
     return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, one.is_revoked ? "shut out" : one.role), " ", ...(isOrganiser ? [] : [link]), ...(isOrganiser || one.is_revoked ? [] : [out]));
   }));
@@ -239,7 +235,7 @@ async function change(path, id, body = {}) {
 
 /**
  * @param {string} path
- * @param {object} body
+ * @param {object} [body]
  */
 async function wayIn(path, body) {
   const said = await change(path, "refused", body);
@@ -249,9 +245,6 @@ async function wayIn(path, body) {
   find(document, "#copied").textContent = "";
   find(document, "#way-in").hidden = false;
 }
-
-/** @param {number} id */
-const shutOut = (id) => change(`/api/people/${id}/revoke`, "refused");
 
 /** @param {any} said what the gate decided */
 const decided = (said) => `${whole(said.first)} of ${whole(said.segments)} segments decided on: ${whole(said.failed)} sent out again, ${whole(said.second)} of these judged again, ${whole(said.dropped)} dropped.`;

@@ -1,47 +1,35 @@
 // @ts-check
-/* Undo and redo over whole states. Pure. */
+/* Undo and redo over whole states. Pure: every step makes a new history. */
 
-/**
- * @template T
- * @typedef {{past: T[], present: T, future: T[]}} History
- */
+/** @template T */
+export class History {
+  /**
+   * @param {T} present
+   * @param {T[]} past
+   * @param {T[]} future what was undone, the last first
+   */
+  constructor(present, past = [], future = []) {
+    this.present = present;
+    this.past = past;
+    this.future = future;
+  }
 
-/**
- * @template T
- * @param {T} present
- * @returns {History<T>}
- */
-export const newHistory = (present) => ({ past: [], present, future: [] });
+  /**
+   * Goes on to a new state. What `replaces` the present, as a longer comment does, is one step with it.
+   * @param {T} state
+   * @param {boolean} replaces
+   */
+  advance(state, replaces = false) {
+    return new History(state, replaces ? this.past : [...this.past, this.present]);
+  }
 
-/**
- * Goes on to a new state. What `replaces` the present, as a longer comment does, is one step with it.
- * @template T
- * @param {History<T>} history
- * @param {T} state
- * @param {boolean} [replaces]
- * @returns {History<T>}
- */
-export function advance(history, state, replaces = false) {
-  return { past: replaces ? history.past : [...history.past, history.present], present: state, future: [] };
-}
+  undo() {
+    const last = this.past.at(-1);
+    return last === undefined ? this : new History(last, this.past.slice(0, -1), [this.present, ...this.future]);
+  }
 
-/**
- * @template T
- * @param {History<T>} history
- * @returns {History<T>}
- */
-export function undo(history) {
-  const last = history.past.at(-1);
-  if (last === undefined) return history;
-  return { past: history.past.slice(0, -1), present: last, future: [history.present, ...history.future] };
-}
-
-/**
- * @template T
- * @param {History<T>} history
- * @returns {History<T>}
- */
-export function redo(history) {
-  const [next, ...future] = history.future;
-  return next === undefined ? history : { past: [...history.past, history.present], present: next, future };
+  redo() {
+    const [next, ...future] = this.future;
+    return next === undefined ? this : new History(next, [...this.past, this.present], future);
+  }
 }

@@ -3,7 +3,7 @@
 
 import { Choices } from "./choices.js";
 import { copyOf, find, make } from "./dom.js";
-import { advance, newHistory, redo, undo } from "./history.js";
+import { History } from "./history.js";
 import { addSpan, besideSpan, changeSpan, removeSpan } from "./marks.js";
 import { PostEdit } from "./postedit.js";
 import { Sheet } from "./sheet.js";
@@ -50,7 +50,7 @@ export class ItemView {
     this.data = data;
     this.isComplete = data.complete;
     this.isDeclared = data.complete;
-    this.history = newHistory(unsaved ?? data.state);
+    this.history = new History(unsaved ?? data.state);
     this.lastKind = "";
     /** @type {{sheet: Sheet, id: string} | null} the mark whose place is being changed */
     this.placing = null;
@@ -135,10 +135,10 @@ export class ItemView {
    */
   change(kind, state, sent = kind) {
     if (state === this.state) return;
-    this.history = advance(this.history, state, TYPED.has(kind) && kind === this.lastKind);
+    this.history = this.history.advance(state, TYPED.has(kind) && kind === this.lastKind);
     this.lastKind = kind;
     this.isComplete = false;
-    this.work.record(this, sent, TYPED.has(kind) ? PAUSE : 0);
+    this.work.send(this, sent, TYPED.has(kind) ? PAUSE : 0);
     this.render();
   }
 
@@ -167,19 +167,19 @@ export class ItemView {
 
   /** @param {"undo" | "redo"} way */
   step(way) {
-    const next = way === "undo" ? undo(this.history) : redo(this.history);
+    const next = this.history[way]();
     if (next === this.history) return this.work.say(`nothing to ${way}`);
     this.history = next;
     this.lastKind = "";
     this.work.menu.close();
-    this.work.record(this, way, 0);
+    this.work.send(this, way, 0);
     this.work.say(way === "undo" ? "undone" : "redone");
     return this.render();
   }
 
   /** @param {State} state what the server has */
   replace(state) {
-    this.history = newHistory(state);
+    this.history = new History(state);
     this.lastKind = "";
     this.render();
   }

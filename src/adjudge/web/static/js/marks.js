@@ -33,33 +33,17 @@ function sorted(spans) {
 }
 
 /**
- * An id that no span has had: the next number after all in use.
- * @param {Judged} judged
- */
-export function nextId(judged) {
-  const numbers = judged.spans.map((span) => (span.id.startsWith("c") ? Number(span.id.slice(1)) || 0 : 0));
-  return `c${Math.max(0, ...numbers) + 1}`;
-}
-
-/**
- * Adds a mark; the same stretch with the same severity and category twice is one mark.
+ * Adds a mark, its id the next number after all in use; the same stretch with the same severity and category
+ * twice is one mark.
  * @param {Judged} judged
  * @param {Omit<Span, "id" | "given">} fields
  * @returns {Judged}
  */
 export function addSpan(judged, fields) {
-  if (fields.start >= fields.end || judged.spans.some((span) => isSame(span, fields))) return judged;
-  const span = { ...fields, id: nextId(judged), given: null };
+  if (fields.start >= fields.end || judged.spans.some((span) => span.side === fields.side && isUnchanged(span, fields))) return judged;
+  const numbers = judged.spans.map((span) => (span.id.startsWith("c") ? Number(span.id.slice(1)) || 0 : 0));
+  const span = { ...fields, id: `c${Math.max(0, ...numbers) + 1}`, given: null };
   return { ...judged, spans: sorted([...judged.spans, span]) };
-}
-
-/**
- * @param {Omit<Span, "id" | "given">} one
- * @param {Omit<Span, "id" | "given">} other
- */
-function isSame(one, other) {
-  return one.side === other.side && one.start === other.start && one.end === other.end
-    && one.severity === other.severity && one.category === other.category;
 }
 
 /**

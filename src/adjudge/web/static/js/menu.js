@@ -11,7 +11,6 @@ import { all, find, takesLetters } from "./dom.js";
  * @property {(sheet: Sheet, severity: Severity) => void} severity
  * @property {(sheet: Sheet, fields: {category?: string | null, note?: string}) => void} detail
  * @property {(sheet: Sheet, act: "extent" | "remove") => void} acted
- * @property {() => void} closed
  */
 
 const GAP = 6; // pixels: room for the lines under a mark
@@ -29,17 +28,18 @@ export class Menu {
     this.buttons = all(element, "[data-severity]", HTMLButtonElement);
     this.category = element.querySelector("select");
     this.note = element.querySelector("input");
-    for (const button of this.buttons) button.addEventListener("click", () => this.choose(button));
+    for (const button of this.buttons) {
+      const severity = /** @type {Severity} */ (button.dataset.severity);
+      button.addEventListener("click", () => this.sheet && listener.severity(this.sheet, severity));
+    }
     for (const button of all(element, "[data-act]", HTMLButtonElement)) button.addEventListener("click", () => this.act(button.dataset.act ?? ""));
     this.category?.addEventListener("change", () => this.sheet && listener.detail(this.sheet, { category: this.category?.value || null }));
     this.note?.addEventListener("input", () => this.sheet && listener.detail(this.sheet, { note: this.note?.value ?? "" }));
     element.addEventListener("keydown", (event) => this.press(event));
-    document.addEventListener("pointerdown", ({ target }) => this.leave(target));
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (!element.contains(/** @type {Node} */ (target))) this.close();
+    });
     addEventListener("resize", () => this.place());
-  }
-
-  get isOpen() {
-    return this.sheet !== null;
   }
 
   /**
@@ -78,11 +78,6 @@ export class Menu {
     this.element.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param {HTMLButtonElement} button */
-  choose(button) {
-    if (this.sheet) this.listener.severity(this.sheet, /** @type {Severity} */ (button.dataset.severity));
-  }
-
   /** @param {string} act */
   act(act) {
     const { sheet } = this;
@@ -96,7 +91,6 @@ export class Menu {
     if (!this.sheet) return;
     this.sheet = null;
     this.element.hidden = true;
-    this.listener.closed();
   }
 
   /** @param {KeyboardEvent} event */
@@ -107,10 +101,5 @@ export class Menu {
     else return;
     event.preventDefault();
     event.stopPropagation();
-  }
-
-  /** @param {EventTarget | null} target */
-  leave(target) {
-    if (this.sheet && !(target instanceof Node && this.element.contains(target))) this.close();
   }
 }

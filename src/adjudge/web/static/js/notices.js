@@ -57,5 +57,5 @@ export function ask(about, text, acts) {
  * @param {string} about
  */
 export function withdraw(about) {
-  for (const notice of find(document, "#notices").children) if (notice.getAttribute("data-about") === about) notice.remove();
+  document.querySelector(`#notices > [data-about="${about}"]`)?.remove();
 }

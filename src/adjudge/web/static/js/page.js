@@ -53,7 +53,7 @@ export class Work {
     this.queue = new Queue({
       store, post, person: data.person, page: newId(), listener: {
         moved: () => this.renderStatus(),
-        saved: (item, revision, isComplete) => this.saved(item, revision, isComplete),
+        saved: (item, isComplete) => this.saved(item, isComplete),
         stale: (item, revision, state) => this.askAboutStale(item, revision, state),
         refused: (item, why) => this.askAboutRefused(item, why),
       },
@@ -62,9 +62,8 @@ export class Work {
       severity: (sheet, severity) => this.current?.mark(sheet, severity),
       detail: (sheet, fields) => this.current?.detail(sheet, fields),
       acted: (sheet, act) => (act === "remove" ? this.current?.remove(sheet) : this.current?.startPlacing(sheet)),
-      closed: () => {},
     });
-    this.tabs = new Tabs(String(data.assignment), { elsewhere: () => this.workElsewhere() });
+    this.tabs = new Tabs(data.assignment, () => this.workElsewhere());
     /** @type {ItemView[]} */
     this.items = [];
   }
@@ -117,17 +116,8 @@ export class Work {
    * @param {string} kind
    * @param {number} delay milliseconds
    */
-  record(item, kind, delay) {
-    this.watch.touch(now());
-    this.send(item, kind, delay);
-  }
-
-  /**
-   * @param {ItemView} item
-   * @param {string} kind
-   * @param {number} delay milliseconds
-   */
   send(item, kind, delay) {
+    this.watch.touch(now());
     const { id, hashes } = item.data;
     const { assignment } = this.data;
     this.queue.add({ assignment, item: id, kind, at: now(), state: item.state, hashes, ...this.watch.take(id) }, delay);
@@ -145,10 +135,9 @@ export class Work {
 
   /**
    * @param {number} id
-   * @param {number} _revision
    * @param {boolean} isComplete
    */
-  saved(id, _revision, isComplete) {
+  saved(id, isComplete) {
     const item = this.item(id);
     if (!item || this.queue.unsaved(this.data.assignment, id)) return;
     item.isComplete = item.isDeclared = isComplete;
@@ -328,7 +317,7 @@ export class Work {
   press(event) {
     const { target } = event;
     const sheet = this.current?.sheets.find(({ text }) => text === target);
-    if (document.querySelector("dialog[open]") || (this.menu.isOpen && this.menu.element.contains(/** @type {Node} */ (target)))) return;
+    if (document.querySelector("dialog[open]") || (this.menu.sheet && this.menu.element.contains(/** @type {Node} */ (target)))) return;
     const inText = sheet ? actionOf(event, "text") : null;
     if (sheet && inText) this.current?.actInText(sheet, inText, event.key);
     else if (!(sheet?.move(event)) && !this.act(event)) return;

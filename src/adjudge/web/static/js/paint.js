@@ -5,7 +5,7 @@
 
 import { make } from "./dom.js";
 import { layMarks } from "./marks.js";
-import { unitOf } from "./text.js";
+import { rangeOf } from "./selection.js";
 
 /** @typedef {import("./marks.js").Span} Span */
 /** @typedef {import("./text.js").TextMap} TextMap */
@@ -24,7 +24,7 @@ const FIRST_EMOJI = 0x1f000;
 const PRIORITY = { on: 50, selection: 100 };
 
 /** Whether the browser paints custom highlights. */
-export const hasHighlights = () => typeof Highlight !== "undefined" && "highlights" in CSS;
+const hasHighlights = () => typeof Highlight !== "undefined" && "highlights" in CSS;
 
 /** @param {string} name */
 function highlightOf(name) {
@@ -42,7 +42,7 @@ function highlightOf(name) {
  * @param {TextMap} map
  * @param {Invisible} invisible
  */
-export function invisibleOf(map, invisible) {
+function invisibleOf(map, invisible) {
   const found = [];
   for (let point = 0; point < map.length; point++) {
     const code = map.text.codePointAt(map.units[point]) ?? 0;
@@ -76,22 +76,11 @@ export class Painter {
     new ResizeObserver(() => this.drawLayer()).observe(sheet);
   }
 
-  /**
-   * @param {number} start
-   * @param {number} end
-   */
-  rangeOf(start, end) {
-    const range = document.createRange();
-    range.setStart(this.node, unitOf(this.map, start));
-    range.setEnd(this.node, unitOf(this.map, end));
-    return range;
-  }
-
   /** @param {Picture} picture */
   paint(picture) {
     this.picture = picture;
     for (const { name, range } of this.painted) CSS.highlights.get(name)?.delete(range);
-    this.painted = hasHighlights() ? this.stretches().map(({ name, start, end }) => ({ name, range: this.rangeOf(start, end) })) : [];
+    this.painted = hasHighlights() ? this.stretches().map(({ name, start, end }) => ({ name, range: rangeOf(this.node, this.map, start, end) })) : [];
     for (const { name, range } of this.painted) highlightOf(name).add(range);
     this.drawLayer();
   }
@@ -105,8 +94,7 @@ export class Painter {
   }
 
   drawLayer() {
-    const parts = [...this.boxes(), ...this.names(), ...this.label(), ...this.caret()];
-    this.layer.replaceChildren(...parts);
+    this.layer.replaceChildren(...this.boxes(), ...this.names(), ...this.label(), ...this.caret());
   }
 
   /**
@@ -116,7 +104,7 @@ export class Painter {
    */
   rectsOf(start, end) {
     const frame = this.sheet.getBoundingClientRect();
-    return Array.from(this.rangeOf(start, end).getClientRects(), (rect) => ({
+    return Array.from(rangeOf(this.node, this.map, start, end).getClientRects(), (rect) => ({
       left: rect.left - frame.left, top: rect.top - frame.top, width: rect.width, height: rect.height,
     }));
   }

@@ -25,7 +25,7 @@
 /**
  * @typedef {object} Listener
  * @property {() => void} moved something was added, sent or acknowledged
- * @property {(item: number, revision: number, isComplete: boolean) => void} saved
+ * @property {(item: number, isComplete: boolean) => void} saved
  * @property {(item: number, revision: number, state: any) => void} stale someone else changed it
  * @property {(item: number, why: string) => void} refused
  */
@@ -155,9 +155,7 @@ export class Queue {
     return change;
   }
 
-  /**
-   * @param {number} delay milliseconds
-   */
+  /** @param {number} delay milliseconds */
   flushSoon(delay) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.flush(), delay);
@@ -214,7 +212,7 @@ export class Queue {
     this.changes = this.changes.filter((change) => !ids.includes(change.id));
     for (const { item, revision, complete } of saved) {
       this.revisions.set(item, Math.max(revision, this.revisions.get(item) ?? 0));
-      this.listener.saved(item, revision, complete);
+      this.listener.saved(item, complete);
     }
     await this.forget(ids);
   }
@@ -265,10 +263,10 @@ export class Queue {
    * @param {number} revision of the server's state
    */
   async yieldTo(item, revision) {
-    const own = this.changes.filter((change) => change.item === item);
+    const own = this.changes.filter((change) => change.item === item).map(({ id }) => id);
     this.revisions.set(item, revision);
     this.held.delete(item);
-    await this.forget(own.map(({ id }) => id));
+    await this.forget(own);
     this.listener.moved();
   }
 
@@ -279,10 +277,9 @@ export class Queue {
    */
   async insist(item, revision) {
     const own = this.changes.filter((change) => change.item === item);
-    const last = own[own.length - 1];
+    const { assignment, at, state, hashes } = own[own.length - 1];
     await this.yieldTo(item, revision);
     const spent = { active: sum(own, "active"), idle: sum(own, "idle") };
-    const { assignment, at, state, hashes } = last;
     await this.add({ assignment, item, kind: "restore", at, state, hashes, ...spent });
   }
 

@@ -28,7 +28,7 @@ export class Rating {
 
   /** @param {HTMLInputElement} slider */
   listenToSlider(slider) {
-    slider.addEventListener("input", () => this.preview(Number(slider.value)));
+    slider.addEventListener("input", () => this.show(Number(slider.value)));
     slider.addEventListener("change", () => this.rated(Number(slider.value)));
     // Who clicks just where the line stands changes nothing, and means it all the same.
     slider.addEventListener("click", () => slider.classList.contains("untouched") && this.rated(Number(slider.value)));
@@ -82,13 +82,6 @@ export class Rating {
   take(value) {
     const { low, high } = this.scale;
     if (value >= low && value <= high) this.rated(value);
-  }
-
-  /** @param {number} rating */
-  preview(rating) {
-    this.slider?.classList.remove("untouched");
-    this.slider?.setAttribute("aria-valuetext", String(rating));
-    if (this.output) this.output.textContent = String(rating);
   }
 
   /** @param {number | null} rating */

@@ -16,20 +16,10 @@ export function selectedIn(node, map) {
   if (!selection?.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
   if (!range.intersectsNode(node)) return null;
-  const start = range.startContainer === node ? range.startOffset : startsBefore(range, node) ? 0 : node.length;
+  const start = range.startContainer === node ? range.startOffset : 0;
   const end = range.endContainer === node ? range.endOffset : node.length;
   if (end <= start) return null;
   return snap(map, pointOf(map, start), pointOf(map, end));
-}
-
-/**
- * @param {Range} range
- * @param {Text} node
- */
-function startsBefore(range, node) {
-  const whole = document.createRange();
-  whole.selectNodeContents(node);
-  return range.compareBoundaryPoints(Range.START_TO_START, whole) <= 0;
 }
 
 /**
@@ -59,24 +49,20 @@ export function graphemeUnder(node, map, x, y) {
   if (unit === null || !map.length) return null;
   const here = graphemeAt(map, Math.min(pointOf(map, unit), map.length - 1));
   const near = [here, previousGrapheme(map, here), nextGrapheme(map, here)].filter((point) => point < map.length);
-  return near.find((point) => rectsOf(node, map, point).some((rect) => isOver(rect, x, y))) ?? here;
+  return near.find((point) => [...rangeOf(node, map, point, nextGrapheme(map, point)).getClientRects()]
+    .some((rect) => rect.left <= x && x <= rect.right && rect.top <= y && y <= rect.bottom)) ?? here;
 }
 
 /**
+ * What lies between two code points of a text node.
  * @param {Text} node
  * @param {TextMap} map
- * @param {number} point
+ * @param {number} start
+ * @param {number} end
  */
-function rectsOf(node, map, point) {
+export function rangeOf(node, map, start, end) {
   const range = document.createRange();
-  range.setStart(node, unitOf(map, point));
-  range.setEnd(node, unitOf(map, nextGrapheme(map, point)));
-  return [...range.getClientRects()];
+  range.setStart(node, unitOf(map, start));
+  range.setEnd(node, unitOf(map, end));
+  return range;
 }
-
-/**
- * @param {DOMRect} rect
- * @param {number} x
- * @param {number} y
- */
-const isOver = (rect, x, y) => rect.left <= x && x <= rect.right && rect.top <= y && y <= rect.bottom;

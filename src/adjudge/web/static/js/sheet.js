@@ -242,7 +242,6 @@ export class Sheet {
     this.listener.spoken(selection ? `selected: ${this.textOf(selection)}` : slice(map, point, nextGrapheme(map, point)) || "end of the text");
     this.paint();
     this.listener.selected(this, false);
-    this.text.querySelector(".caret")?.scrollIntoView({ block: "nearest" });
   }
 
   // What there is to see...

@@ -1,21 +1,16 @@
 // @ts-check
 /* One task is worked on in one tab; another one says so, and can take it over. */
 
-/**
- * @typedef {object} TabListener
- * @property {() => void} elsewhere another tab works on it
- */
-
 const LEAVING = 500; // milliseconds that a page may hold its task after it was left
 
 export class Tabs {
   /**
-   * @param {string} task
-   * @param {TabListener} listener
+   * @param {number} task
+   * @param {() => void} elsewhere called when another tab works on it
    */
-  constructor(task, listener) {
+  constructor(task, elsewhere) {
     this.name = `adjudge-task-${task}`;
-    this.listener = listener;
+    this.elsewhere = elsewhere;
   }
 
   /**
@@ -48,6 +43,6 @@ export class Tabs {
       taken();
       return new Promise(() => {}); // until the page goes, or another one takes it
     });
-    held.catch(() => this.listener.elsewhere());
+    held.catch(() => this.elsewhere());
   }
 }

@@ -11,6 +11,7 @@
  * @property {number[]} graphemes code points at which what people see as one character begins, then the end
  * @property {[number, number][]} words stretches that are words, in code points
  */
+/** @typedef {(map: TextMap, place: number) => number} Place a place in a text for another one, or its other measure */
 
 /**
  * Splits a text in the way of its language; of an unknown one, in the way of none.
@@ -61,18 +62,10 @@ function floorIndex(values, value) {
   return Math.max(0, low - 1);
 }
 
-/**
- * Code point at a UTF-16 offset; within a surrogate pair, the one that the pair is.
- * @param {TextMap} map
- * @param {number} unit
- */
+/** Code point at a UTF-16 offset; within a surrogate pair, the one that the pair is. @type {Place} */
 export const pointOf = (map, unit) => floorIndex(map.units, unit);
 
-/**
- * UTF-16 offset of a code point.
- * @param {TextMap} map
- * @param {number} point
- */
+/** UTF-16 offset of a code point. @type {Place} */
 export const unitOf = (map, point) => map.units[clamp(map, point)];
 
 /**
@@ -83,43 +76,22 @@ export const unitOf = (map, point) => map.units[clamp(map, point)];
  */
 export const slice = (map, start, end) => map.text.slice(unitOf(map, start), unitOf(map, end));
 
-/**
- * @param {TextMap} map
- * @param {number} point
- */
+/** @type {Place} */
 const clamp = (map, point) => Math.min(Math.max(point, 0), map.length);
 
-/**
- * Last grapheme boundary at or before a code point.
- * @param {TextMap} map
- * @param {number} point
- */
+/** Last grapheme boundary at or before a code point. @type {Place} */
 export const graphemeAt = (map, point) => map.graphemes[floorIndex(map.graphemes, clamp(map, point))];
 
-/**
- * @param {TextMap} map
- * @param {number} point
- */
+/** @type {Place} */
 export const nextGrapheme = (map, point) => map.graphemes[floorIndex(map.graphemes, clamp(map, point)) + 1] ?? map.length;
 
-/**
- * @param {TextMap} map
- * @param {number} point
- */
+/** @type {Place} */
 export const previousGrapheme = (map, point) => graphemeAt(map, point - 1);
 
-/**
- * End of the next word, or of the text.
- * @param {TextMap} map
- * @param {number} point
- */
+/** End of the next word, or of the text. @type {Place} */
 export const nextWord = (map, point) => map.words.find(([, end]) => end > point)?.[1] ?? map.length;
 
-/**
- * Start of the word before, or of the text.
- * @param {TextMap} map
- * @param {number} point
- */
+/** Start of the word before, or of the text. @type {Place} */
 export const previousWord = (map, point) => map.words.findLast(([start]) => start < point)?.[0] ?? 0;
 
 /**
