@@ -1,22 +1,8 @@
 // @ts-check
 /* Finds segments among those of the page itself. Uses unpack.js; `served.js` does the same by asking a server. */
 
-/**
- * @typedef {Record<string, string>} Query What is looked for: the fields of the form by name, `segment` for the
- * id of a single one; what is empty or missing does not matter.
- */
-/**
- * @typedef {object} Found
- * @property {number} found how many match
- * @property {number} total how many there are
- * @property {(from: number, amount: number) => Promise<Segment[]>} page some of them, in order
- */
-
 /** A page that was written to a file has no conversations. @type {(segment: Segment, said: Said) => Node | null} */
 const renderTalk = () => null;
-
-/** @param {string | undefined} number of an option that stands for a position; -1 for none */
-const place = (number) => (number ? Number(number) : -1);
 
 /**
  * @param {Query} query
@@ -24,7 +10,7 @@ const place = (number) => (number ? Number(number) : -1);
  */
 async function find(query) {
   const segments = await reading;
-  const view = { system: place(query.system), by: place(query.annotator), over: false };
+  const view = viewOf(query);
   const isShown = shows(query, view);
   const kept = sorted(segments.filter(isShown), query.sort ?? "", view);
   return { found: kept.length, total: segments.length, page: async (from, amount) => kept.slice(from, from + amount) };

@@ -31,13 +31,6 @@ let isRestoring = false;
 /** @returns {Query} */
 const readForm = () => Object.fromEntries([...new FormData(form), ["segment", single]]);
 
-/** @param {Query} query */
-const viewOf = (query) => ({
-  system: query.system ? Number(query.system) : -1,
-  by: query.annotator ? Number(query.annotator) : -1,
-  over: query.view === "over",
-});
-
 // Address: names instead of positions, so that a link outlives the page that it was copied from...
 
 /** @param {string} name */

@@ -62,6 +62,23 @@
  * @property {number} by the only annotator, or -1
  * @property {boolean} over whether the marks of several annotators lie over one another
  */
+/**
+ * @typedef {Record<string, string>} Query What is looked for: the fields of the form by name, `segment` for the
+ * id of a single one; what is empty or missing does not matter.
+ */
+/**
+ * @typedef {object} Found
+ * @property {number} found how many match
+ * @property {number} total how many there are
+ * @property {(from: number, amount: number) => Promise<Segment[]>} page some of them, in order
+ */
+
+/** What a query of the form shows. @type {(query: Query) => View} */
+const viewOf = ({ system, annotator, view }) => ({
+  system: system ? Number(system) : -1,
+  by: annotator ? Number(annotator) : -1,
+  over: view === "over",
+});
 
 const QUOTE = 60;
 /** @type {Severity[]} */

@@ -3,8 +3,6 @@
  * figures, which may still be drawn when the page is read.
  * Stands where find.js stands in a page that was written to a file. Uses said.js. */
 
-/** @typedef {Record<string, string>} Query */
-/** @typedef {{found: number, total: number, page: (from: number, amount: number) => Promise<Segment[]>}} Found */
 /** @typedef {{id: string, name: string, arguments: unknown}} Call */
 /** @typedef {{role: string, content: string, calls?: Call[]}} Message */
 /**

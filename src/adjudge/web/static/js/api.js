@@ -31,17 +31,8 @@ export const get = (path) => send(path, { cache: "no-store" });
 async function send(path, options) {
   try {
     const response = await fetch(path, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE) });
-    return { status: response.status, body: await readJson(response) };
+    return { status: response.status, body: await response.json().catch(() => ({})) };
   } catch {
     return { status: 0, body: {} };
-  }
-}
-
-/** @param {Response} response */
-async function readJson(response) {
-  try {
-    return await response.json();
-  } catch {
-    return {};
   }
 }

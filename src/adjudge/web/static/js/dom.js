@@ -50,9 +50,6 @@ export function copyOf(id) {
   return copy;
 }
 
-/** The data that the server put into the page. */
-export const pageData = () => JSON.parse(find(document, "#data").textContent ?? "");
-
 /**
  * Sets a group of radio buttons to a value, or to none.
  * @param {ParentNode} scope

@@ -2,7 +2,7 @@
 /* The annotator's page: a document's segments, and what holds them together. */
 
 import { get, post } from "./api.js";
-import { all, find, make, pageData, takesLetters } from "./dom.js";
+import { all, find, make, takesLetters } from "./dom.js";
 import { markEnd } from "./ending.js";
 import { ItemView } from "./item.js";
 import { actionOf, isSingleKey } from "./keys.js";
@@ -50,14 +50,7 @@ export class Work {
     this.watch = new Stopwatch(data.idle_after, now());
     /** @type {ItemView | null} */
     this.current = null;
-    this.queue = new Queue({
-      store, post, person: data.person, page: newId(), listener: {
-        moved: () => this.renderStatus(),
-        saved: (item, isComplete) => this.saved(item, isComplete),
-        stale: (item, revision, state) => this.askAboutStale(item, revision, state),
-        refused: (item, why) => this.askAboutRefused(item, why),
-      },
-    });
+    this.queue = new Queue({ store, post, person: data.person, page: newId(), listener: this });
     this.menu = new Menu(find(document, "#menu"), {
       severity: (sheet, severity) => this.current?.mark(sheet, severity),
       detail: (sheet, fields) => this.current?.detail(sheet, fields),
@@ -161,7 +154,7 @@ export class Work {
    * @param {number} revision
    * @param {any} state
    */
-  askAboutStale(id, revision, state) {
+  stale(id, revision, state) {
     ask(`stale-${id}`, `Somewhere else, in another tab or browser, ${this.nameOf(id)} was changed after this page was loaded. Which shall count?`, {
       "What is on this page": () => this.queue.insist(id, revision),
       "What was saved there": () => this.yieldTo(id, revision, state),
@@ -183,7 +176,7 @@ export class Work {
    * @param {number} id
    * @param {string} why
    */
-  askAboutRefused(id, why) {
+  refused(id, why) {
     ask(`refused-${id}`, `The server did not take a change of ${this.nameOf(id)}: ${why}. It is still kept in this browser.`, {
       "Try again": () => this.queue.retry(id),
       "Give it up and load what was saved": async () => {
@@ -377,14 +370,16 @@ export class Work {
     find(document, "#hint").textContent = text;
   }
 
-  renderStatus() {
+  /** Shows what became of the changes, and how far the task is. */
+  moved() {
     showSaved(find(document, "#saved"), this.queue);
     const done = this.items.filter((item) => !item.lacks().length).length;
     find(document, "#progress").textContent = `${done} of ${this.items.length} segments done`;
   }
 }
 
-if (document.querySelector("#data")) Store.open().then((store) => new Work(pageData(), store).start());
+const data = document.querySelector("#data");
+if (data) Store.open().then((store) => new Work(JSON.parse(data.textContent ?? ""), store).start());
 for (const button of all(document, "dialog .close", HTMLButtonElement)) {
   button.addEventListener("click", () => button.closest("dialog")?.close());
 }

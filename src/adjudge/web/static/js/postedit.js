@@ -29,12 +29,8 @@ export class PostEdit {
     this.diff = find(element, ".diff");
     this.again = find(element, ".again");
     for (const part of [this.area, this.diff]) [part.lang, part.dir] = [language.lang, language.dir];
-    this.listen(`draft-${++serial}`);
-  }
-
-  /** @param {string} name */
-  listen(name) {
-    this.drafts.forEach((draft, index) => {
+    const name = `draft-${++serial}`;
+    drafts.forEach((draft, index) => {
       for (const input of all(draft, ".choose input", HTMLInputElement)) {
         [input.name, input.value] = [name, String(index)];
         input.addEventListener("change", () => this.choose(index));

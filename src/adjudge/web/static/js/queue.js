@@ -114,7 +114,9 @@ export class Queue {
   async add(made, delay = 0) {
     const last = this.changes.findLast((change) => change.item === made.item);
     const grows = last && last.kind === made.kind && TYPED.has(made.kind) && !this.sent.has(last.id);
-    const change = grows ? this.grow(last, made) : this.append(made);
+    const change = grows
+      ? Object.assign(last, made, { active: last.active + made.active, idle: last.idle + made.idle })
+      : this.append(made);
     this.condition = this.condition === "saved" ? "saving" : this.condition;
     await this.keep({ ...change });
     this.flushSoon(delay);
@@ -134,15 +136,6 @@ export class Queue {
     }
     this.keeping -= 1;
     this.listener.moved();
-  }
-
-  /**
-   * @param {Change} last
-   * @param {Omit<Change, "id" | "person" | "page" | "order" | "base">} made
-   */
-  grow(last, made) {
-    const spent = { active: last.active + made.active, idle: last.idle + made.idle };
-    return Object.assign(last, made, spent);
   }
 
   /** @param {Omit<Change, "id" | "person" | "page" | "order" | "base">} made */

@@ -145,14 +145,11 @@ export class Sheet {
     const [span] = spansAt(this.spans, this.side, point);
     if (this.clicked !== null || event.shiftKey) this.finishClicks(point);
     else if (span) this.press(span);
-    else this.startClicks(point);
-  }
-
-  /** @param {number} point */
-  startClicks(point) {
-    this.select(point, point);
-    this.clicked = point;
-    this.paint();
+    else {
+      this.select(point, point);
+      this.clicked = point;
+      this.paint();
+    }
   }
 
   /** @param {number} point */

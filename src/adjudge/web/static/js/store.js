@@ -3,7 +3,6 @@
 
 /** @typedef {import("./queue.js").Change} Change */
 
-const DATABASE = "adjudge";
 const CHANGES = "changes";
 
 /**
@@ -18,7 +17,7 @@ const settled = (request) => new Promise((resolve, reject) => {
 
 /** @returns {Promise<IDBDatabase>} */
 function openDatabase() {
-  const request = indexedDB.open(DATABASE, 1);
+  const request = indexedDB.open("adjudge", 1);
   request.onupgradeneeded = () => request.result.createObjectStore(CHANGES, { keyPath: "id" });
   return settled(request);
 }

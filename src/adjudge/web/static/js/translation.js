@@ -9,7 +9,6 @@ import { Sheet } from "./sheet.js";
 /** @typedef {import("./marks.js").Judged} Judged */
 /** @typedef {import("./marks.js").Span} Span */
 /** @typedef {import("./marks.js").Severity} Severity */
-/** @typedef {import("./sheet.js").Language} Language */
 /** @typedef {import("./item.js").ItemView} ItemView */
 
 const LOW = 66; // a lower rating without a mark is asked about, as in the ESA campaigns
