@@ -66,12 +66,20 @@ async function find(query) {
 /**
  * Parsed by the browser as XML, in which no script runs.
  * @param {string} number
+ * @returns {Promise<Element>}
  */
-async function askFigure(number) {
-  const response = await fetch(`/api/figure?number=${number}`).catch(() => null);
-  if (!response?.ok) throw new Error("The figure did not come: is adjudge serve still there? Reload this page.");
-  const svg = new DOMParser().parseFromString(await response.text(), "image/svg+xml").documentElement;
-  return document.importNode(svg, true);
+function askFigure(number) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", `/api/figure?number=${number}`);
+    request.responseType = "document";
+    request.addEventListener("loadend", () => {
+      const svg = request.status === 200 && request.responseXML?.documentElement;
+      if (svg) resolve(document.importNode(svg, true));
+      else reject(new Error("The figure did not come: is adjudge serve still there? Reload this page."));
+    });
+    request.send();
+  });
 }
 
 /** One after the other, as they are drawn: segments must not wait for a free connection. */
