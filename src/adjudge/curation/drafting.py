@@ -29,7 +29,7 @@ from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import object_schema, read_object
 from adjudge.judges._prompts import judged_texts
-from adjudge.judges._replies import shown
+from adjudge.judges._replies import or_error, shown
 from adjudge.metrics.bridge import Answered, Program, accepted, find_program
 
 __all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
@@ -62,24 +62,19 @@ class AskTranslation(SourceQuestion[str]):
 
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[str | AnswerError]:
         """Ask for one after the other: which is which does not depend on who answers first."""
-        return [await self._translate(subject, ask) for _ in subject.systems]
-
-    async def _translate(self, subject: Subject, ask: Ask) -> str | AnswerError:
         facts = {"language": target_language(subject.lp)}
+        about = About(judge=self.name, stage="translation", subject=subject, wants="translation", facts=facts)
         room = max(_ROOM, _ROOM_EACH * len(subject.source))
-        try:
-            answer = await ask(
-                self.messages(subject),
-                about=About(
-                    judge=self.name, stage="translation", subject=subject, wants="translation", facts=facts
-                ),
-                read=partial(read_reply, subject=subject),
-                schema=_SCHEMA,
-                sampling=Sampling(temperature=self.temperature, max_tokens=room),
-            )
-        except AnswerError as error:
-            return error
-        return answer.value
+        put = partial(
+            ask,
+            self.messages(subject),
+            about=about,
+            read=partial(read_reply, subject=subject),
+            schema=_SCHEMA,
+            sampling=Sampling(temperature=self.temperature, max_tokens=room),
+        )
+        answers = [await or_error(put()) for _ in subject.systems]
+        return [answer if isinstance(answer, AnswerError) else answer.value for answer in answers]
 
 
 def read_reply(reply: Reply, subject: Subject) -> str:
