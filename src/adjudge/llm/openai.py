@@ -99,12 +99,15 @@ def read_envelope(
     if finish == "stop" and not with_calls:
         refuse_calls(message.get("tool_calls"))
     is_whole = finish == "stop"
+    # Thinking that comes apart from the answer is shown and never read, so its shape may be any.
+    said = (message.get(key) for key in ("reasoning_content", "reasoning"))
+    apart = (words for words in said if isinstance(words, str) and words)
     return Reply(
         text=text,
         model=read_model(value.get("model"), redactor),
         finish=finish,
         usage=read_usage(value.get("usage"), provider.cached),
-        reasoning=read_words(_thinking(message) or thought, redactor),
+        reasoning=read_words(next(apart, thought), redactor),
         logprobs=_logprobs(choice.get("logprobs"), text, redactor, may_lack=may_lack) if is_whole else (),
         calls=_calls(message, provider.state, redactor) if with_calls and is_whole else (),
     )
@@ -158,12 +161,6 @@ def _thought(value: object) -> str:
         if isinstance(value, list)
         else ""
     )
-
-
-def _thinking(message: dict[str, Any]) -> str:
-    """Thinking that comes apart from the answer; it is shown and never read, so its shape may be any."""
-    said = (message.get(key) for key in ("reasoning_content", "reasoning"))
-    return next((words for words in said if isinstance(words, str) and words), "")
 
 
 def _calls(message: dict[str, Any], state: str, redactor: Redactor) -> tuple[ToolCall, ...]:
