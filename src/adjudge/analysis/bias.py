@@ -382,31 +382,34 @@ class Biases(Framed):
         ]
 
 
-def _results(bias: Bias) -> Iterator[tuple[str, str, Result]]:
+def _results(bias: Bias) -> list[tuple[str, str, Result]]:
     """Every number of one annotator on one criterion: kind of bias, name, result."""
+    found: list[tuple[str, str, Result | None]] = []
     if (position := bias.position) is not None:
-        yield "position", "same verdict in both orders", position.consistency
-        yield "position", "chose the first", position.first
-        yield "position", "chose the second", position.second
-        yield "position", "chose neither", position.tie
-        yield "position", "first wins both orders, less second", position.lean
-    if bias.repeat is not None:
-        yield "chance", "same verdict in two samples", bias.repeat
+        found += [
+            ("position", "same verdict in both orders", position.consistency),
+            ("position", "chose the first", position.first),
+            ("position", "chose the second", position.second),
+            ("position", "chose neither", position.tie),
+            ("position", "first wins both orders, less second", position.lean),
+        ]
+    found.append(("chance", "same verdict in two samples", bias.repeat))
     if (length := bias.length) is not None:
-        yield "length", "points of the longer", length.longer
-        for name, result in (("by gold", length.gold), ("beyond gold", length.beyond_gold)):
-            if result is not None:
-                yield "length", f"points of the longer, {name}", result
+        found += [
+            ("length", "points of the longer", length.longer),
+            ("length", "points of the longer, by gold", length.gold),
+            ("length", "points of the longer, beyond gold", length.beyond_gold),
+        ]
     if (family := bias.family) is not None:
-        yield f"family {family.family}", "points of its own", family.own
-        for name, result in (
-            ("by other judges", family.others),
-            ("beyond other judges", family.beyond_others),
-            ("by gold", family.gold),
-            ("beyond gold", family.beyond_gold),
-        ):
-            if result is not None:
-                yield f"family {family.family}", f"points of its own, {name}", result
+        kind = f"family {family.family}"
+        found += [
+            (kind, "points of its own", family.own),
+            (kind, "points of its own, by other judges", family.others),
+            (kind, "points of its own, beyond other judges", family.beyond_others),
+            (kind, "points of its own, by gold", family.gold),
+            (kind, "points of its own, beyond gold", family.beyond_gold),
+        ]
+    return [(kind, name, result) for kind, name, result in found if result is not None]
 
 
 @settings

@@ -235,8 +235,7 @@ def error_free(run: Given, gold: Given | None, settings: ErrorFreeSettings) -> E
     """
     if gold is None:
         raise UsageError("error_free compares a run with gold: give both")
-    (found,) = error_free_of_runs({"run": run}, gold, settings).values()
-    return found
+    return error_free_of_runs({"run": run}, gold, settings)["run"]
 
 
 def error_free_of_runs(

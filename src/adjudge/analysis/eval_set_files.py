@@ -80,10 +80,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
         DataError: a file is not what it should be.
         UsageError: no such language pair, gold or metric, or two metrics of one name.
     """
-    path, lp = find_path(path, lp)
-    form = detect(path)
-    source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
-    read = partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
+    source, read = _open(path, lp, weights)
     names = () if gold is None else gold or source.default_gold(preferred)
     golds = {}
     for each in names:
@@ -124,15 +121,20 @@ def read_one(
         DataError: a file is not what it should be.
         UsageError: no such language pair, gold or metric.
     """
-    path, lp = find_path(path, lp)
-    form = detect(path)
-    source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
-    read = partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
+    source, read = _open(path, lp, weights)
     found = source.read_gold(name) if kind == "gold" else source.read_metric(name)
     found = found or _read_file(name, source, read, kind)
     _check_weights(weights, [found[1]])
     one = {found[0]: replace(found[1], scores=replace(found[1].scores, name=found[0]))}
     return source.eval_set(one, {}) if kind == "gold" else source.eval_set({}, one)
+
+
+def _open(path: Path | str, lp: str | None, weights: str | None) -> tuple[_Source, partial[Found]]:
+    """A folder or a test set, and what reads a file of scores of it."""
+    path, lp = find_path(path, lp)
+    form = detect(path)
+    source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
+    return source, partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
 
 
 def _check_weights(weights: str | None, found: Sequence[Found]) -> None:

@@ -21,7 +21,7 @@ from adjudge.analysis.eval_set import EvalSet, Level, ScoreSet, row_means
 from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
 from adjudge.core.columns import Column, Framed
 from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
-from adjudge.core.verb import Alpha, Names, Option, Seed, settings, split_names
+from adjudge.core.verb import Alpha, Names, Option, Seed, settings, split_names, split_numbers
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import Compat
 from adjudge.stats.judged import Average, Floats, Result
@@ -71,13 +71,7 @@ def _one_or_several(value: object) -> object:
 
 
 def _read_bins(value: object) -> object:
-    split = split_names(value)
-    if not isinstance(value, str) or not isinstance(split, tuple):
-        return split
-    try:
-        return tuple(map(int, split))
-    except ValueError:
-        raise ValueError("whole numbers with commas between") from None
+    return split_numbers(value, int, "whole numbers with commas between")
 
 
 @settings

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from pydantic import BeforeValidator
 
 from adjudge.analysis.eval_set import length_names, source_lengths
 from adjudge.analysis.preferences import numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.span_matching import (
     RULES,
     THRESHOLD,
@@ -240,16 +241,12 @@ def _without_repeats(judged: Judgements) -> tuple[Judgements, list[str]]:
 
 
 def _annotations(judged: Judgements, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
-    found: defaultdict[Key, list[Annotation]] = defaultdict(list)
-    names = set()
-    for record in judged.records:
-        if isinstance(record, Annotation) and lp in {None, record.lp}:
-            names.add(record.annotator)
-            if annotator in {None, record.annotator}:
-                found[Key(record.lp, record.segment, record.system)].append(record)
+    there = [r for r in judged.records if isinstance(r, Annotation) and lp in {None, r.lp}]
+    names = {r.annotator for r in there}
     if annotator is not None and annotator not in names:
         raise UsageError(f"{judged.name} has no annotator {annotator!r}; it has {_some(sorted(names))}")
-    return dict(found)
+    chosen = (r for r in there if annotator in {None, r.annotator})
+    return grouped((Key(r.lp, r.segment, r.system), r) for r in chosen)
 
 
 class _Texts:
@@ -702,8 +699,7 @@ def spans(run: Given, gold: Given | None, settings: SpanSettings) -> SpanCompari
     """
     if gold is None:
         raise UsageError("spans compares a run with gold: give both")
-    (found,) = spans_of_runs({"run": run}, gold, settings).values()
-    return found
+    return spans_of_runs({"run": run}, gold, settings)["run"]
 
 
 def spans_of_runs(
@@ -867,8 +863,7 @@ def severity_confusion(run: Given, gold: Given | None, settings: MarkSettings) -
     """
     if gold is None:
         raise UsageError("severity_confusion compares a run with gold: give both")
-    (found,) = severity_confusions({"run": run}, gold, settings).values()
-    return found
+    return severity_confusions({"run": run}, gold, settings)["run"]
 
 
 def severity_confusions(

@@ -321,7 +321,7 @@ def _bias(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iter
 BREAK: Final = 300.0
 """Seconds; what is longer is a break and no work."""
 
-_WINDOW: Final = 15  # segments that are averaged
+_WINDOW: Final = 15  # segments that are averaged; who judged fewer is left out
 _BINS: Final = 100
 _EDGE: Final = slice(5, 10)  # bins at the start, without the first which hold the tutorial's habits
 
@@ -366,7 +366,7 @@ def median_seconds(annotators: Sequence[str], seconds: Floats) -> tuple[float, f
     return float(np.median(seconds)), float(np.mean(medians))
 
 
-def progress_curve(people: Sequence[Floats], *, bins: int = _BINS, window: int = _WINDOW) -> Floats:
+def progress_curve(people: Sequence[Floats], *, bins: int = _BINS) -> Floats:
     """Mean seconds of a segment by how much of the work is done.
 
     Breaks of more than 300 s become the person's median; each person is smoothed by a moving average and
@@ -376,14 +376,13 @@ def progress_curve(people: Sequence[Floats], *, bins: int = _BINS, window: int =
     Args:
         people: of each person, seconds of the segments in the order of work.
         bins: from the start to the end of the work.
-        window: segments that are averaged; who judged fewer is left out.
     """
     found: list[list[float]] = [[] for _ in range(bins)]
     for seconds in people:
-        if len(seconds) < window:
+        if len(seconds) < _WINDOW:
             continue
         steady = np.where(seconds > BREAK, np.median(seconds), seconds)
-        smooth = np.convolve(steady, np.full(window, 1 / window), mode="valid")
+        smooth = np.convolve(steady, np.full(_WINDOW, 1 / _WINDOW), mode="valid")
         for place, value in enumerate(smooth.tolist()):
             found[place * bins // len(smooth)].append(value)
     return np.array([np.mean(values) for values in found if values])

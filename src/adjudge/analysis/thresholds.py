@@ -7,7 +7,6 @@ Which translations are bad is said by the errors that people marked, or by the s
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from adjudge.analysis.compare import every_part
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
+from adjudge.analysis.segment_scores import grouped
 from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol
 from adjudge.core.record import Annotation, Record
@@ -62,10 +62,7 @@ def bad_by_severity(records: Iterable[Record], severity: Severity) -> dict[Key, 
             f"gold marks no {severity} errors, for it is of protocol {of}: say below which score a "
             "translation is bad, --bad NUMBER"
         )
-    marked: defaultdict[Key, list[bool]] = defaultdict(list)
-    for r in judged:
-        if r.protocol in could:
-            marked[r.lp, r.segment, r.system].append(_marks(r, graver))
+    marked = grouped(((r.lp, r.segment, r.system), _marks(r, graver)) for r in judged if r.protocol in could)
     return {key: 2 * sum(each) >= len(each) for key, each in marked.items()}
 
 

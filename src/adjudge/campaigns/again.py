@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, func, insert, select
 
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_agreement import (
     LEAST_SHARED,
     THRESHOLD,
@@ -81,9 +82,7 @@ def adjudicate(campaign: Campaign, now: float, *, actor: str, numbers: Collectio
             is None
         ):
             raise UsageError("adjudications are for adjudicators, and this campaign has none; add one first")
-    by_task: defaultdict[int, list[AnyRow]] = defaultdict(list)
-    for row in _finished(campaign, numbers):
-        by_task[row.task_id].append(row)
+    by_task = grouped((row.task_id, row) for row in _finished(campaign, numbers))
     work = [rows for rows in by_task.values() if len(rows) > 1]
     return _send_marked(campaign, work, "adjudication", now, actor)
 

@@ -20,6 +20,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
 from adjudge.analysis.preferences import VERDICTS, numbered
+from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_agreement import met_by_both, score_agreement
 from adjudge.analysis.study_people import FEWEST, means_by_system, strictness
 from adjudge.analysis.study_pieces import Mark, wilson_interval
@@ -647,9 +648,7 @@ def _listed(ends: Interval | None) -> list[float] | None:
 def _dashboard_people(
     seen: Sequence[Seen], twice: Sequence[tuple[Seen, Seen]], progress: Progress
 ) -> list[dict[str, Any]]:
-    own: dict[int, list[Seen]] = {}
-    for one in seen:
-        own.setdefault(one.person, []).append(one)
+    own = grouped((one.person, one) for one in seen)
     means = means_by_system((one.system, one.score) for one in seen if not one.other)
     alike = _alike(twice)
     every = np.array([one.seconds for one in seen])

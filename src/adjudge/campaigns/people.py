@@ -278,8 +278,7 @@ def enter(campaign: Campaign, secret: str, now: float) -> str:
         found = connection.execute(chosen).first()
     if found is None or found.revoked_at is not None:  # whoever guesses keeps nobody from writing
         raise AccessError("this link is not valid (any more); ask the organiser for a new one")
-    with campaign.database.writing() as connection:
-        return _start(connection, campaign, read_person(found), now)
+    return _start(campaign, read_person(found), now)
 
 
 def sign_in(campaign: Campaign, name: str, password: str, now: float) -> str:
@@ -296,8 +295,7 @@ def sign_in(campaign: Campaign, name: str, password: str, now: float) -> str:
     known = None if found is None else found.password_hash
     if not is_password(known, password) or found is None:
         raise AccessError("name and password do not belong together")
-    with campaign.database.writing() as connection:
-        return _start(connection, campaign, read_person(found), now)
+    return _start(campaign, read_person(found), now)
 
 
 def who(campaign: Campaign, cookie: str, now: float) -> Person | None:
@@ -320,11 +318,12 @@ def leave(campaign: Campaign, cookie: str) -> None:
         connection.execute(delete(session).where(session.c.hash == hash_of(cookie)))
 
 
-def _start(connection: Connection, campaign: Campaign, found: Person, now: float) -> str:
+def _start(campaign: Campaign, found: Person, now: float) -> str:
     cookie = secrets.token_urlsafe(32)
     old = (session.c.person_id == found.id) & (session.c.created_at < now - LONGEST)
-    connection.execute(delete(session).where(old))
     values = {"hash": hash_of(cookie), "person_id": found.id, "created_at": now, "seen_at": now}
-    connection.execute(insert(session).values(**values))
-    write_audit(connection, campaign.id, now, actor=found.name, action="enter")
+    with campaign.database.writing() as connection:
+        connection.execute(delete(session).where(old))
+        connection.execute(insert(session).values(**values))
+        write_audit(connection, campaign.id, now, actor=found.name, action="enter")
     return cookie

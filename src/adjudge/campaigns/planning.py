@@ -7,15 +7,16 @@ disagree most: translations that people should see first.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import cycle, pairwise, zip_longest
+from itertools import chain, cycle, pairwise, zip_longest
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjudge.analysis.segment_scores import grouped
 from adjudge.campaigns.items import Shown
 from adjudge.campaigns.settings import CampaignSettings, CheckKind
 from adjudge.campaigns.tasks import Item, Priorities, Task
@@ -106,9 +107,9 @@ def _batches_of_lps(tasks: Iterable[Task], batches: list[int | None]) -> dict[st
 
 def _ordered(tasks: Sequence[Task], settings: CampaignSettings, draw: Random) -> list[Task]:
     """Document by document, or in rounds of one task of each system; both in an order that is drawn."""
-    groups: defaultdict[object, list[Task]] = defaultdict(list)
-    for task in tasks:
-        groups[task.systems if settings.balance == "systems" else _document(task)].append(task)
+    groups = grouped(
+        (task.systems if settings.balance == "systems" else _document(task), task) for task in tasks
+    )
     drawn = list(groups.values())
     draw.shuffle(drawn)
     for group in drawn:
@@ -146,10 +147,7 @@ def _groups(tasks: Iterable[Task], settings: CampaignSettings) -> Iterator[list[
     if settings.balance == "systems":
         yield from ([task] for task in tasks)
         return
-    documents: defaultdict[tuple[str, str], list[Task]] = defaultdict(list)
-    for task in tasks:
-        documents[_document(task)].append(task)
-    yield from documents.values()
+    yield from grouped((_document(task), task) for task in tasks).values()
 
 
 def _spread(tasks: Sequence[Task], weights: Sequence[int], settings: CampaignSettings) -> list[list[Task]]:
@@ -249,10 +247,7 @@ def disagreement(metrics: Sequence[Scores]) -> Priorities:
     """
     if len(metrics) < 2:
         raise UsageError(f"disagreement needs the scores of two metrics or judges, got {len(metrics)}")
-    found: defaultdict[_Key, list[float]] = defaultdict(list)
-    for scores in metrics:
-        for key, value in _standardised(scores).items():
-            found[key].append(value)
+    found = grouped(chain.from_iterable(_standardised(scores).items() for scores in metrics))
     spreads = {key: float(np.std(values)) for key, values in found.items() if len(values) > 1}
     if not spreads:
         raise DataError("no translation is scored by two of the metrics: are they of one test set?")

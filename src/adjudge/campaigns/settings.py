@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib.resources import files
@@ -195,18 +195,15 @@ class CampaignSettings:
     code_fail: Annotated[str, Option(help="Completion code for who did not.")] = ""
 
     def __post_init__(self) -> None:
-        for why in self._contradictions(find_campaign_protocol(self.protocol)):
-            raise UsageError(why)
-
-    def _contradictions(self, protocol: CampaignProtocol) -> Iterator[str]:
+        protocol = find_campaign_protocol(self.protocol)
         if self.checks_first and self.assignment != "static":
-            yield f"checks_first: only static batches have an order, not {self.assignment}"
+            raise UsageError(f"checks_first: only static batches have an order, not {self.assignment}")
         if self.control and not protocol.is_given_spans:
-            yield f"control: protocol {self.protocol} marks nothing beforehand; esa-ai does"
+            raise UsageError(f"control: protocol {self.protocol} marks nothing beforehand; esa-ai does")
         if self.half_steps and self.protocol != "sqm":
-            yield f"half_steps: only sqm has them, not {self.protocol}"
+            raise UsageError(f"half_steps: only sqm has them, not {self.protocol}")
         if self.critical and "critical" not in protocol.severities:
-            yield f"critical: only mqm has such errors, not {self.protocol}"
+            raise UsageError(f"critical: only mqm has such errors, not {self.protocol}")
 
 
 def render_settings(settings: CampaignSettings) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
 
+from adjudge.analysis.segment_scores import grouped
 from adjudge.campaigns.database import Campaign, item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
 from adjudge.campaigns.settings import Shows
@@ -291,9 +292,10 @@ def make_tasks(
         DataError: there is nothing to judge.
     """
     making = _Making(shows=shows, pairs=pairs, given=given, priorities=priorities or {}, media=media or {})
+    documents = grouped(((one.lp, one.document or f"#{one.segment}"), one) for one in test_set)
     tasks = [
         task
-        for (lp, _), segments in _documents(test_set).items()
+        for (lp, _), segments in documents.items()
         for systems in _groups(segments, shows)
         if (task := _task(making, lp, segments, systems)) is not None
     ]
@@ -302,14 +304,6 @@ def make_tasks(
         wanted = wanted if pairs is None else "a pair that was asked for"
         raise DataError(f"test set {test_set.name!r} has nothing to judge: no segment has {wanted}")
     return tasks
-
-
-def _documents(test_set: TestSet) -> dict[tuple[str, str], list[Segment]]:
-    """Segments by document; one without a document stands alone."""
-    found: dict[tuple[str, str], list[Segment]] = {}
-    for segment in test_set:
-        found.setdefault((segment.lp, segment.document or f"#{segment.segment}"), []).append(segment)
-    return found
 
 
 def _groups(segments: Sequence[Segment], shows: Shows) -> Iterator[tuple[str, ...]]:

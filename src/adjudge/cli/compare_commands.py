@@ -15,7 +15,7 @@ from adjudge.analysis.gate import Gate, GateRow, GateSettings, Verdict, gate, ve
 from adjudge.analysis.power import Plan, PowerSettings, Separation, separations
 from adjudge.analysis.rank import Ranking, RankSettings, rank, rank_by_criterion
 from adjudge.analysis.score import scored
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import grouped, score_records
 from adjudge.cli.options import (
     FormatOption,
     MaxFailedOption,
@@ -401,10 +401,8 @@ def power_command(
     whole = scored(Path(what[0]), settings, needed=True)
     by_annotator = {}
     if whole.judgements is not None and len(whole.judgements.annotators) > 1:
-        apart: dict[str, list[Record]] = {}
-        for record in whole.judgements.records:
-            if settings.lp in {None, record.lp}:
-                apart.setdefault(record.annotator, []).append(record)
+        records = (one for one in whole.judgements.records if settings.lp in {None, one.lp})
+        apart = grouped((one.annotator, one) for one in records)
         by_annotator = {
             name: score_records(own, weights=settings.weights, criterion=settings.criterion)
             for name, own in apart.items()

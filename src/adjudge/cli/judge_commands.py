@@ -35,7 +35,6 @@ from adjudge.runs.job import NOWHERE, CalibrateSettings, ForecastSettings, RunSe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from decimal import Decimal
 
     from adjudge.analysis.preferences import TieAgreement, TieCalibration
     from adjudge.core.judge import Judge
@@ -243,23 +242,21 @@ def _span(found: Forecast) -> str:
 
 
 def _table(found: Forecast, notes: list[str]) -> Table:
+    from adjudge.llm.money import render_price
+
+    price = ["price", "unknown", "unknown", "unknown"]
+    if found.price is not None:
+        name = f"price, {found.currency}" if found.currency else "price"
+        price = [name, *(render_price(part, "") for part in found.price)]
     rows = [
         ["units", "", f"{found.units:,}", ""],
         ["calls", *(f"{count:,}" for count in found.calls)],
         ["prompt tokens", *(f"{count:,}" for count in found.prompt)],
         ["completion tokens", *(f"{count:,}" for count in found.completion)],
-        _price_row(found.price, found.currency),
+        price,
         ["minutes", "", "unknown" if found.seconds is None else f"{found.seconds / 60:,.1f}", ""],
     ]
     return Table(columns=["", ">at least", ">typically", ">at most"], rows=rows, notes=notes)
-
-
-def _price_row(price: tuple[Decimal, ...] | None, currency: str) -> list[str]:
-    from adjudge.llm.money import render_price
-
-    if price is None:
-        return ["price", "unknown", "unknown", "unknown"]
-    return [f"price, {currency}" if currency else "price", *(render_price(part, "") for part in price)]
 
 
 def _schema_note(job: Job) -> Iterator[str]:

@@ -343,16 +343,11 @@ def _is_campaign(path: Path) -> bool:
 
 
 def _campaign(path: Path) -> Judgements:
-    from adjudge.campaigns.campaign import open_campaign
-    from adjudge.campaigns.exporting import export_campaign
+    from adjudge.cli.people_commands import read_campaign
     from adjudge.formats.file_content import content_of
     from adjudge.formats.read import Judgements
 
-    campaign = open_campaign(path)
-    try:
-        content = content_of(export_campaign(campaign))
-    finally:
-        campaign.database.close()
+    content = content_of(read_campaign(path))
     for what, amount in content.met.items():
         print_note(f"adjudge: {path}: left out {amount:,} {what}")
     records = tuple(content.records or ())

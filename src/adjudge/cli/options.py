@@ -50,6 +50,7 @@ __all__ = [
     "naming_the_nearest",
     "print_note",
     "print_result",
+    "print_tables",
     "print_text",
     "progress_bar",
     "read_settings",
@@ -318,6 +319,14 @@ def print_result(
     sys.stdout.write(name_invisible(text) if sys.stdout.isatty() else text)
     for note in () if is_for_people(form) else notes:
         print_note(note)
+
+
+def print_tables(form: TableFormat, tables: Iterable[Table]) -> None:
+    """Print several tables for people, with an empty line between two."""
+    for place, table in enumerate(tables):
+        if place:
+            print()
+        print_result(form, table, {})
 
 
 def print_text(text: str) -> None:

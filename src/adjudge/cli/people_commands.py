@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 from annotated_types import Ge
 
-from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result
+from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result, print_tables
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, settings
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
@@ -190,10 +190,7 @@ def campaign_analyse_command(
     if form in {"json", "csv", "tsv"}:
         print_result(form, analysis_rows(found), analysis_data(found))
         return
-    for place, table in enumerate(analysis_tables(found)):
-        if place:
-            print()
-        print_result(form, table, {})
+    print_tables(form, analysis_tables(found))
 
 
 def read_campaign(path: Path, batches: Path | None = None) -> CampaignFile:

@@ -33,6 +33,7 @@ from adjudge.cli.options import (
     is_for_people,
     print_note,
     print_result,
+    print_tables,
     progress_bar,
 )
 from adjudge.core.scores import Scores, listed
@@ -382,10 +383,7 @@ def reproduce_command(
         drawn = [path for figure in reproduction_figures(found) for path in figure.write(figures)]
         print_note(f"Figures in {figures}: {len(drawn)} files")
     if is_for_people(form):
-        for place, table in enumerate(reproduction_tables(found)):
-            if place:
-                print()
-            print_result(form, table, {})
+        print_tables(form, reproduction_tables(found))
         return
     print_result(form, reproduction_rows(found), reproduction_data(found), (*found.notes, summary(found)))
 

@@ -126,10 +126,8 @@ class Weights:
         raise UsageError(f"weights {self.name!r} have no rule for a {what} error; {mend}")
 
     def _times(self, category: str | None) -> float:
-        for name in () if category is None else (category, category.split("/", 1)[0]):
-            if name in self.multipliers:
-                return self.multipliers[name]
-        return 1
+        names = () if category is None else (category, category.split("/", 1)[0])
+        return next((self.multipliers[name] for name in names if name in self.multipliers), 1)
 
     @staticmethod
     def _keys(severity: Severity, category: str | None) -> list[str]:

@@ -7,12 +7,12 @@ number: nothing that computes a score accepts one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
-from adjudge.core.wording import count, form
+from adjudge.core.wording import check_one_of, count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
 __all__ = [
@@ -86,11 +86,11 @@ class ErrorSpan:
 
     def __post_init__(self) -> None:
         """Refuse what no score could be computed from."""
-        _one_of("severity", self.severity, SEVERITIES)
-        _one_of("side", self.side, _SIDES)
-        _one_of("match", self.match, _MATCHES)
+        check_one_of("severity", self.severity, SEVERITIES, DataError)
+        check_one_of("side", self.side, _SIDES, DataError)
+        check_one_of("match", self.match, _MATCHES, DataError)
         if self.category is not None:
-            _one_of("category", self.category, CATEGORIES)
+            check_one_of("category", self.category, CATEGORIES, DataError)
         if self.confidence is not None and not 0 <= self.confidence <= 1:
             raise DataError(f"confidence must be from 0 to 1, got {self.confidence!r}")
         if (self.start is None) != (self.end is None):
@@ -153,7 +153,7 @@ class Annotation:
         elif protocol.needs_rating:
             raise DataError(f"protocol {self.protocol} needs a rating for {self.system} {self.segment}")
         for severity, amount in self.counts.items():
-            _one_of("severity", severity, SEVERITIES)
+            check_one_of("severity", severity, SEVERITIES, DataError)
             if amount < 0:
                 raise DataError(f"a count of {severity} errors must be 0 or more, got {amount!r}")
         for sample in self.samples:
@@ -208,7 +208,7 @@ class Preference:
 
     def __post_init__(self) -> None:
         for verdict in (self.verdict, *self.orders, *self.samples):
-            _one_of("verdict", verdict, get_args(Verdict))
+            check_one_of("verdict", verdict, get_args(Verdict), DataError)
         if self.systems[0] == self.systems[1]:
             raise DataError(f"a preference needs two different systems, got {self.systems[0]!r} twice")
         if self.is_undecided and self.verdict != "E":
@@ -249,7 +249,7 @@ class Failure:
     criterion: str | None = None
 
     def __post_init__(self) -> None:
-        _one_of("reason", self.reason, FAILURE_REASONS)
+        check_one_of("reason", self.reason, FAILURE_REASONS, DataError)
 
 
 Record = Annotation | Preference | Failure
@@ -258,11 +258,6 @@ Record = Annotation | Preference | Failure
 def are_by_criteria(records: Iterable[Record]) -> bool:
     """Whether some of these are of one criterion of their segment each, and not of a whole translation."""
     return any(find_protocol(record.protocol).has_criteria for record in records)
-
-
-def _one_of(what: str, value: object, known: Collection[str]) -> None:
-    if value not in known:
-        raise DataError(f"{what} must be one of {', '.join(known)}; got {value!r}")
 
 
 def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:

@@ -55,6 +55,7 @@ __all__ = [
     "option_of",
     "settings",
     "split_names",
+    "split_numbers",
     "takes",
 ]
 
@@ -255,16 +256,25 @@ def split_names(value: object) -> object:
     return tuple(value) if isinstance(value, Sequence) else value
 
 
-def _read_numbers(value: object) -> object:
-    if isinstance(value, int | float):
-        return (value,)
+def split_numbers(value: object, kind: type[float], wanted: str) -> object:
+    """Split a text at its commas and read each part as a number; every other value as `split_names`.
+
+    Raises:
+        ValueError: a part is no such number; says what is wanted.
+    """
     split = split_names(value)
     if not isinstance(value, str) or not isinstance(split, tuple):
         return split
     try:
-        return tuple(map(float, split))
+        return tuple(map(kind, split))
     except ValueError:
-        raise ValueError("numbers with commas between, such as 0.1,0.5") from None
+        raise ValueError(wanted) from None
+
+
+def _read_numbers(value: object) -> object:
+    if isinstance(value, int | float):
+        return (value,)
+    return split_numbers(value, float, "numbers with commas between, such as 0.1,0.5")
 
 
 Names = Annotated[Sequence[str], BeforeValidator(split_names)]

@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Annotated, ClassVar, Final
 
 from annotated_types import Ge
@@ -29,8 +29,8 @@ from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import object_schema, read_object
 from adjudge.judges._prompts import judged_texts
-from adjudge.judges._replies import shown
-from adjudge.metrics.bridge import Answered, Command, find_program, read_answers, read_refusal, split_command
+from adjudge.judges._replies import or_error, shown
+from adjudge.metrics.bridge import Answered, Program, accepted, find_program
 
 __all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
 
@@ -62,24 +62,19 @@ class AskTranslation(SourceQuestion[str]):
 
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[str | AnswerError]:
         """Ask for one after the other: which is which does not depend on who answers first."""
-        return [await self._translate(subject, ask) for _ in subject.systems]
-
-    async def _translate(self, subject: Subject, ask: Ask) -> str | AnswerError:
         facts = {"language": target_language(subject.lp)}
+        about = About(judge=self.name, stage="translation", subject=subject, wants="translation", facts=facts)
         room = max(_ROOM, _ROOM_EACH * len(subject.source))
-        try:
-            answer = await ask(
-                self.messages(subject),
-                about=About(
-                    judge=self.name, stage="translation", subject=subject, wants="translation", facts=facts
-                ),
-                read=partial(read_reply, subject=subject),
-                schema=_SCHEMA,
-                sampling=Sampling(temperature=self.temperature, max_tokens=room),
-            )
-        except AnswerError as error:
-            return error
-        return answer.value
+        put = partial(
+            ask,
+            self.messages(subject),
+            about=about,
+            read=partial(read_reply, subject=subject),
+            schema=_SCHEMA,
+            sampling=Sampling(temperature=self.temperature, max_tokens=room),
+        )
+        answers = [await or_error(put()) for _ in subject.systems]
+        return [answer if isinstance(answer, AnswerError) else answer.value for answer in answers]
 
 
 def read_reply(reply: Reply, subject: Subject) -> str:
@@ -159,13 +154,12 @@ def check_names(test_set: TestSet, names: Sequence[str]) -> None:
         raise UsageError(f"{test_set.name!r} has {taken[0]!r} already; give another --name")
 
 
-_OUTPUT: Final = 4 * 2**20  # bytes that any number of answers may have
-_OUTPUT_EACH: Final = 64 * 2**10
+_ROOM_OF_ANSWER: Final = 64 * 2**10  # bytes
 _KEYS: Final = {"id", "translation"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandTranslator:
+class CommandTranslator(Program):
     """Any command that translates JSON lines; `runs` drives it like a metric.
 
     Args:
@@ -191,40 +185,19 @@ class CommandTranslator:
     found: dict[Key, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.batch < 1 or not 0 < self.time_limit < math.inf:
-            raise UsageError("batch must be 1 or more, and time_limit a number of seconds above 0")
+        self._check_limits()
         if not self._arguments:
             raise UsageError('--command needs a program, such as --command "python translate.py"')
         find_program(self._arguments[0])
-
-    @property
-    def block(self) -> int:
-        """Sources that it wants at a time."""
-        return self.batch
 
     def settings(self, lp: str) -> Mapping[str, str]:  # noqa: ARG002 (the program knows what it can do)
         """The command."""
         return {"command": shlex.join(self._arguments)}
 
-    def corpus_score(self, subjects: Sequence[Subject]) -> None:  # noqa: ARG002 (nothing is scored)
-        """None."""
-        return
-
-    def stop(self) -> None:
-        """Kill the program, if it is running."""
-        self._program.stop()
-
     def annotate(self, subjects: Sequence[Subject]) -> list[Annotation | Failure]:
         """Translate; one start of the program. If it does not end well, nothing that it said is believed."""
-        asked = {f"u{number}": subject for number, subject in enumerate(subjects, start=1)}
-        answers: Mapping[str, Answered | AnswerError]
-        try:
-            lines = (_line(name, subject) for name, subject in asked.items())
-            raw = self._program.run(lines, most=_OUTPUT + _OUTPUT_EACH * len(asked))
-            answers = read_answers(raw, asked.keys())
-        except AnswerError as error:
-            answers = dict.fromkeys(asked, error)
-        return [self._record(subject, answers[name]) for name, subject in asked.items()]
+        asked = self._ask(subjects, _line, _ROOM_OF_ANSWER)
+        return [self._record(subject, answer) for subject, answer in asked]
 
     def _record(self, subject: Subject, answer: Answered | AnswerError) -> Annotation | Failure:
         try:
@@ -233,14 +206,6 @@ class CommandTranslator:
             return failure_of(self, subject, error.reason, error.detail)
         self.found[Key(subject.lp, subject.segment.segment, subject.system)] = text
         return annotation_of(self, subject, rationale=text)
-
-    @cached_property
-    def _arguments(self) -> tuple[str, ...]:
-        return split_command(self.command)
-
-    @cached_property
-    def _program(self) -> Command:
-        return Command(arguments=self._arguments, seconds=self.time_limit)
 
 
 def _line(name: str, subject: Subject) -> str:
@@ -256,10 +221,7 @@ def _line(name: str, subject: Subject) -> str:
 
 
 def _read(answer: Answered | AnswerError, subject: Subject) -> str:
-    if isinstance(answer, AnswerError):
-        raise answer
-    if (refusal := read_refusal(answer)) is not None:
-        raise refusal
-    if unknown := sorted(answer.keys() - _KEYS):
+    value = accepted(answer)
+    if unknown := sorted(value.keys() - _KEYS):
         raise AnswerError("schema", f"an answer has id and translation; got {unknown[0]!r}")
-    return read_translation(answer.get("translation"), subject.source)
+    return read_translation(value.get("translation"), subject.source)

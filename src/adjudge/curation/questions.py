@@ -141,10 +141,17 @@ class SourceQuestion(Question[T]):
     )
 
     def messages(self, subject: Subject) -> list[Message]:
-        """What is put to the model."""
+        """Sources before this one and the glossary, where there are any, then the source itself."""
         markers = self._loaded.piece("markers")
         system = self._loaded.message("system", "system", **language_names(subject.lp), markers=markers)
-        return [system, Message("user", _render_source(self._loaded, subject))]
+        name = language_names(subject.lp)["source_language"]
+        shown = self._loaded.piece("source", source_language=name, source=Quoted("source", subject.source))
+        before: Parts = ()
+        if subject.context:
+            quoted = [part for s in subject.context for part in (Quoted("context-source", s.source), "\n\n")]
+            before = (*self._loaded.piece("before", sources=tuple(quoted[:-1])), "\n\n")
+        parts = joined((*before, *render_terms(self._loaded, subject), *shown))
+        return [system, Message("user", parts)]
 
 
 @dataclass(frozen=True)
@@ -200,17 +207,6 @@ def blank(test_set: TestSet, names: Sequence[str]) -> TestSet:
     texts = dict.fromkeys(names, "")
     blanks = (replace(segment, translations=dict(texts), references={}, meta={}) for segment in test_set)
     return TestSet(name=test_set.name, segments=tuple(blanks))
-
-
-def _render_source(prompts: Prompts, subject: Subject) -> Parts:
-    """Sources before this one and the glossary, where there are any, then the source itself."""
-    name = language_names(subject.lp)["source_language"]
-    shown = prompts.piece("source", source_language=name, source=Quoted("source", subject.source))
-    before: Parts = ()
-    if subject.context:
-        quoted = [part for s in subject.context for part in (Quoted("context-source", s.source), "\n\n")]
-        before = (*prompts.piece("before", sources=tuple(quoted[:-1])), "\n\n")
-    return joined((*before, *render_terms(prompts, subject), *shown))
 
 
 CLASSIFIED: Final = "category_by_model"

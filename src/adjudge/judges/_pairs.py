@@ -27,7 +27,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._json import check_keys, object_schema, read_object, read_reasons, read_words
 from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
-from adjudge.judges._replies import Trust, check_reasons, shown
+from adjudge.judges._replies import Trust, check_reasons, or_error, shown
 
 __all__ = [
     "IDENTICAL",
@@ -410,8 +410,8 @@ class Comparison:
             facts={"criterion": self.criterion.name, "aspects": self.criterion.aspects},
         )
         drawn = _CODE if self.settings.profile == "code" and self.judge == "fire" else Sampling()
-        try:
-            answer = await ask(
+        answer = await or_error(
+            ask(
                 self.messages(subject),
                 about=about,
                 read=partial(self.read, subject=subject),
@@ -419,9 +419,8 @@ class Comparison:
                 schema=self.schema,
                 sampling=replace(drawn, logprobs=self.settings.strength == "logprob"),
             )
-        except AnswerError as error:
-            return error
-        return answer.value
+        )
+        return answer if isinstance(answer, AnswerError) else answer.value
 
     def messages(self, subject: Subject) -> list[Message]:
         """The criterion and the form, which all pairs share, then the texts."""

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from typing import Final, Literal, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.ask import Reply
 from adjudge.errors import AnswerError, FailureReason
@@ -34,11 +34,22 @@ __all__ = [
     "copied",
     "echoes",
     "is_refusal",
+    "or_error",
     "read_text",
     "shown",
     "unreadable",
     "unwrap",
 ]
+
+T = TypeVar("T")
+
+
+async def or_error(asked: Awaitable[T]) -> T | AnswerError:
+    """What was asked for, or why there is none."""
+    try:
+        return await asked
+    except AnswerError as error:
+        return error
 
 
 # How models decline, in the languages they decline in.

@@ -47,7 +47,7 @@ from adjudge.judges._prompts import (
     load_prompts,
     render_texts,
 )
-from adjudge.judges._replies import shown
+from adjudge.judges._replies import or_error, shown
 
 __all__ = ["Criteria"]
 
@@ -100,15 +100,16 @@ class Criteria(Prompted):
             wants="criterion",
             facts={"criterion": criterion.text},
         )
-        try:
-            answer = await ask(
+        answer = await or_error(
+            ask(
                 self.messages(subject, criterion),
                 about=about,
                 read=partial(read_verdict, judged=(*judged_texts(subject), criterion.text)),
                 schema=SCHEMA,
             )
-        except AnswerError as error:
-            return error
+        )
+        if isinstance(answer, AnswerError):
+            return answer
         return annotation_of(
             self,
             subject,

@@ -41,6 +41,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
+from adjudge.judges._replies import or_error
 from adjudge.judges._samples import TEMPERATURE, check_temperature, readable, vote
 
 __all__ = ["GembaV2", "reciprocal_rank_mean"]
@@ -133,10 +134,7 @@ class GembaV2(Prompted):
         """One sample: a list of errors, or why there is none."""
         about = self._errors.about(self.name, subject)
         sampling = Sampling(temperature=self.temperature)
-        try:
-            return await self._errors.put(self.messages(subject), about, ask, sampling=sampling)
-        except AnswerError as error:
-            return error
+        return await or_error(self._errors.put(self.messages(subject), about, ask, sampling=sampling))
 
     def score(self, marked: Marked, subject: Subject) -> float:
         """The score of one sample: minus the points of its errors."""

@@ -68,6 +68,7 @@ from adjudge.core.protocol import SEVERITIES as TYPOLOGY_SEVERITIES
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Subject
+from adjudge.core.wording import check_one_of
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked, either, errors_trust, place_errors
 from adjudge.judges._json import object_schema, pick_keys, read_object, read_reasons, read_truth
@@ -863,12 +864,8 @@ class MMad(Prompted):
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("strategy", self.strategy, get_args(Strategy)),
-            ("topic", self.topic, get_args(Topic)),
-        ):
-            if value not in known:
-                raise UsageError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+        check_one_of("strategy", self.strategy, get_args(Strategy))
+        check_one_of("topic", self.topic, get_args(Topic))
         if not 0 <= self.rounds <= MOST_ROUNDS:
             raise UsageError(f"rounds must be 0 to {MOST_ROUNDS}, got {self.rounds}")
         if self.topic != "severity" and debate_calls(self.strategy, self.rounds) == (0, 0):

@@ -14,8 +14,10 @@ from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import (
     fail_envelope,
     finish_of,
+    object_of,
     read_calls,
     read_count,
+    read_model,
     read_words,
     refuse_calls,
     render_turns,
@@ -112,8 +114,7 @@ class AnthropicDialect:
 
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
         """Read a reply; see `llm.dialect.Dialect`."""
-        if not isinstance(value, dict):
-            fail_envelope("an object", value)
+        value = object_of(value)
         content = value.get("content")
         if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
             fail_envelope("a list of blocks", content)
@@ -129,10 +130,9 @@ class AnthropicDialect:
             text, calls = _unwrap(text, calls)
         if not request.tools:
             refuse_calls(calls)
-        name = value.get("model")
         return Reply(
             text=read_words(text, redactor),
-            model=read_words(name, redactor) if isinstance(name, str) else "",
+            model=read_model(value.get("model"), redactor),
             finish=finish,
             usage=self.usage(value),
             reasoning=read_words(thought, redactor),

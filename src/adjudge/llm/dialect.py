@@ -25,11 +25,13 @@ __all__ = [
     "Dialect",
     "fail_envelope",
     "finish_of",
+    "object_of",
     "read_arguments",
     "read_calls",
     "read_count",
     "read_json_body",
     "read_logprobs",
+    "read_model",
     "read_words",
     "refuse_calls",
     "refuse_duplicate_keys",
@@ -176,6 +178,17 @@ def fail_envelope(wanted: str, came: object) -> NoReturn:
     raise AnswerError("bad_envelope", f"wanted {wanted}, got {_kind(came)}")
 
 
+def object_of(value: object, wanted: str = "an object") -> dict[str, Any]:
+    """An object of a body.
+
+    Raises:
+        AnswerError: bad_envelope; it is none.
+    """
+    if not isinstance(value, dict):
+        fail_envelope(wanted, value)
+    return value
+
+
 def _kind(value: object) -> str:
     """What came, without repeating it: it may be long, and it is not ours."""
     if value is None:
@@ -206,6 +219,11 @@ def read_words(text: str, redactor: Redactor) -> str:
     if "\0" in text:
         raise AnswerError("encoding", "the reply holds a NUL character")
     return redactor.text(text)
+
+
+def read_model(value: object, redactor: Redactor) -> str:
+    """The name of the model that answered; empty where the server does not say it."""
+    return read_words(value, redactor) if isinstance(value, str) else ""
 
 
 def finish_of(value: object, known: Mapping[str, str], broken: frozenset[str]) -> str:

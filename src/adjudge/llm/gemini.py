@@ -13,10 +13,12 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
+    object_of,
     only_of,
     read_calls,
     read_count,
     read_logprobs,
+    read_model,
     read_words,
     refuse_calls,
     render_turns,
@@ -103,10 +105,8 @@ class GeminiDialect:
 
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
         """Read a reply; see `llm.dialect.Dialect`."""
-        if not isinstance(value, dict):
-            fail_envelope("an object", value)
-        name = value.get("modelVersion")
-        model = read_words(name, redactor) if isinstance(name, str) else ""
+        value = object_of(value)
+        model = read_model(value.get("modelVersion"), redactor)
         feedback = value.get("promptFeedback")
         if isinstance(feedback, dict) and isinstance(feedback.get("blockReason"), str):
             text = read_words(f"the prompt was blocked: {feedback['blockReason'][:40]}", redactor)
@@ -160,9 +160,7 @@ def _parts(content: object, finish: str) -> list[dict[str, Any]]:
     """Parts of a reply; one that was cut or filtered, or is empty, may have none."""
     if content is None and finish != "stop":
         return []
-    if not isinstance(content, dict):
-        fail_envelope("content", content)
-    parts = content.get("parts")
+    parts = object_of(content, "content").get("parts")
     if parts is None:
         return []
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):

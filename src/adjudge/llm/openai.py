@@ -19,11 +19,13 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
+    object_of,
     only_of,
     read_arguments,
     read_calls,
     read_count,
     read_logprobs,
+    read_model,
     read_words,
     refuse_calls,
 )
@@ -78,12 +80,9 @@ def read_envelope(
         AnswerError: bad_envelope, count, encoding, logprob, server_error; of a tool call also parse, schema
             or ambiguous.
     """
-    if not isinstance(value, dict):
-        fail_envelope("an object", value)
+    value = object_of(value)
     choice = only_of(value.get("choices"), "choices")
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        fail_envelope("a message", message)
+    message = object_of(choice.get("message"), "a message")
     content, thought = _content(message.get("content"), text_parts=provider.text_parts)
     status = value.get("status")
     if isinstance(status, str) and status.lower() in _UNFINISHED:
@@ -100,13 +99,15 @@ def read_envelope(
     if finish == "stop" and not with_calls:
         refuse_calls(message.get("tool_calls"))
     is_whole = finish == "stop"
-    name = value.get("model")
+    # Thinking that comes apart from the answer is shown and never read, so its shape may be any.
+    said = (message.get(key) for key in ("reasoning_content", "reasoning"))
+    apart = (words for words in said if isinstance(words, str) and words)
     return Reply(
         text=text,
-        model=read_words(name, redactor) if isinstance(name, str) else "",
+        model=read_model(value.get("model"), redactor),
         finish=finish,
         usage=read_usage(value.get("usage"), provider.cached),
-        reasoning=read_words(_thinking(message) or thought, redactor),
+        reasoning=read_words(next(apart, thought), redactor),
         logprobs=_logprobs(choice.get("logprobs"), text, redactor, may_lack=may_lack) if is_whole else (),
         calls=_calls(message, provider.state, redactor) if with_calls and is_whole else (),
     )
@@ -160,14 +161,6 @@ def _thought(value: object) -> str:
         if isinstance(value, list)
         else ""
     )
-
-
-def _thinking(message: dict[str, Any]) -> str:
-    """Thinking that comes apart from the answer; it is shown and never read, so its shape may be any."""
-    for key in ("reasoning_content", "reasoning"):
-        if isinstance(message.get(key), str) and message[key]:
-            return str(message[key])
-    return ""
 
 
 def _calls(message: dict[str, Any], state: str, redactor: Redactor) -> tuple[ToolCall, ...]:

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 from adjudge.core.ask import NO_ENGINE, Query, Reply, Snippet, Usage
 from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, UsageError
 from adjudge.llm.credentials import Redactor, check_address, read_key
-from adjudge.llm.dialect import fail_envelope, read_words
+from adjudge.llm.dialect import fail_envelope, object_of, read_words
 from adjudge.llm.faults import Patience
 from adjudge.llm.model import Identity, Model, Request
 from adjudge.llm.model_choice import OpenModel
@@ -443,9 +443,7 @@ class SearchDialect:
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
         """Read the results; see `llm.dialect.Dialect`."""
         del request
-        if not isinstance(value, dict):
-            fail_envelope("an object", value)
-        return search_reply(self._endpoint.model, self._engine.read(value, redactor))
+        return search_reply(self._endpoint.model, self._engine.read(object_of(value), redactor))
 
     def usage(self, value: object) -> Usage:
         """No tokens."""

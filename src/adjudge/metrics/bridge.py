@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,7 +29,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Match, Preference, Record
 from adjudge.core.segment import Subject
 from adjudge.errors import FAILURE_REASONS, AnswerError, DataError, UsageError
 
-__all__ = ["Answered", "Bridge", "Command", "find_program", "read_answers", "read_refusal", "split_command"]
+__all__ = ["Answered", "Bridge", "Command", "Program", "accepted", "find_program", "split_command"]
 
 
 Answered = Mapping[str, Any]
@@ -58,22 +58,24 @@ def read_answers(raw: bytes, ids: Collection[str]) -> dict[str, Answered | Answe
     return {name: found.get(name, AnswerError("count", missing)) for name in ids}
 
 
-def read_refusal(answer: Answered) -> AnswerError | None:
-    """The reason that the program gives for having no answer; None if it has one.
+def accepted(answer: Answered | AnswerError) -> Answered:
+    """The answer, unless there is none.
 
     Raises:
-        AnswerError: schema.
+        AnswerError: what is wrong with it, or the reason that the program gives for having none.
     """
+    if isinstance(answer, AnswerError):
+        raise answer
     if "error" not in answer:
-        return None
+        return answer
     _check_keys(answer, {"id", "error", "detail"}, "an error")
     error, detail = answer["error"], answer.get("detail", "")
     if not isinstance(error, str) or not isinstance(detail, str):
         raise AnswerError("schema", "error and detail must be texts")
     known = next((reason for reason in FAILURE_REASONS if reason == error), None)
     if known is not None:
-        return AnswerError(known, _text(detail) or "says the command")
-    return AnswerError("server_error", _text(f"{error}: {detail}" if detail else error))
+        raise AnswerError(known, _text(detail) or "says the command")
+    raise AnswerError("server_error", _text(f"{error}: {detail}" if detail else error))
 
 
 def read_number(answer: Answered, low: float | None, high: float | None) -> float:
@@ -408,6 +410,59 @@ def _last_words(log: Path) -> str:
 
 
 _ROOM: Final = 4 * 2**20  # bytes that any number of answers may have
+
+
+class Program:
+    """What asks a command with JSON lines, `batch` of them at a start; `runs` drives it as a metric."""
+
+    command: str | tuple[str, ...]
+    batch: int
+    time_limit: float
+
+    @cached_property
+    def _arguments(self) -> tuple[str, ...]:
+        return split_command(self.command) if isinstance(self.command, str) else tuple(self.command)
+
+    @cached_property
+    def _program(self) -> Command:
+        return Command(arguments=self._arguments, seconds=self.time_limit)
+
+    @property
+    def block(self) -> int:
+        """Subjects that it wants at a time."""
+        return self.batch
+
+    def corpus_score(self, subjects: Sequence[Subject]) -> None:
+        """None: the score of a system is the mean of its segments, if there is one."""
+
+    def stop(self) -> None:
+        """Kill the program, if it is running."""
+        self._program.stop()
+
+    def _check_limits(self) -> None:
+        if self.batch < 1 or not 0 < self.time_limit < math.inf:
+            raise UsageError("batch must be 1 or more, and time_limit a number of seconds above 0")
+
+    def _ask(
+        self, subjects: Sequence[Subject], line: Callable[[str, Subject], str], room_each: int
+    ) -> list[tuple[Subject, Answered | AnswerError]]:
+        """One start of the program. If it does not end well, nothing that it said is believed.
+
+        Args:
+            subjects: what is asked about.
+            line: writes the question of a name and a subject.
+            room_each: bytes that one answer may have, besides the room that all have together.
+        """
+        asked = {f"u{number}": subject for number, subject in enumerate(subjects, start=1)}
+        answers: Mapping[str, Answered | AnswerError]
+        try:
+            lines = (line(name, subject) for name, subject in asked.items())
+            answers = read_answers(self._program.run(lines, most=_ROOM + room_each * len(asked)), asked)
+        except AnswerError as error:
+            answers = dict.fromkeys(asked, error)
+        return [(subject, answers[name]) for name, subject in asked.items()]
+
+
 _ROOM_EACH: Final = 16 * 2**10
 _KEYS: Final = {"id", "score", "spans", "flags", "rationale"}
 _PAIR_KEYS: Final = {"id", "verdict", "strength", "flags", "rationale"}
@@ -419,7 +474,7 @@ class _Bounds(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bridge:
+class Bridge(Program):
     """Any command that reads JSON lines and answers with JSON lines: COMET, MetricX, a script of yours.
 
     Args:
@@ -465,8 +520,7 @@ class Bridge:
             raise UsageError(f"a criterion is for protocol pairwise; {self.name} has {self.protocol}")
         if self.protocol == "mqm":
             object.__setattr__(self, "weights", find_weights(self.weights or "mqm-google").name)
-        if self.batch < 1 or not 0 < self.time_limit < math.inf:
-            raise UsageError("batch must be 1 or more, and time_limit a number of seconds above 0")
+        self._check_limits()
         _ = self._arguments, self._bounds
 
     def settings(self, lp: str) -> Mapping[str, str]:  # noqa: ARG002 (the program knows what it can do)
@@ -490,21 +544,9 @@ class Bridge:
         """
         records: list[Record] = []
         for first in range(0, len(subjects), self.batch):
-            records += self._annotate(subjects[first : first + self.batch])
+            asked = self._ask(subjects[first : first + self.batch], self._line, _ROOM_EACH)
+            records += [self._record(subject, answer) for subject, answer in asked]
         return records
-
-    def corpus_score(self, subjects: Sequence[Subject]) -> None:  # noqa: ARG002 (a mean needs no more)
-        """None: the score of a system is the mean of its segments."""
-        return
-
-    def stop(self) -> None:
-        """Kill the program, if it is running."""
-        self._program.stop()
-
-    @property
-    def block(self) -> int:
-        """Translations that it wants at a time."""
-        return self.batch
 
     @property
     def low(self) -> float | None:
@@ -515,18 +557,6 @@ class Bridge:
     def high(self) -> float | None:
         """Highest score, after negation."""
         return self._bounds.high if self.direction == "higher" else _negated(self._bounds.low)
-
-    def _annotate(self, subjects: Sequence[Subject]) -> list[Record]:
-        """One start of the program. If it does not end well, nothing that it said is believed."""
-        asked = {f"u{number}": subject for number, subject in enumerate(subjects, start=1)}
-        answers: Mapping[str, Answered | AnswerError]
-        try:
-            lines = (self._line(name, subject) for name, subject in asked.items())
-            raw = self._program.run(lines, most=_ROOM + _ROOM_EACH * len(asked))
-            answers = read_answers(raw, asked.keys())
-        except AnswerError as error:
-            answers = dict.fromkeys(asked, error)
-        return [self._record(subject, answers[name]) for name, subject in asked.items()]
 
     def _line(self, name: str, subject: Subject) -> str:
         unit = {
@@ -549,11 +579,7 @@ class Bridge:
 
     def _record(self, subject: Subject, answer: Answered | AnswerError) -> Record:
         try:
-            if isinstance(answer, AnswerError):
-                raise answer
-            if (refusal := read_refusal(answer)) is not None:
-                raise refusal
-            return (self._compare if self.protocol == "pairwise" else self._read)(subject, answer)
+            return (self._compare if self.protocol == "pairwise" else self._read)(subject, accepted(answer))
         except AnswerError as error:
             criterion = self.criterion if self.protocol == "pairwise" else None
             return failure_of(self, subject, error.reason, error.detail, criterion)
@@ -588,14 +614,6 @@ class Bridge:
             )
         except DataError as error:
             raise AnswerError("schema", str(error)) from error
-
-    @cached_property
-    def _arguments(self) -> tuple[str, ...]:
-        return split_command(self.command) if isinstance(self.command, str) else tuple(self.command)
-
-    @cached_property
-    def _program(self) -> Command:
-        return Command(arguments=self._arguments, seconds=self.time_limit)
 
     @cached_property
     def _bounds(self) -> _Bounds:

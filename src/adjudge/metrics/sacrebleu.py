@@ -18,6 +18,7 @@ from adjudge.core.judge import annotation_of
 from adjudge.core.language import language_name, script_of, target_language
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
+from adjudge.core.wording import check_one_of
 from adjudge.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -220,8 +221,8 @@ class Bleu(_SacreBleu):
 
     def __post_init__(self) -> None:
         if self.tokenize is not None:
-            _one_of("tokenize", self.tokenize, self.tokenizers)
-        _one_of("smooth_method", self.smooth_method, get_args(Smoothing))
+            check_one_of("tokenize", self.tokenize, self.tokenizers)
+        check_one_of("smooth_method", self.smooth_method, get_args(Smoothing))
         if self.smooth_value is None:
             return
         if self.smooth_method not in {"floor", "add-k"}:
@@ -389,8 +390,3 @@ def _read_signature(scorer: Any) -> dict[str, str]:  # noqa: ANN401 (`num_refs` 
         for name, value in info.items()
         if value is not None
     }
-
-
-def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UsageError(f"{what} must be one of {', '.join(known)}; got {value!r}")

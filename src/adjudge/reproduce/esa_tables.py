@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from adjudge.analysis.rank import Test, better_p_values
-from adjudge.analysis.segment_scores import Totals
+from adjudge.analysis.segment_scores import Totals, grouped
 from adjudge.analysis.study import bins_of, error_profile, features_of_ratings, token_counts
 from adjudge.analysis.study_agreement import count_errors, error_agreement, meets, score_agreement
 from adjudge.analysis.study_people import (
@@ -485,9 +485,8 @@ def _with_neighbours(study: Study) -> list[_Place]:
     The paper's script skips a copy where the item before or after it has no spans of the machine, which is
     so for copies; the first and the last item of a batch have one neighbour only, and are counted.
     """
-    by_batch: dict[str, list[AppraiseRow]] = {}
-    for row in (*study.last("ESA_AI").values(), *_copies(study, "ESA_AI").values()):
-        by_batch.setdefault(row.login, []).append(row)
+    every = (*study.last("ESA_AI").values(), *_copies(study, "ESA_AI").values())
+    by_batch = grouped((row.login, row) for row in every)
     found = []
     for rows in by_batch.values():
         rows.sort(key=lambda row: row.start)
@@ -619,10 +618,8 @@ def _people(study: Study, campaign: str, *, by_start: bool) -> list[Floats]:
     if by_start:
         rows.sort(key=lambda row: row.start)
     timed = sorted(zip(rows, _seconds(rows).tolist(), strict=True), key=lambda pair: pair[0].start)
-    found: dict[str, list[float]] = {}
-    for row, seconds in timed:
-        if row.kind == "TGT" and not row.is_duplicate:
-            found.setdefault(study.people[row.login], []).append(seconds)
+    own = ((row, seconds) for row, seconds in timed if row.kind == "TGT" and not row.is_duplicate)
+    found = grouped((study.people[row.login], seconds) for row, seconds in own)
     return [np.array(values) for values in found.values()]
 
 

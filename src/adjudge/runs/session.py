@@ -384,11 +384,7 @@ class JudgeSession(Session):
                 self.directory.write(self._info(store.totals()))
             raise
         notes = (
-            *self._notes(asker),
-            *_refused_schemas(models),
-            *_refused_tools(models),
-            *_unfound(asker.tally),
-            *_masked(asker.tally),
+            *self._notes(asker, models),
             *([f"{store.torn} stored calls were damaged and were asked again"] if store.torn else []),
         )
         return Outcome(
@@ -590,52 +586,38 @@ class JudgeSession(Session):
             info = replace(info, signature=info.signature.with_fields(served=",".join(served)))
         return info
 
-    def _notes(self, asker: Asker) -> Iterator[str]:
+    def _notes(self, asker: Asker, models: Models) -> Iterator[str]:
+        """What a user should know: of roles, of what servers refuse, of what is missing or spoiled."""
+        tally = asker.tally
         for role in asker.models.roles:
             if not serves(role, asker.tally.roles):
                 seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
                 known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
                 yield f"no question came from role {role!r}{known}"
-
-
-def _refused_schemas(models: Models) -> Iterator[str]:
-    """Servers that hold no answer to a JSON schema."""
-    for model in models.all:
-        if model.schema.how == "refused":
+        for model in models.all:
+            if model.schema.how == "refused":
+                yield (
+                    f"{model.name}: the server refuses the JSON schema ({model.schema.why}); "
+                    "it was asked without, as with --json-schema off"
+                )
+        for model in models.all:
+            if model.remote is not None and model.remote.tools_refused:
+                yield (
+                    f"{model.name}: the server takes no tools ({model.remote.tools_refused}); "
+                    "it was asked in the XML form, as with --set tools=xml"
+                )
+        if tally.unfound:  # it is missing in judgements that count as judged
+            reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
             yield (
-                f"{model.name}: the server refuses the JSON schema ({model.schema.why}); "
-                "it was asked without, as with --json-schema off"
+                f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
+                f"first: {tally.first_unfound}"
             )
-
-
-def _refused_tools(models: Models) -> Iterator[str]:
-    """Servers that cannot be offered tools."""
-    for model in models.all:
-        if model.remote is not None and model.remote.tools_refused:
+        if tally.masked:  # an earlier version took every `test` for a key where the key was `test`
             yield (
-                f"{model.name}: the server takes no tools ({model.remote.tools_refused}); "
-                "it was asked in the XML form, as with --set tools=xml"
+                f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such "
+                "as 'test' was taken for a key when they were stored, and parts of words with it; do not "
+                "trust these judgements, run again with another --out and without this --store"
             )
-
-
-def _unfound(tally: Tally) -> Iterator[str]:
-    """What was not found out is missing in judgements that count as judged."""
-    if tally.unfound:
-        reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
-        yield (
-            f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
-            f"first: {tally.first_unfound}"
-        )
-
-
-def _masked(tally: Tally) -> Iterator[str]:
-    """Answers that an earlier version spoiled: it took every `test` for a key where the key was `test`."""
-    if tally.masked:
-        yield (
-            f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such as "
-            "'test' was taken for a key when they were stored, and parts of words with it; do not trust "
-            "these judgements, run again with another --out and without this --store"
-        )
 
 
 _BLOCK: Final = 32  # translations that a metric gets at a time; between blocks it can be stopped

@@ -84,13 +84,13 @@ def unit_draws(units: int, resamples: int, seed: int) -> Iterator[Floats]:
         yield np.bincount(index.ravel(), minlength=size * units).reshape(size, units).astype(np.float64)
 
 
-def percentile_intervals(means: Floats, level: float = LEVEL) -> list[Interval | None]:
-    """Percentile interval of each column; None where no draw holds the system.
+def percentile_intervals(means: Floats) -> list[Interval | None]:
+    """95 % percentile interval of each column; None where no draw holds the system.
 
-    The quantiles (1 - level) / 2 and (1 + level) / 2 with linear interpolation, as numpy's default and
+    The quantiles 0.025 and 0.975 with linear interpolation, as numpy's default and
     `scipy.stats.bootstrap(method="percentile")`. Draws that hold nothing of a system are left out.
     """
-    quantiles = [(1 - level) / 2, (1 + level) / 2]
+    quantiles = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     kept = (column[~np.isnan(column)] for column in means.T)
     return [Interval(*map(float, np.quantile(c, quantiles))) if len(c) else None for c in kept]
 

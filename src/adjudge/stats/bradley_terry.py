@@ -65,7 +65,13 @@ def unbeaten_groups(points: Floats) -> list[list[int]]:
     Args:
         points: systems by systems, [i, j] is what i won against j, with 0.5 for a tie.
     """
-    return _best_first(_components(points > 0, strong=True), points)
+    ordered: list[list[int]] = []
+    left = sorted(_components(points > 0, strong=True))
+    while left:  # none stands behind one that it beat; those left free go by their first member
+        beaten = next(g for g in left if not any(points[np.ix_(o, g)].any() for o in left if o is not g))
+        ordered.append(beaten)
+        left.remove(beaten)
+    return ordered
 
 
 def _components(edges: Bools, *, strong: bool) -> list[list[int]]:
@@ -75,17 +81,6 @@ def _components(edges: Bools, *, strong: bool) -> list[list[int]]:
         np.asarray(edges, dtype=np.int8), directed=strong, connection="strong" if strong else "weak"
     )
     return [np.flatnonzero(labels == part).tolist() for part in range(n)]
-
-
-def _best_first(groups: list[list[int]], points: Floats) -> list[list[int]]:
-    """Order groups so that none stands behind one that it beat; those left free by their first member."""
-    ordered: list[list[int]] = []
-    left = sorted(groups)
-    while left:
-        beaten = next(g for g in left if not any(points[np.ix_(o, g)].any() for o in left if o is not g))
-        ordered.append(beaten)
-        left.remove(beaten)
-    return ordered
 
 
 def has_finite_davidson(wins: Floats, ties: Floats) -> bool:

@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.stats.judged import Average, Floats, divided
-from adjudge.stats.paired import ROUNDING, Alternative, share_of_hits, sign_vectors
-from adjudge.stats.spa import better_p_values, random_signs
+from adjudge.stats.paired import ROUNDING, share_of_hits, sign_vectors
 
 __all__ = [
     "Correlation",
-    "Inner",
     "Ints",
     "OrderStatistic",
     "accuracy_p_values",
@@ -199,18 +197,14 @@ def _test(
     compared: Compared, *, statistic: Correlation, average: Average, drawing: tuple[int, int]
 ) -> tuple[Floats, Floats]:
     groups = _groups(compared.gold, compared.metrics, statistic, average)
-    units = sum(len(group.gold) for group in groups)
+    units = sum(len(gold) for gold, _, _ in groups)
     return swap_p_values(
         _observed(groups, compared.pairs), partial(_drawn, groups, compared.pairs), units, drawing
     )
 
 
-class _Group(NamedTuple):
-    """Entries that one correlation is over: gold, centred; metrics by entries; where they stand."""
-
-    gold: Floats
-    metrics: Floats
-    place: slice
+_Group = tuple[Floats, Floats, slice]
+"""Entries that one correlation is over: gold, centred; metrics by entries; where they stand."""
 
 
 def _groups(gold: Floats, metrics: Floats, statistic: Correlation, average: Average) -> list[_Group]:
@@ -233,7 +227,7 @@ def _groups(gold: Floats, metrics: Floats, statistic: Correlation, average: Aver
 
             g, m = rankdata(g), rankdata(m, axis=1)
             m = m - m.mean(axis=1, keepdims=True)
-        groups.append(_Group(g - g.mean(), m, slice(start, start + size)))
+        groups.append((g - g.mean(), m, slice(start, start + size)))
         start += size
     return groups
 
@@ -523,49 +517,42 @@ def _drawn_test(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, int]) -
     return (above + 1) / (resamples + 1), (below + 1) / (resamples + 1)
 
 
-Inner = Literal["normal", "signs"]
-"""How sure a metric is of two systems: by the normal law of the sign test, or by drawn signs as MTME."""
-
 _ROUNDING: Final = 1e-5  # of single precision, far below the spread of draws
 _DRAWS: Final = 128  # of one block; a block of draws by pairs then stays in the processor's cache
 Singles = NDArray[np.float32]
 
 
-def soft_p_values(
-    gold: Floats, metrics: Floats, *, inner: Inner = "normal", resamples: int = 1000, seed: int = 0
-) -> Floats:
+def soft_p_values(gold: Floats, metrics: Floats, *, resamples: int = 1000, seed: int = 0) -> Floats:
     """Metrics by metrics: p-value of "the first has the higher soft pairwise accuracy than the second".
 
     PERM-BOTH as in MTME: z-scores of two metrics are swapped translation by translation, SPA is taken of
     both hybrids, and p = (hits + 1) / (resamples + 1). SPA itself rests on a p-value for each pair of
     systems, of a sign test over segments (`spa.soft_pairwise_accuracy`). MTME draws 1,000 signs for it
-    again in every draw. Here that p-value is by default the limit of those draws,
+    again in every draw. Here that p-value is the limit of those draws,
 
         p(a, b) = Phi(-sum(d) / sqrt(sum(d^2))),   d = score of a less that of b, segment by segment
 
     (1 where all d are 0), whose sums over hybrids are matrix products shared by all pairs of metrics. It
-    differs from drawn signs by less than their own error with a hundred segments or more. `inner="signs"`
-    draws them with MTME's stream (seed 4): slow, for few segments or few metrics.
+    differs from drawn signs by less than their own error with a hundred segments or more.
 
     Segments that lack a judgement of any system are left out. Nothing left: NaN.
 
     Args:
         gold: systems by segments.
         metrics: metrics by systems by segments.
-        inner: see above.
         resamples: random swaps, the same for all pairs.
         seed: of numpy's default generator.
     """
-    return table_of_pairs(gold, metrics, partial(_soft_test, inner=inner, drawing=(resamples, seed)))
+    return table_of_pairs(gold, metrics, partial(_soft_test, drawing=(resamples, seed)))
 
 
-def _soft_test(compared: Compared, *, inner: Inner, drawing: tuple[int, int]) -> tuple[Floats, Floats]:
+def _soft_test(compared: Compared, *, drawing: tuple[int, int]) -> tuple[Floats, Floats]:
     whole = ~np.isnan(compared.gold).any(axis=0)
     gold, metrics = compared.gold[:, whole], compared.metrics[:, :, whole]
     if len(gold) < 2 or not whole.any():
         return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
     metrics = z_scores(metrics.reshape(len(metrics), -1)).reshape(metrics.shape)
-    differences = partial(_by_normal_law if inner == "normal" else _by_signs, gold, metrics, compared.pairs)
+    differences = partial(_soft_differences, gold, metrics, compared.pairs)
     return swap_p_values(
         differences(np.ones((1, *gold.shape)))[0],
         lambda signs: differences(signs.reshape(-1, *gold.shape)),
@@ -576,25 +563,8 @@ def _soft_test(compared: Compared, *, inner: Inner, drawing: tuple[int, int]) ->
     )
 
 
-def _by_signs(gold: Floats, metrics: Floats, pairs: Ints, signs: Floats) -> Floats:
+def _soft_differences(gold: Floats, metrics: Floats, pairs: Ints, signs: Floats) -> Floats:
     """Draws by pairs, SPA of the hybrid with the first metric where the sign is 1 less that of the other."""
-    upper = np.triu_indices(len(gold), 1)
-    inner = random_signs(1000, gold.shape[1], 4)
-    wanted = better_p_values(gold, inner)[upper]
-
-    def error(hybrid: Floats) -> float:
-        return float(np.abs(better_p_values(hybrid, inner)[upper] - wanted).mean())
-
-    found = np.empty((len(signs), len(pairs)))
-    for row, sign in enumerate(signs > 0):
-        for column, (i, j) in enumerate(pairs):
-            a, b = metrics[i], metrics[j]
-            found[row, column] = error(np.where(sign, b, a)) - error(np.where(sign, a, b))
-    return found
-
-
-def _by_normal_law(gold: Floats, metrics: Floats, pairs: Ints, signs: Floats) -> Floats:
-    """The same with the normal law in place of drawn signs."""
     systems = len(gold)
     flips = signs.astype(np.float32)
     sums = [_Sums(metrics[:, a], flips[:, a], pairs) for a in range(systems)]
@@ -669,9 +639,7 @@ def _each(r: Floats, pairs: Ints, n: int) -> Floats:
     return np.array([np.nan if p is None else p for p in found])
 
 
-def williams_p_value(
-    first: float, second: float, between: float, n: int, alternative: Alternative = "greater"
-) -> float | None:
+def williams_p_value(first: float, second: float, between: float, n: int) -> float | None:
     """p-value of "the first correlates better with gold than the second".
 
     t(n - 3) = (r1 - r2) sqrt((n - 1) (1 + r12)) / sqrt(2 K (n - 1) / (n - 3) + (r1 + r2)^2 / 4 (1 - r12)^3)
@@ -679,14 +647,13 @@ def williams_p_value(
 
     Williams 1959; for metrics Graham and Baldwin 2014. For Pearson over n independent scores of normal
     shape, which segments of one system or document are not: prefer PERM-BOTH. MTME's one-sided p is that of
-    whichever correlation is larger; `greater` here is near 1 where the second is.
+    whichever correlation is larger; this one is near 1 where the second is.
 
     Args:
         first: correlation of the first metric with gold.
         second: that of the second metric.
         between: correlation of the two metrics.
         n: scores that all three are over.
-        alternative: `greater`, or `two-sided`.
 
     Returns:
         None with fewer than four scores, or where the two metrics cannot be told apart (r12 = 1).
@@ -700,6 +667,4 @@ def williams_p_value(
     if below <= 0:
         return None
     statistic = (first - second) * math.sqrt(max((n - 1) * (1 + between), 0.0) / below)
-    if alternative == "two-sided":
-        return float(2 * t.sf(abs(statistic), n - 3))
     return float(t.sf(statistic, n - 3))

@@ -427,6 +427,14 @@ class Codec:
         except zstandard.ZstdError as error:
             raise TornRowError from error
 
+    def find_reply(self, key: bytes) -> Reply | None:
+        """The stored reply to a request; None where it is missing or torn."""
+        try:
+            row = find_row(self._connection, key)
+            return None if row is None else reply_from_json(self.unpack(row[0], row[2]))
+        except TornRowError:
+            return None
+
 
 def find_row(connection: sqlite3.Connection, key: bytes) -> tuple[int, bytes, bytes] | None:
     """Codec, request and reply of a call, still compressed; None where it is missing.
@@ -880,7 +888,7 @@ class CallWriter:
             elif item.replaces:
                 item.stored = self._replace(row, item.reply)
             else:
-                item.stored = self._stored_reply(item.key) or self._replace(row, item.reply)
+                item.stored = self._codec.find_reply(item.key) or self._replace(row, item.reply)
 
     def _row(self, item: Save) -> _Row:
         identity = orjson.dumps(item.request.model, option=orjson.OPT_SORT_KEYS).decode()
@@ -892,13 +900,6 @@ class CallWriter:
             self._samples += [request, reply]
         row = (self._packing, self._packer.compress(request), self._packer.compress(reply))
         return item.key, *row, checksum(item.key, *row)
-
-    def _stored_reply(self, key: bytes) -> Reply | None:
-        try:
-            row = find_row(self._connection, key)
-            return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
-        except TornRowError:
-            return None
 
     def _replace(self, values: _Row, reply: Reply) -> Reply:
         self._connection.execute(

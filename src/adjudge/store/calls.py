@@ -466,11 +466,7 @@ class CallReader:
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request, None where it is missing or torn."""
         with store_errors(self.path):
-            try:
-                row = find_row(self._connection, key)
-                return None if row is None else reply_from_json(self._codec.unpack(row[0], row[2]))
-            except TornRowError:
-                return None
+            return self._codec.find_reply(key)
 
     def answered(self, limit: int) -> Iterator[tuple[StoredRequest, Reply]]:
         """Up to so many answered calls, spread over all that are stored."""

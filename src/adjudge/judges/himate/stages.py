@@ -37,7 +37,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._replies import check_characters, shown
+from adjudge.judges._replies import check_characters, or_error, shown
 from adjudge.judges._samples import TEMPERATURE, readable
 
 __all__ = [
@@ -433,7 +433,7 @@ class Reflection:
         sampling = Sampling(temperature=TEMPERATURE)
         drawn = await asyncio.gather(
             *(
-                _or_error(compare(sampling, is_turned=self.both_orders and number % 2 == 1))
+                or_error(compare(sampling, is_turned=self.both_orders and number % 2 == 1))
                 for number in range(self.verifications)
             )
         )
@@ -485,13 +485,6 @@ class Reflection:
         facts = {"category": found.subtype, "span": found.span.text, "side": found.span.side, **more}
         role = found.agent.role
         return About(judge="himate", stage=stage, subject=subject, role=role, wants=stage, facts=facts)
-
-
-async def _or_error(drawn: Awaitable[Verified]) -> Verified | AnswerError:
-    try:
-        return await drawn
-    except AnswerError as error:
-        return error
 
 
 def both(first: Verified, second: Verified) -> Verified:

@@ -48,6 +48,7 @@ from adjudge.judges._replies import (
     check_before,
     check_characters,
     echoes,
+    or_error,
     read_text,
     shown,
     unreadable,
@@ -723,18 +724,16 @@ async def _put(
     team: Team, order: Subject, ask: Ask, stage: str, notes: str
 ) -> tuple[Verdict, str, tuple[str, ...]] | AnswerError:
     """Verdict, analysis and flags of one order; both orders are waited for, in any timing."""
-    try:
-        answer = await ask(
+    verdict = {"type": "string", "enum": list(VERDICTS)}
+    answer = await or_error(
+        ask(
             messages(team, order, notes),
             about=team.about(stage, order, "comparison", "verdict", criterion="overall"),
             read=partial(_read, subject=order),
-            schema=team.schema(
-                object_schema(analysis={"type": "string"}, result={"type": "string", "enum": list(VERDICTS)})
-            ),
+            schema=team.schema(object_schema(analysis={"type": "string"}, result=verdict)),
         )
-    except AnswerError as error:
-        return error
-    return answer.value
+    )
+    return answer if isinstance(answer, AnswerError) else answer.value
 
 
 def messages(team: Team, order: Subject, notes: str) -> list[Message]:
@@ -910,19 +909,15 @@ class Searching:
         Raises:
             AnswerError: no readable queries or answer, or an engine that did not answer.
         """
-        snippets = await self._look_up(await self._queries(question, stage))
-        return await self._answer(question, snippets, stage) if snippets else None
-
-    async def _queries(self, question: str, stage: str) -> tuple[Query, ...]:
-        task = {"query": Quoted("question", question)}
         query = object_schema(query={"type": "string"}, recency={"type": ["integer", "null"]})
-        answer = await self.ask(
-            self._messages("queries", **task),
+        queries = await self.ask(
+            self._messages("queries", query=Quoted("question", question)),
             about=self.team.about(stage, self.subject, "search", "queries", question=question),
             read=partial(_read_queries, source=self.subject.source),
             schema=self.team.schema(object_schema(queries={"type": "array", "items": query})),
         )
-        return answer.value
+        snippets = await self._look_up(queries.value)
+        return await self._answer(question, snippets, stage) if snippets else None
 
     async def _look_up(self, queries: Sequence[Query]) -> list[Snippet]:
         """Each result once; one query that failed does not undo the others.
@@ -930,17 +925,11 @@ class Searching:
         Raises:
             AnswerError: all queries failed.
         """
-        found = await asyncio.gather(*(self._one(query) for query in queries))
+        found = await asyncio.gather(*(or_error(self.engine.search(query)) for query in queries))
         read = [snippets for snippets in found if not isinstance(snippets, AnswerError)]
         if not read:
             raise next(error for error in found if isinstance(error, AnswerError))
         return [*dict.fromkeys(snippet for snippets in read for snippet in snippets)]
-
-    async def _one(self, query: Query) -> Sequence[Snippet] | AnswerError:
-        try:
-            return await self.engine.search(query)
-        except AnswerError as error:
-            return error
 
     async def _answer(self, question: str, snippets: Sequence[Snippet], stage: str) -> Note:
         found_texts = json.dumps([vars(snippet) for snippet in snippets], ensure_ascii=False)
