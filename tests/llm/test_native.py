@@ -186,7 +186,7 @@ def test_an_answer_of_gemini_is_its_text_and_thinking_is_paid_too() -> None:
 @pytest.mark.parametrize(
     ("word", "finish"),
     [
-        *(("end_turn", "stop"), ("stop_sequence", "stop"), ("tool_use", "stop")),
+        *(("end_turn", "stop"), ("stop_sequence", "stop")),
         *(("max_tokens", "length"), ("model_context_window_exceeded", "length"), ("refusal", "refused")),
     ],
 )

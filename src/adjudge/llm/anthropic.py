@@ -14,6 +14,7 @@ from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import (
     fail_envelope,
     finish_of,
+    is_filtered,
     object_of,
     read_calls,
     read_count,
@@ -118,13 +119,17 @@ class AnthropicDialect:
         content = value.get("content")
         if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
             fail_envelope("a list of blocks", content)
-        if value.get("type") != "message":
-            fail_envelope("a message", value.get("type"))
+        if value.get("type") != "message" or value.get("role") not in {None, "assistant"}:
+            fail_envelope("a message of the assistant", value.get("type"))
         text, thought, asked = _read_blocks(content)
         finish = finish_of(value.get("stop_reason"), _FINISHED, frozenset())
         details = value.get("stop_details")
         if finish == "stop" and isinstance(details, dict) and details.get("type") == "refusal":
             finish = "refused"
+        if finish == "stop" and is_filtered(value):
+            finish = "content_filter"
+        if value.get("stop_reason") == "tool_use" and not asked:
+            fail_envelope("the call of a tool", content)
         calls = read_calls(asked, redactor) if finish == "stop" else ()
         if request.schema is not None and self._endpoint.constrained and self._is_forced:
             text, calls = _unwrap(text, calls)

@@ -13,6 +13,7 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
+    is_filtered,
     object_of,
     only_of,
     read_calls,
@@ -108,11 +109,15 @@ class GeminiDialect:
         value = object_of(value)
         model = read_model(value.get("modelVersion"), redactor)
         feedback = value.get("promptFeedback")
-        if isinstance(feedback, dict) and isinstance(feedback.get("blockReason"), str):
-            text = read_words(f"the prompt was blocked: {feedback['blockReason'][:40]}", redactor)
+        told = feedback if isinstance(feedback, dict) else {}
+        why = told.get("blockReason") or told.get("blockReasonMessage")
+        if isinstance(why, str):
+            text = read_words(f"the prompt was blocked: {why[:40]}", redactor)
             return Reply(text=text, model=model, finish="refused", usage=self.usage(value))
         candidate = only_of(value.get("candidates"), "candidates")
         finish = finish_of(candidate.get("finishReason"), _FINISHED, _BROKEN_OFF)
+        if finish == "stop" and is_filtered(value):
+            finish = "content_filter"
         is_whole = finish == "stop"
         text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
         if is_whole and not request.tools:
@@ -160,7 +165,10 @@ def _parts(content: object, finish: str) -> list[dict[str, Any]]:
     """Parts of a reply; one that was cut or filtered, or is empty, may have none."""
     if content is None and finish != "stop":
         return []
-    parts = object_of(content, "content").get("parts")
+    content = object_of(content, "content")
+    if content.get("role") not in {None, "model"}:
+        fail_envelope("content of the model", content)
+    parts = content.get("parts")
     if parts is None:
         return []
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):

@@ -19,6 +19,7 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
+    is_filtered,
     object_of,
     only_of,
     read_arguments,
@@ -49,16 +50,6 @@ _FINISHED: Final = {
 _BROKEN_OFF: Final = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
 
 
-_UNFINISHED: Final = frozenset({"incomplete", "failed", "cancelled", "in_progress", "queued"})
-"""Words for the state of a reply that is not whole."""
-
-_NATIVE_BAD: Final = re.compile(
-    r"error|abort|safety|recitation|blocklist|prohibited|spii|refus|filter|sensitive|length|max_?tokens"
-    r"|malformed",
-    re.IGNORECASE,
-)
-
-
 def read_envelope(
     value: object,
     redactor: Redactor,
@@ -84,9 +75,7 @@ def read_envelope(
     choice = only_of(value.get("choices"), "choices")
     message = object_of(choice.get("message"), "a message")
     content, thought = _content(message.get("content"), text_parts=provider.text_parts)
-    status = value.get("status")
-    if isinstance(status, str) and status.lower() in _UNFINISHED:
-        raise AnswerError("bad_envelope", f"the reply has the status {status.lower()}")
+    _refuse_other(value, choice, message)
     if choice.get("error"):
         raise AnswerError("server_error", "the choice holds an error")
     refusal = message.get("refusal")
@@ -94,7 +83,7 @@ def read_envelope(
         fail_envelope("a refusal as text", refusal)
     text = read_words(refusal or content, redactor)
     finish = "refused" if refusal else _finish(choice.get("finish_reason"))
-    if finish == "stop" and _is_filtered(choice):
+    if finish == "stop" and is_filtered(value):
         finish = "content_filter"
     if finish == "stop" and not with_calls:
         refuse_calls(message.get("tool_calls"))
@@ -113,25 +102,27 @@ def read_envelope(
     )
 
 
+def _refuse_other(value: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> None:
+    """Refuse what is no whole answer of an assistant, or holds another one beside it.
+
+    Raises:
+        AnswerError: bad_envelope.
+    """
+    if not isinstance(value.get("model"), str | None):
+        fail_envelope("the model's name as text", value["model"])
+    if not re.match(r"(chat|text)([\W_]|$)|$", str(value.get("object") or "")):
+        fail_envelope("a chat completion", value["object"])
+    if message.get("role") not in {None, "", "assistant"}:
+        fail_envelope("a message of the assistant", message["role"])
+    for other in (choice.get("delta"), choice.get("text")):
+        if other and other != message.get("content"):
+            fail_envelope("one answer in a choice", other)
+
+
 def _finish(value: object) -> str:
     """Our word for why the model stopped; Gemini's compatible endpoint adds which filter it was."""
     filtered = isinstance(value, str) and value.lower().startswith("content_filter:")
     return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
-
-
-def _is_filtered(choice: dict[str, Any]) -> bool:
-    """Whether a filter took something out: as Azure says it, or as the server behind a gateway said it.
-
-    Raises:
-        AnswerError: bad_envelope, where the server behind a gateway ended otherwise than the gateway says.
-    """
-    results = choice.get("content_filter_results")
-    if isinstance(results, dict):
-        return any(isinstance(found, dict) and found.get("filtered") is True for found in results.values())
-    native = choice.get("native_finish_reason")
-    if isinstance(native, str) and _NATIVE_BAD.search(native):
-        raise AnswerError("bad_envelope", f"it ended with stop, and behind the gateway with {native[:40]!r}")
-    return False
 
 
 def _content(value: object, *, text_parts: bool) -> tuple[str, str]:

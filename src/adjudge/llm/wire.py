@@ -116,7 +116,7 @@ class Wire:
                 heard(response.headers)
             if (refusal := await self.refusal(response)) is not None:
                 return refusal
-            if response.status not in _WHOLE:
+            if response.status not in _WHOLE or "Content-Range" in response.headers:
                 detail = f"status {response.status} says that the answer is not there, or not whole"
                 return retried("bad_envelope", detail, response.status)
             raw = await read_body(response, self.endpoint.body_cap)
