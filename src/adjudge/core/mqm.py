@@ -116,7 +116,9 @@ class Weights:
             raise DataError(f"category must be one of {', '.join(CATEGORIES)}; got {category!r}")
         for key in self._keys(severity, category):
             if key in self.rules:
-                return self.rules[key] * (1 if "/" in key else self._times(category))
+                names = () if category is None or "/" in key else (category, category.split("/", 1)[0])
+                times = next((self.multipliers[name] for name in names if name in self.multipliers), 1)
+                return self.rules[key] * times
         what = severity if category is None else f"{severity} {category}"
         mend = (
             f"choose others of {_names()}"
@@ -124,10 +126,6 @@ class Weights:
             else f"add it to their file: {severity} = ..."
         )
         raise UsageError(f"weights {self.name!r} have no rule for a {what} error; {mend}")
-
-    def _times(self, category: str | None) -> float:
-        names = () if category is None else (category, category.split("/", 1)[0])
-        return next((self.multipliers[name] for name in names if name in self.multipliers), 1)
 
     @staticmethod
     def _keys(severity: Severity, category: str | None) -> list[str]:

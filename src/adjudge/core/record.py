@@ -7,12 +7,12 @@ number: nothing that computes a score accepts one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
-from adjudge.core.wording import check_one_of, count, form
+from adjudge.core.wording import count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Side",
     "Verdict",
     "are_by_criteria",
+    "check_one_of",
     "repeats_note",
     "without_repeats",
 ]
@@ -86,11 +87,11 @@ class ErrorSpan:
 
     def __post_init__(self) -> None:
         """Refuse what no score could be computed from."""
-        check_one_of("severity", self.severity, SEVERITIES, DataError)
-        check_one_of("side", self.side, _SIDES, DataError)
-        check_one_of("match", self.match, _MATCHES, DataError)
+        check_one_of("severity", self.severity, SEVERITIES)
+        check_one_of("side", self.side, _SIDES)
+        check_one_of("match", self.match, _MATCHES)
         if self.category is not None:
-            check_one_of("category", self.category, CATEGORIES, DataError)
+            check_one_of("category", self.category, CATEGORIES)
         if self.confidence is not None and not 0 <= self.confidence <= 1:
             raise DataError(f"confidence must be from 0 to 1, got {self.confidence!r}")
         if (self.start is None) != (self.end is None):
@@ -153,7 +154,7 @@ class Annotation:
         elif protocol.needs_rating:
             raise DataError(f"protocol {self.protocol} needs a rating for {self.system} {self.segment}")
         for severity, amount in self.counts.items():
-            check_one_of("severity", severity, SEVERITIES, DataError)
+            check_one_of("severity", severity, SEVERITIES)
             if amount < 0:
                 raise DataError(f"a count of {severity} errors must be 0 or more, got {amount!r}")
         for sample in self.samples:
@@ -208,7 +209,7 @@ class Preference:
 
     def __post_init__(self) -> None:
         for verdict in (self.verdict, *self.orders, *self.samples):
-            check_one_of("verdict", verdict, get_args(Verdict), DataError)
+            check_one_of("verdict", verdict, get_args(Verdict))
         if self.systems[0] == self.systems[1]:
             raise DataError(f"a preference needs two different systems, got {self.systems[0]!r} twice")
         if self.is_undecided and self.verdict != "E":
@@ -249,7 +250,7 @@ class Failure:
     criterion: str | None = None
 
     def __post_init__(self) -> None:
-        check_one_of("reason", self.reason, FAILURE_REASONS, DataError)
+        check_one_of("reason", self.reason, FAILURE_REASONS)
 
 
 Record = Annotation | Preference | Failure
@@ -258,6 +259,18 @@ Record = Annotation | Preference | Failure
 def are_by_criteria(records: Iterable[Record]) -> bool:
     """Whether some of these are of one criterion of their segment each, and not of a whole translation."""
     return any(find_protocol(record.protocol).has_criteria for record in records)
+
+
+def check_one_of(
+    what: str, value: object, known: Collection[str], error: type[Exception] = DataError
+) -> None:
+    """Refuse a value that is none of those known.
+
+    Raises:
+        DataError: it is none; another type of error where one is given.
+    """
+    if value not in known:
+        raise error(f"{what} must be one of {', '.join(known)}; got {value!r}")
 
 
 def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:

@@ -1,12 +1,10 @@
-"""Amounts in sentences for people, with their noun; shares that people write; names that must be known."""
+"""Amounts in sentences for people, with their noun, and shares that people write."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from adjudge.errors import UsageError
 
-__all__ = ["check_one_of", "count", "form", "has_too_many_failures", "of_all", "read_share"]
+__all__ = ["count", "form", "has_too_many_failures", "of_all", "read_share"]
 
 
 def form(amount: int, one: str, many: str) -> str:
@@ -22,18 +20,6 @@ def count(amount: int, one: str, many: str | None = None) -> str:
 def of_all(amount: int, every: int, one: str, many: str | None = None) -> str:
     """Write an amount out of several: 1 of 2,000 segments, to go with a verb in the form of `amount`."""
     return f"{amount:,} of {count(every, one, many)}"
-
-
-def check_one_of(
-    what: str, value: object, known: Collection[str], error: type[Exception] = UsageError
-) -> None:
-    """Refuse a value that is none of those known.
-
-    Raises:
-        UsageError: it is none; another type of error where one is given.
-    """
-    if value not in known:
-        raise error(f"{what} must be one of {', '.join(known)}; got {value!r}")
 
 
 def read_share(value: float | str) -> float:

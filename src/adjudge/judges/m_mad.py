@@ -66,9 +66,8 @@ from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.language import language_name
 from adjudge.core.protocol import SEVERITIES as TYPOLOGY_SEVERITIES
 from adjudge.core.protocol import Severity
-from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.record import Annotation, ErrorSpan, check_one_of
 from adjudge.core.segment import Subject
-from adjudge.core.wording import check_one_of
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked, either, errors_trust, place_errors
 from adjudge.judges._json import object_schema, pick_keys, read_object, read_reasons, read_truth
@@ -864,8 +863,8 @@ class MMad(Prompted):
     prompts: Path | None = None
 
     def __post_init__(self) -> None:
-        check_one_of("strategy", self.strategy, get_args(Strategy))
-        check_one_of("topic", self.topic, get_args(Topic))
+        check_one_of("strategy", self.strategy, get_args(Strategy), UsageError)
+        check_one_of("topic", self.topic, get_args(Topic), UsageError)
         if not 0 <= self.rounds <= MOST_ROUNDS:
             raise UsageError(f"rounds must be 0 to {MOST_ROUNDS}, got {self.rounds}")
         if self.topic != "severity" and debate_calls(self.strategy, self.rounds) == (0, 0):

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
 from adjudge.core.judge import annotation_of
 from adjudge.core.language import language_name, script_of, target_language
-from adjudge.core.record import Annotation
+from adjudge.core.record import Annotation, check_one_of
 from adjudge.core.segment import Subject
-from adjudge.core.wording import check_one_of
 from adjudge.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -221,8 +220,8 @@ class Bleu(_SacreBleu):
 
     def __post_init__(self) -> None:
         if self.tokenize is not None:
-            check_one_of("tokenize", self.tokenize, self.tokenizers)
-        check_one_of("smooth_method", self.smooth_method, get_args(Smoothing))
+            check_one_of("tokenize", self.tokenize, self.tokenizers, UsageError)
+        check_one_of("smooth_method", self.smooth_method, get_args(Smoothing), UsageError)
         if self.smooth_value is None:
             return
         if self.smooth_method not in {"floor", "add-k"}:
