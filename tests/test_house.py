@@ -90,7 +90,7 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 155,
+    "private functions of under 4 lines that are called once": 154,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 6,  # in the reading of replies
     "exported names that nobody imports": 0,
@@ -377,7 +377,7 @@ def test_a_reader_who_follows_rank_jumps_seldom_from_file_to_file() -> None:
     assert found.total() <= MOST_CROSSINGS, found.most_common(20)
 
 
-MOST_CROSSINGS = 1_550
+MOST_CROSSINGS = 1_720
 """Calls from one file of adjudge into another, where 64 records are ranked."""
 
 

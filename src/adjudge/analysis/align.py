@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.segment_scores import grouped
+from adjudge.core.record import grouped
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError

@@ -20,8 +20,8 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import OVERALL, preferences_of
-from adjudge.analysis.segment_scores import grouped, score_records
-from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, Failure, Preference, Record, Verdict
+from adjudge.analysis.segment_scores import score_records
+from adjudge.core.record import SUSPECT, UNDECIDED, Annotation, Failure, Preference, Record, Verdict, grouped
 from adjudge.core.scores import Run
 from adjudge.core.verb import LanguagePair, Option, settings
 from adjudge.core.wording import count, form, of_all

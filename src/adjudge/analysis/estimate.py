@@ -14,8 +14,8 @@ import numpy as np
 
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
-from adjudge.analysis.segment_scores import grouped
 from adjudge.core.columns import Column
+from adjudge.core.record import grouped
 from adjudge.core.scores import INTERVAL, Interval, Scores
 from adjudge.core.verb import Option, Scoring, Seed, settings
 from adjudge.core.wording import count

@@ -20,9 +20,9 @@ from adjudge.analysis.eval_set import (
     tables_as_scores,
 )
 from adjudge.analysis.meta_settings import base_name
-from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.shared_tasks import references_in
 from adjudge.core.protocol import PROTOCOLS
+from adjudge.core.record import grouped
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.ment import ANNOTATOR, read_ment_folder

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from adjudge.analysis.segment_scores import grouped, score_records
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_category, find_protocol
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict, grouped
 from adjudge.core.scores import SegmentScore
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements

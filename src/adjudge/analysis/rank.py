@@ -44,7 +44,7 @@ from adjudge.analysis.segment_scores import (
 )
 from adjudge.core.columns import Column, Framed
 from adjudge.core.mqm import total
-from adjudge.core.scores import INTERVAL, Interval, Scores, Signature, counted_columns, grouped
+from adjudge.core.scores import INTERVAL, Interval, Scores, Signature, by_lp, counted_columns
 from adjudge.core.verb import Alpha, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
@@ -227,7 +227,7 @@ class Ranking(Framed):
 
     def groups(self) -> dict[str, tuple[RankedSystem, ...]]:
         """Systems of each language pair, best first, then those over all."""
-        return grouped({lp: part.systems for lp, part in self.lps.items()}, self.systems)
+        return by_lp({lp: part.systems for lp, part in self.lps.items()}, self.systems)
 
     def columns(self) -> list[Column]:
         """The columns of `adjudge rank`, a row a system."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from adjudge.core.record import (
     Preference,
     Record,
     Verdict,
+    grouped,
     repeats_note,
     without_repeats,
 )
@@ -57,7 +58,6 @@ __all__ = [
     "coverage_note",
     "document_scores",
     "esa_score",
-    "grouped",
     "points",
     "score_matrix",
     "score_records",
@@ -84,9 +84,6 @@ def undecided_note(preferences: Iterable[Preference]) -> list[str]:
     which = f"{count(undecided, 'comparison')} {form(undecided, 'is', 'are')}"
     return [f"{which} undecided, as the verdict changed with the order: neither wins nor ties, left out."]
 
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 _MOST_CRITERIA: Final = 10  # that are named where one is unknown
 
@@ -213,14 +210,6 @@ def _judgements_of(
 
 
 # Verdicts on criteria
-
-
-def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """All values of each key, in order of appearance."""
-    found: dict[K, list[V]] = {}
-    for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
 
 
 def by_translation(judged: Iterable[Judgement]) -> list[list[Judgement]]:

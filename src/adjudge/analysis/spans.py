@@ -22,7 +22,6 @@ from pydantic import BeforeValidator
 
 from adjudge.analysis.eval_set import length_names, source_lengths
 from adjudge.analysis.preferences import numbered
-from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.span_matching import (
     RULES,
     THRESHOLD,
@@ -48,6 +47,7 @@ from adjudge.core.record import (
     ErrorSpan,
     Failure,
     Side,
+    grouped,
     repeats_note,
     without_repeats,
 )

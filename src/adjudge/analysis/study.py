@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from adjudge.analysis.rank import Ranking, rank
-from adjudge.analysis.segment_scores import grouped, score_records
+from adjudge.analysis.segment_scores import score_records
 from adjudge.analysis.study_agreement import (
     Twice,
     agreement_section,
@@ -57,7 +57,7 @@ from adjudge.analysis.study_systems import (
     weight_section,
 )
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Record
+from adjudge.core.record import Annotation, Record, grouped
 from adjudge.errors import AdjudgeError
 from adjudge.formats.campaign_export import CampaignFile, Submission
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of

@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 
 from adjudge.analysis.preferences import numbered
-from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_pieces import (
     SAME,
     Definition,
@@ -35,7 +34,7 @@ from adjudge.analysis.study_pieces import (
     starts_or_ends_within,
     touches,
 )
-from adjudge.core.record import Annotation
+from adjudge.core.record import Annotation, grouped
 from adjudge.errors import UsageError
 from adjudge.stats.agreement_coefficients import cohen_kappa, error_recall, krippendorff_alpha
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate

@@ -16,7 +16,6 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from adjudge.analysis.preferences import numbered
-from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_pieces import (
     Definition,
     Key,
@@ -36,7 +35,7 @@ from adjudge.analysis.study_pieces import (
     slope_of,
     touches,
 )
-from adjudge.core.record import ErrorSpan
+from adjudge.core.record import ErrorSpan, grouped
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import Submission
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of

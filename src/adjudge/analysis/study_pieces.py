@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import numbered
-from adjudge.analysis.segment_scores import grouped
 from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.record import Annotation, ErrorSpan, grouped
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import PASSES, Submission, of_latest_pass

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from adjudge.analysis.compare import every_part
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
-from adjudge.analysis.segment_scores import grouped
 from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol
-from adjudge.core.record import Annotation, Record
+from adjudge.core.record import Annotation, Record, grouped
 from adjudge.core.scores import Interval, Scores
 from adjudge.core.verb import Alpha, Option, Scoring, settings
 from adjudge.core.wording import count, form

@@ -19,7 +19,6 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, func, insert, select
 
-from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_agreement import (
     LEAST_SHARED,
     THRESHOLD,
@@ -32,7 +31,7 @@ from adjudge.campaigns.database import campaign as campaigns
 from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.items import AnyRow, State, read_state, shown_order
 from adjudge.campaigns.tasks import insert_copy, item_values, items_of
-from adjudge.core.record import Annotation
+from adjudge.core.record import Annotation, grouped
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Kind
 

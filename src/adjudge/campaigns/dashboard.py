@@ -20,7 +20,6 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
 from adjudge.analysis.preferences import VERDICTS, numbered
-from adjudge.analysis.segment_scores import grouped
 from adjudge.analysis.study_agreement import met_by_both, score_agreement
 from adjudge.analysis.study_people import FEWEST, means_by_system, strictness
 from adjudge.analysis.study_pieces import Mark, wilson_interval
@@ -42,6 +41,7 @@ from adjudge.campaigns.database import (
 from adjudge.campaigns.exporting import dropped_segments
 from adjudge.campaigns.items import TranslationState, read_state, score_of, shown_order
 from adjudge.campaigns.people import select_people
+from adjudge.core.record import grouped
 from adjudge.core.scores import Interval
 from adjudge.formats.campaign_export import PASSES, Kind, of_latest_pass
 from adjudge.stats.bootstrap import Draws

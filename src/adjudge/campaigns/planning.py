@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjudge.analysis.segment_scores import grouped
 from adjudge.campaigns.items import Shown
 from adjudge.campaigns.settings import CampaignSettings, CheckKind
 from adjudge.campaigns.tasks import Item, Priorities, Task
+from adjudge.core.record import grouped
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError

@@ -18,12 +18,11 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
 
-from adjudge.analysis.segment_scores import grouped
 from adjudge.campaigns.database import Campaign, item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
 from adjudge.campaigns.settings import Shows
 from adjudge.core.protocol import Severity
-from adjudge.core.record import Annotation, ErrorSpan, Record
+from adjudge.core.record import Annotation, ErrorSpan, Record, grouped
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError
 from adjudge.formats.campaign_export import Kind

@@ -15,7 +15,7 @@ from adjudge.analysis.gate import Gate, GateRow, GateSettings, Verdict, gate, ve
 from adjudge.analysis.power import Plan, PowerSettings, Separation, separations
 from adjudge.analysis.rank import Ranking, RankSettings, rank, rank_by_criterion
 from adjudge.analysis.score import scored
-from adjudge.analysis.segment_scores import grouped, score_records
+from adjudge.analysis.segment_scores import score_records
 from adjudge.cli.options import (
     FormatOption,
     MaxFailedOption,
@@ -26,6 +26,7 @@ from adjudge.cli.options import (
     print_result,
     state_words,
 )
+from adjudge.core.record import grouped
 from adjudge.core.scores import Run, listed
 from adjudge.core.wording import read_share
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError

@@ -7,9 +7,9 @@ number: nothing that computes a score accepts one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from typing import Final, Literal, TypeVar, get_args
 
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.wording import count, form
@@ -29,9 +29,13 @@ __all__ = [
     "Verdict",
     "are_by_criteria",
     "check_one_of",
+    "grouped",
     "repeats_note",
     "without_repeats",
 ]
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 Side = Literal["translation", "source"]
 Verdict = Literal["A", "B", "E"]
@@ -306,3 +310,11 @@ def repeats_note(repeated: int) -> list[str]:
     which = f"{count(repeated, 'judgement')} {form(repeated, 'was', 'were')}"
     why = "the same annotator had judged the translation before (flag duplicate)"
     return [f"{which} repeated: {why}. The first judgement counts."]
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """All values of each key, in order of appearance."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

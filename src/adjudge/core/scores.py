@@ -38,10 +38,10 @@ __all__ = [
     "Suspects",
     "SystemScore",
     "all_pass",
+    "by_lp",
     "card_columns",
     "counted_columns",
     "failed_fields",
-    "grouped",
     "listed",
     "read_build",
     "untranslated_columns",
@@ -317,7 +317,7 @@ ALL: Final = "all"
 """What stands for the language pair in rows over all of them."""
 
 
-def grouped(lps: Mapping[str, T], whole: T) -> dict[str, T]:
+def by_lp(lps: Mapping[str, T], whole: T) -> dict[str, T]:
     """Rows by language pair, then those over all; one language pair has no name here."""
     return {**lps, ALL: whole} if lps else {"": whole}
 
@@ -405,7 +405,7 @@ class Scores(Framed):
 
     def groups(self) -> dict[str, list[SystemScore]]:
         """Systems of each language pair, best first, then those over all."""
-        groups = grouped({lp: part.systems for lp, part in self.lps.items()}, self.systems)
+        groups = by_lp({lp: part.systems for lp, part in self.lps.items()}, self.systems)
         return {
             lp: sorted(rows, key=lambda row: (row.score is None, -(row.score or 0.0)))
             for lp, rows in groups.items()

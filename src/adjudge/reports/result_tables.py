@@ -22,7 +22,7 @@ from adjudge.analysis.rank import Ranking
 from adjudge.analysis.segment_scores import document_scores
 from adjudge.analysis.thresholds import Band, Thresholds
 from adjudge.core.columns import Column
-from adjudge.core.scores import CHECKLIST, Scores, SegmentScore, grouped, listed, untranslated_columns
+from adjudge.core.scores import CHECKLIST, Scores, SegmentScore, by_lp, listed, untranslated_columns
 from adjudge.core.wording import count, form, of_all
 from adjudge.reports.tables import (
     CHECKLIST_NOTE,
@@ -111,7 +111,7 @@ def p_value_table(ranking: Ranking, *, exact: bool) -> Table:
         ranking: several language pairs stand one below the other, then all of them together.
         exact: full precision, one row a pair, for programs.
     """
-    parts = {lp: part for lp, part in grouped(ranking.lps, ranking).items() if part.p_values}
+    parts = {lp: part for lp, part in by_lp(ranking.lps, ranking).items() if part.p_values}
     names = {lp: [row.system for row in part.systems if row.best is not None] for lp, part in parts.items()}
     if exact:
         rows = [

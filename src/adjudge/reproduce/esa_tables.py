@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from adjudge.analysis.rank import Test, better_p_values
-from adjudge.analysis.segment_scores import Totals, grouped
+from adjudge.analysis.segment_scores import Totals
 from adjudge.analysis.study import bins_of, error_profile, features_of_ratings, token_counts
 from adjudge.analysis.study_agreement import count_errors, error_agreement, meets, score_agreement
 from adjudge.analysis.study_people import (
@@ -43,7 +43,7 @@ from adjudge.analysis.study_systems import (
     subset_agreement,
 )
 from adjudge.core.protocol import find_category
-from adjudge.core.record import ErrorSpan
+from adjudge.core.record import ErrorSpan, grouped
 from adjudge.errors import DataError
 from adjudge.formats.appraise import AppraiseRow, AppraiseSpan, BatchItem, read_appraise, read_batches
 from adjudge.formats.mtme import read_mtme, read_ratings

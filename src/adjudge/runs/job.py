@@ -20,10 +20,10 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind, read_pairs
-from adjudge.analysis.segment_scores import grouped
 from adjudge.core.ask import NO_ENGINE
 from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.protocol import find_protocol
+from adjudge.core.record import grouped
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import MaxFailed, Names, Option, settings, takes
@@ -535,14 +535,15 @@ def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings) -> Sched
         raise UsageError(
             f"--pairs adaptive is for judges; {annotator.name} is a metric and judges all at once"
         )
-    listed = () if file is None else read_pairs(Path(file))
     return Schedule(
         kind="listed" if file is not None and kind == "all" else kind,
         per_segment=per_segment,
         in_all=in_all,
         anchors=anchors,
         seed=options.seed,
-        listed=grouped(((pair.lp, pair.segment), pair.systems) for pair in listed),
+        listed={}
+        if file is None
+        else grouped(((pair.lp, pair.segment), pair.systems) for pair in read_pairs(Path(file))),
     )
 
 
