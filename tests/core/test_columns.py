@@ -72,6 +72,7 @@ def test_a_frame_has_the_columns_and_every_digit_of_the_csv(
         for row in polars.to_dicts()
     ] == rows
     assert pandas.shape == polars.shape
+    assert pl.Null not in polars.dtypes
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"

@@ -11,7 +11,7 @@ from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.catalog import CATALOG, cached_path
-from adjudge.formats.read import detect, load, reading_as
+from adjudge.formats.read import detect, load, read_judgements, reading_as
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 
@@ -259,3 +259,19 @@ def test_what_a_path_is_may_be_said(tmp_path: Path) -> None:
         reading_as("spreadsheet", [path]),
     ):
         pass
+
+
+def test_a_path_is_the_same_however_it_is_spelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.json").write_text('{"menu": "Open"}')
+    for said in ("app.json", "./app.json", tmp_path / "x" / ".." / "app.json", ["app.json"]):
+        for path in (Path("app.json"), tmp_path / "app.json"):
+            with reading_as("records", said):
+                assert detect(path) == "records"
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "system\tdoc\nA\t1\n", "score,source\n1,x\n"])
+def test_a_table_that_is_said_to_be_of_scores_has_their_columns(text: str, tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text(text)
+    with reading_as("score-table", path), pytest.raises(DataError, match="a table of scores has a column"):
+        read_judgements(path, "en-de")

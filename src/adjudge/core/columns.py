@@ -101,7 +101,12 @@ class Framed:
         Raises:
             UsageError: polars is not installed.
         """
-        return _library("polars").DataFrame(self.to_dict(), strict=False)
+        library = _library("polars")
+        found = library.DataFrame(self.to_dict(), strict=False)
+        types = {"text": library.String, "count": library.Int64, "rank": library.Int64}
+        of = {name: types.get(c.kind, library.Float64) for c in self.columns() for name in c.names}
+        empty = [name for name, kind in found.schema.items() if kind == library.Null and name in of]
+        return found.cast({name: of[name] for name in empty})
 
     def to_pandas(self) -> Any:  # noqa: ANN401 (the same)
         """The result as a data frame of pandas.

@@ -94,15 +94,16 @@ _SAID: ContextVar[tuple[str, frozenset[Path]] | None] = ContextVar("said", defau
 
 
 @contextmanager
-def reading_as(form: str, paths: Iterable[Path | str]) -> Iterator[None]:
-    """Take paths for a format wherever they are read, in place of finding the format out.
+def reading_as(form: str, paths: Iterable[Path | str] | Path | str) -> Iterator[None]:
+    """Take a path, or several, for a format wherever they are read, in place of finding the format out.
 
     Raises:
         UsageError: there is no such format, or it is not read.
     """
     if not find_format(form).reads:
         raise UsageError(f"{form} is written, not read")
-    token = _SAID.set((form, frozenset(map(Path, paths))))
+    named = [paths] if isinstance(paths, Path | str) else paths
+    token = _SAID.set((form, frozenset(Path(path).resolve() for path in named)))
     try:
         yield
     finally:
@@ -119,7 +120,7 @@ def detect(path: Path, *, piped: str = "jsonl") -> str:
     Raises:
         DataError: it is none; says what was looked for and what was found.
     """
-    if (said := _SAID.get()) is not None and path in said[1]:
+    if (said := _SAID.get()) is not None and path.resolve() in said[1]:
         return said[0]
     if str(path) == "-":
         return piped

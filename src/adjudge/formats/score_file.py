@@ -498,6 +498,9 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     names = [_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
         raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
+    if missing := sorted({"score", "system"} - set(names)):
+        what = f"a table of scores has a column {missing[0]!r}; this heading has {', '.join(heading)!r:.200}"
+        raise DataError(what, path=path, line=1)
     yield from (_read_row(names, row, path, line) for line, row in rows if row)
 
 
