@@ -236,10 +236,16 @@ def test_pdp_is_pearsons_r_of_the_differences_in_both_directions(
         assert found.value is None
         assert found.reason
     else:
-        g, m = sides.T
+        g, m = (side / abs(side).max() for side in sides.T)  # the square of the smallest numbers is 0
         assert found.value == pytest.approx(
             (g * m).sum() / math.sqrt((g * g).sum() * (m * m).sum()), abs=1e-9
         )
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-209, 1.0, 1e200])
+def test_pdp_does_not_depend_on_the_scale(scale: float) -> None:
+    gold, metric = np.array([[scale], [0.0], [2 * scale]]), np.array([[1.0], [0.0], [3.0]])
+    assert pairwise_difference_pearson(gold, metric, "none").value == pytest.approx(0.9819805060619657)
 
 
 def test_pdp_does_not_depend_on_the_order_of_systems() -> None:
