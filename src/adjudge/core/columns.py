@@ -24,7 +24,7 @@ class Column:
     """One column.
 
     Args:
-        name: for programs, in CSV, TSV, JSON and data frames; empty where programs do not get it.
+        name: for programs, in CSV, TSV and data frames; empty where programs do not get it.
         says: what it is, in one line.
         kind: how people read it.
         of: its value in a row: names of attributes with dots between, or a function; the name where left out.
@@ -67,7 +67,7 @@ class Column:
         return self.ends or ((self.name,) if self.name else ())
 
     def values(self, row: Any) -> tuple[Any, ...]:  # noqa: ANN401 (the same)
-        """Return what programs get of a row, as many values as names."""
+        """Return what programs get of a row, as many values as there are names."""
         if self.ends is not None:
             return tuple(self.value(row) or (None, None))
         return (self.value(row),) if self.name else ()
