@@ -174,14 +174,14 @@ class Format:
         name: the word on the command line.
         title: for people.
         holds: a test set, records, or both.
-        folder: whether a folder is of it, if it is of no row above; so with files in what follows.
-        named: how the names of its files end.
-        starts: pattern of how its files begin.
-        keys: of its first JSON object, with spaces between; several are other ways.
-        inner_keys: the same of an object within the first one.
-        holds_text: what stands near the beginning of such a JSON file, besides its keys.
-        root: name of the outermost element of XML.
-        text: whether any other text that is no JSON is of it.
+        folder: tells whether a folder is of this format.
+        named: endings of the names of its files; this, or one of the next five, is enough to know a file.
+        starts: pattern that its files begin with.
+        keys: keys that the first JSON object of a file has, with spaces between; each text is one way.
+        inner_keys: keys that an object right in the first one has, written in the same way.
+        root: name of the outermost element of a file of XML.
+        text: tells whether a file that is no JSON is of this format.
+        holds_text: what a file that is known by its keys must hold, too.
         texts: reads a test set, all or one language pair of it.
         read: reads texts and judgements, where it holds more than a test set.
         write: writes a file or a new folder, and counts what the format cannot hold.
