@@ -90,9 +90,9 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 154,
+    "private functions of under 4 lines that are called once": 147,
     "docstrings and comments that name what is not there": 0,
-    "headings of sections that are sentences": 6,  # in the reading of replies
+    "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
     "statements": 41_799,
     "lines of data": 12_363,

@@ -83,9 +83,11 @@ FailureReason = Literal[
     "refused",
     "schema",
     "server_error",
+    "span",
     "timeout",
     "too_long",
     "truncated",
+    "words",
 ]
 """Why something that was asked for was not obtained. `docs/failures.md` says what each one means."""
 

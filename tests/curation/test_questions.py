@@ -22,6 +22,7 @@ from adjudge.curation.questions import (
 )
 from adjudge.curation.sources import PLACE, AskDifficulty, Difficulty
 from adjudge.errors import DataError, UsageError
+from adjudge.llm.asking import CONFIRM
 from adjudge.runs.job import prepare
 from adjudge.runs.run import run_to_end
 from adjudge.store.run_directory import read_run
@@ -35,7 +36,6 @@ BAD: list[str] = [
     "I cannot help with that.",
     "{}",
     json.dumps(HARD | {"difficulty": 11}),
-    json.dumps(HARD | {"difficulty": "8"}),
     json.dumps(HARD | {"difficulty": 8.5}),
     json.dumps(HARD | {"difficulty": True}),
     json.dumps(HARD | {"offensive": "no"}),
@@ -43,8 +43,7 @@ BAD: list[str] = [
     json.dumps(HARD | {"score": 3}),
     json.dumps(HARD | {"scale": "1 to 100"}),
     json.dumps(HARD | {"note": "I cannot judge this text."}),
-    json.dumps(HARD) + json.dumps(HARD),
-    "[" + json.dumps(HARD) + "]",
+    json.dumps(HARD) + json.dumps(HARD | {"difficulty": 9}),
 ]
 
 
@@ -137,9 +136,9 @@ def test_candidates_are_drawn_apart_and_become_systems(server: Server, tmp_path:
         ('{"translation": " \\n "}', "empty"),
         ("", "empty"),
         ('{"translation": null}', "schema"),
-        ('{"translation": "x", "note": "I cannot translate this text."}', "refused"),
+        ('{"translation": "x", "note": "I cannot translate this text."}', "words"),
         ("Hier ist die Übersetzung: Satz", "parse"),
-        ("I'm sorry, but I can't help with that.", "refused"),
+        ("I'm sorry, but I can't help with that.", "parse"),
     ],
 )
 def test_a_failed_translation_is_absent_and_never_an_empty_text(
@@ -154,7 +153,11 @@ def test_a_failed_translation_is_absent_and_never_an_empty_text(
 
 
 def test_a_translation_with_a_note_beside_it_is_read_without_the_note(server: Server, tmp_path: Path) -> None:
-    server.answer = lambda payload: '{"translation": "x", "note": "y"}'
+    def answer(payload: dict[str, Any]) -> str:
+        is_confirming = CONFIRM in payload["messages"][-1]["content"]
+        return '{"verdict": {"translation": "x"}}' if is_confirming else '{"translation": "x", "note": "y"}'
+
+    server.answer = answer
     gathered = put(AskTranslation(), blank(sources("One"), ["m"]), tmp_path / "run", server)
     assert ([*gathered.found.values()], gathered.failures) == (["x"], ())
 

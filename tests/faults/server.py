@@ -347,7 +347,7 @@ FAULTS: dict[str, Fault] = {
     "refusal": says(None, refusal="I cannot help with that"),
     "refusal prose": says("I'm sorry, but I can't assist with that request."),
     "prose": says("The translation is good."),
-    "two objects": says('{"errors": []} {"errors": []}'),
+    "two objects": says('{"errors": []} {"errors": [1]}'),
     "duplicate keys": says('{"errors": [], "errors": [{}]}'),
     "missing key": says("{}"),
     "extra key": says('{"errors": [], "score": 0}'),

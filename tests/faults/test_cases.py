@@ -130,9 +130,9 @@ STREAM = named("stream without end", raw(CHUNK, "text/event-stream"))
 STREAM_ERROR = named("stream error", raw(b'data: {"error": {"code": 503}}\n\n', "text/event-stream"))
 
 
-def rated(number: int, value: str) -> Row:
+def rated(number: int, value: str, reason: str = "range") -> Row:
     fault = named(f"rating {value}", says(f'{{"rating": {value}}}'))
-    return Row(number, fault, "range", 2, judge="gemba-da")
+    return Row(number, fault, reason, 2, judge="gemba-da")
 
 
 def labelled(name: str, **changes: str) -> Fault:
@@ -178,20 +178,19 @@ TABLE = [
     Row(25, "content null", "empty", 2),
     Row(26, "content empty", "empty", 2),
     Row(27, "length", "truncated", 2),
-    *(Row(28, name, "refused") for name in ("filter", "refusal", "refusal prose", "400 filter")),
+    *(Row(28, name, "refused") for name in ("filter", "refusal", "400 filter")),
+    Row(28, "refusal prose", "parse", 2),
     Row(29, "thinking only", "no_answer", 2),
     Row(30, "prose", "parse", 2),
     Row(31, fenced, flag="extracted"),
     Row(31, "two objects", "ambiguous", 2),
     Row(32, "missing key", "schema", 2),
-    Row(32, "extra key", "ambiguous", 2),
+    Row(32, "extra key", "schema", 2),
     Row(33, "unknown severity", "label", 2),
     Row(33, labelled("unknown category", category="vibes"), "label", 2),
     Row(33, labelled("blank in a severity", severity="Major\u00a0Major"), "label", 2),
-    *(
-        rated(34, value)
-        for value in ("101", "-1", "true", "null", '"87"', '"८७"', "95.5", "1e999", "NaN", "-Infinity")
-    ),
+    *(rated(34, value) for value in ("101", "-1", "true", "null", '"eighty"', '"८७"', "95.5", "1e999")),
+    *(rated(34, value, "parse") for value in ("NaN", "-Infinity")),
     Row(35, "duplicate keys", "ambiguous", 2),
     Row(35, twice_the_same, calls=None),
     Row(36, foreign_span, flag="span_unmatched"),

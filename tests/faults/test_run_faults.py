@@ -63,12 +63,12 @@ FAILED = {
     "400 filter": "refused",
     "filter": "refused",
     "refusal": "refused",
-    "refusal prose": "refused",
+    "refusal prose": "parse",
     "prose": "parse",
     "two objects": "ambiguous",
     "duplicate keys": "ambiguous",
     "missing key": "schema",
-    "extra key": "ambiguous",
+    "extra key": "schema",
     "unknown severity": "label",
 }
 

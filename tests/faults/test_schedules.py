@@ -63,7 +63,7 @@ async def one(bench: Bench, undisturbed: Rows, seed: int) -> None:
     rows, _ = await bench.run_to_the_end(name, concurrency=chance.randint(1, 8))
     said = f"{disturbed.seed}: {schedule.played}"
     reasons = {FAILED[played] for played in schedule.played if played in FAILED} | {"server_error"}
-    if {"unknown severity", "extra key"} & {*schedule.played}:
+    if "unknown severity" in schedule.played:
         reasons.add("schema")  # a list of errors is no answer to a question for a number
     assert len(rows) == len(undisturbed), said
     for row, expected in zip(rows, undisturbed, strict=True):

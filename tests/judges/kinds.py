@@ -267,6 +267,9 @@ KINDS: list[Kind] = [
             "single quotes": "{'rating': 64}",
             "trailing comma": '{"rating": 64,}',
             "list of one": '[{"rating": 64}]',
+            "as text": '{"rating": "64"}',
+            "of a hundred": '{"rating": "64/100"}',
+            "percent": '{"rating": "64%"}',
             "scale named": '{"rating": 64, "scale": "0-100"}',
             "bold": "**" + RATED + "**",
             "twice": RATED + "\n" + RATED,
@@ -279,10 +282,7 @@ KINDS: list[Kind] = [
                 f"value {v}": f'{{"rating": {v}}}'
                 for v in ("-1", "-0", "101", "64.5", "6e1", "1e999", "NaN", "null", "true")
             },
-            **{
-                f"value {v}": f'{{"rating": {v}}}'
-                for v in ('"64"', '"64%"', "[64]", '{"value": 64}', "6 4", "064", "64-70")
-            },
+            **{f"value {v}": f'{{"rating": {v}}}' for v in ("[64]", '{"value": 64}', "6 4", "064", "64-70")},
             "other number": '{"rating": 9, "max": 10}',
             "other scale": '{"rating": 8, "scale": "0-10"}',
             "out of ten": '{"rating": 8, "reason": "8 out of 10"}',
@@ -367,6 +367,7 @@ KINDS: list[Kind] = [
             "full stop": FOR_B.replace('"B"', '"B."'),
             "list of sentences": '{"analysis": ["A errs.", "B does not."], "result": "B"}',
             "no analysis": '{"analysis": "", "result": "B"}',
+            "an analysis says what it says": '{"analysis": "B is clearly better.", "result": "A"}',
             "trailing comma": FOR_B[:-1] + ",}",
         },
     ),
@@ -377,11 +378,6 @@ KINDS: list[Kind] = [
                 f"result {v}": f'{{"analysis": "ok", "result": {v}}}'
                 for v in ('"AB"', '""', "null", '"Ａ"', '"C"', "1", '["A"]')
             },
-            "contradicted": '{"analysis": "B is clearly better.", "result": "A"}',
-            "preferred": '{"analysis": "I prefer translation B.", "result": "A"}',
-            "one is better": '{"analysis": "A is better.", "result": "E"}',
-            "declined": '{"analysis": "I\'m sorry, I can\'t help with that.", "result": "E"}',
-            "not shown": '{"analysis": "The translations were not provided.", "result": "E"}',
             "no reasons": '{"analysis": "", "result": "E"}',
             "placeholder": '{"analysis": "...", "result": "E"}',
             "other winner": '{"analysis": "ok", "result": "A", "winner": "B"}',

@@ -4,11 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.protocol import Severity
+from adjudge.core.ask import Reply
 from adjudge.core.record import Side
+from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
-from adjudge.judges._answers import Listed, find_place, place_errors
+from adjudge.judges._answers import Listed, Marked, find_place
+from adjudge.judges._answers import place_errors as place_all
+from adjudge.judges._reading import Reading
 from tests.judges.asking import subject
 
 # Settings that would do nothing beside others are refused, in Python and on a command line.
@@ -65,7 +68,9 @@ def test_settings_that_go_together_are_taken(judge: str, settings: dict[str, Any
     assert load_judge(judge, settings=settings).name == judge
 
 
-BOTH: tuple[Severity, ...] = ("major", "minor")
+def place_errors(listed: list[Listed], judged: Subject, *, is_last: bool = True) -> Marked:
+    reading = Reading(Reply(text="x", is_last=is_last))
+    return Marked(place_all(listed, judged, reading), reading.settle())
 
 
 def place(quote: str, translation: str, source: str = "-", **more: object) -> tuple[object, ...]:
@@ -95,7 +100,8 @@ def place(quote: str, translation: str, source: str = "-", **more: object) -> tu
         (" Haus ", "Das Haus", 4, 8, "normalised"),
         ("a b", "x a\u2028b", 2, 5, "normalised"),
         ("Hund", "Das Haus", None, None, "unmatched"),
-        ("haus", "Das Haus", None, None, "unmatched"),
+        ("haus", "Das Haus", 4, 8, "normalised"),
+        ("İSTANBUL", "in İstanbul", 3, 11, "normalised"),
         ('""', "Das Haus", None, None, "unmatched"),
         ("\n", "Das Haus", None, None, "unmatched"),
         ("die", "die die", 0, 3, "ambiguous"),
@@ -134,7 +140,7 @@ def test_the_side_is_the_one_named_or_the_one_where_the_words_stand(
 
 def test_repeated_quotations_take_one_place_each() -> None:
     error = Listed("die", "fluency/grammar", "minor")
-    marked = place_errors([error] * 4, subject("die die die"), BOTH)
+    marked = place_errors([error] * 4, subject("die die die"))
     assert [(span.start, span.match) for span in marked.spans] == [
         (0, "ambiguous"),
         (4, "ambiguous"),
@@ -145,29 +151,30 @@ def test_repeated_quotations_take_one_place_each() -> None:
 
 def test_overlapping_errors_are_kept() -> None:
     listed = [Listed("neuen Sofa", "style/awkward", "minor"), Listed("Sofa", "fluency/spelling", "major")]
-    marked = place_errors(listed, subject("Auf dem neuen Sofa."), BOTH)
+    marked = place_errors(listed, subject("Auf dem neuen Sofa."))
     assert [(span.start, span.end) for span in marked.spans] == [(8, 18), (14, 18)]
     assert not marked.flags
 
 
 def test_an_unmatched_quotation_is_kept_and_flagged() -> None:
-    marked = place_errors(
-        [Listed("Hund", "style/awkward", "minor")], subject("Die Katze."), BOTH, ("extracted",)
-    )
+    error = Listed("Hund", "style/awkward", "minor")
+    with pytest.raises(AnswerError, match="span: 'Hund' stands in neither text"):
+        place_errors([error], subject("Die Katze."), is_last=False)
+    marked = place_errors([error], subject("Die Katze."))
     (span,) = marked.spans
     assert (span.text, span.start, span.match, span.severity) == ("Hund", None, "unmatched", "minor")
-    assert marked.flags == ("extracted", "span_unmatched")
+    assert marked.flags == ("span_unmatched",)
 
 
 @pytest.mark.parametrize("category", ["accuracy/omission", "non-translation", "omission"])
 def test_an_omission_and_a_non_translation_may_point_at_nothing(category: str) -> None:
-    marked = place_errors([Listed("", category, "major", "translation")], subject(), BOTH)
+    marked = place_errors([Listed("", category, "major", "translation")], subject())
     assert [(span.match, span.text, span.start) for span in marked.spans] == [("unplaced", "", None)]
     assert marked.flags == (() if "/" in category or "-" in category else ("normalised",))
 
 
 def test_the_marked_text_is_the_text_and_not_the_quotation() -> None:
-    marked = place_errors([Listed('"das  Haus"', "style/awkward", "minor")], subject("Ja, das Haus."), BOTH)
+    marked = place_errors([Listed('"das  Haus"', "style/awkward", "minor")], subject("Ja, das Haus."))
     assert marked.spans[0].text == "das Haus"
     assert marked.spans[0].match == "normalised"
 
@@ -182,13 +189,8 @@ def test_the_marked_text_is_the_text_and_not_the_quotation() -> None:
     ],
 )
 def test_a_category_in_another_spelling_keeps_its_label(label: str, category: str, kept: str | None) -> None:
-    (span,) = place_errors([Listed("Katze", label, "Major ")], subject("Katze"), BOTH).spans
+    (span,) = place_errors([Listed("Katze", label, "major")], subject("Katze")).spans
     assert (span.category, span.label, span.severity) == (category, kept, "major")
-
-
-def test_a_severity_that_was_not_offered_is_refused() -> None:
-    with pytest.raises(AnswerError, match="severity must be major or minor; got 'critical'"):
-        place_errors([Listed("Katze", "other", "critical")], subject("Katze"), BOTH)
 
 
 @given(st.text(alphabet="ab „“\"'\n\u00a0", max_size=12), st.text(alphabet="ab „“\"'\n\u00a0", min_size=1))

@@ -41,17 +41,19 @@ async def test_one_order_without_an_answer_is_no_verdict() -> None:
         ("", "empty"),
         ("A", "schema"),
         ("The first translation is better.", "parse"),
-        ("I'm sorry, but I can't help with that.", "refused"),
+        ("I'm sorry, but I can't help with that.", "parse"),
         (says("C"), "label"),
         (says("A or B"), "label"),
         ('{"analysis": "A", "result": null}', "label"),
         ('{"analysis": "A", "result": ["A"]}', "label"),
-        ('{"result": "A"}', "schema"),
+        ('{"result": "E"}', "schema"),
         ('{"analysis": "", "result": "E"}', "schema"),
         ('{"analysis": "-", "result": "E"}', "schema"),
-        ('{"analysis": {}, "result": "A"}', "schema"),
+        ('{"analysis": 3, "result": "A"}', "schema"),
         ('{"analysis": {"x": 1}, "result": "A"}', "schema"),
-        ('{"analysis": "A is closer.", "result": "A", "winner": "B"}', "ambiguous"),
+        ('{"analysis": "A is closer.", "result": "A", "winner": "B"}', "schema"),
+        ('{"analysis": "A is closer.", "result": "A", "score": 1}', "schema"),
+        ('{"analysis": "A is closer.", "result": "A", "note": "x"}', "words"),
     ],
 )
 async def test_what_is_no_verdict_is_a_failure(reply: str, reason: str) -> None:
@@ -68,7 +70,8 @@ async def test_what_is_no_verdict_is_a_failure(reply: str, reason: str) -> None:
         (says("Translation A."), "A is closer."),
         ('{"analysis": "", "result": "A"}', None),
         ('{"analysis": {"x": "y"}, "result": "A"}', "x: y"),
-        ('{"analysis": "A is closer.", "result": "A", "score": 1}', "A is closer."),
+        ('{"result": "A"}', None),
+        ('{"analysis": "A is closer.", "result": "A", "confidence": 1}', "A is closer."),
     ],
 )
 async def test_a_verdict_that_is_meant_beyond_doubt_is_read_and_flagged(

@@ -53,7 +53,7 @@ async def test_words_around_the_object_are_flagged() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["-5", "I cannot rate because of the 2 languages.", "Score: 4", "['100']", "4/100"]
+    "text", ["-5", "I cannot rate because of the 2 languages.", "Score: 4", "['100']", "4/10"]
 )
 async def test_what_the_original_takes_for_a_rating_is_none(text: str) -> None:
     with pytest.raises(AnswerError):

@@ -80,7 +80,7 @@ async def test_a_sample_that_cannot_be_read_is_left_out_and_never_a_number() -> 
     ("bad", "reason", "detail"),
     [
         (["Looks good to me."] * 5, "parse", r"5 of 10 samples could be read.*\(parse 5\)"),
-        (["I'm sorry, but I can't help with that."] * 5, "refused", r"\(refused 5\)"),
+        (["I'm sorry, but I can't help with that."] * 5, "parse", r"\(parse 5\)"),
         (["{}", "nothing", "nothing", "nothing", "{}"], "count", r"\(parse 3, schema 2\)"),
     ],
 )

@@ -23,7 +23,7 @@ from adjudge.judges.himate import Himate, Threshold
 from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, confidence_in
 from adjudge.store.run_directory import Calibration, LpThreshold, read_calibration, write_calibration
 from tests.judges.asking import Asking, subject
-from tests.judges.malformed import ANYWHERE, Bad
+from tests.judges.malformed import ANYWHERE, Bad, alike
 
 CLEAN = '{"errors": []}'
 CORRECTED, SAME = '{"result": "corrected"}', '{"result": "no difference"}'
@@ -189,7 +189,7 @@ async def test_an_error_of_no_subtype_is_a_failure(category: str) -> None:
 async def test_a_critical_error_and_one_without_reasons_are_failures() -> None:
     with pytest.raises(AnswerError, match="severity must be major, minor or neutral"):
         await annotate(Himate(stages="se"), {MINE: [listing({**AWKWARD, "severity": "critical"})]})
-    with pytest.raises(AnswerError, match="empty note"):
+    with pytest.raises(AnswerError, match="note of error 1"):
         await annotate(Himate(stages="se"), {MINE: [listing({**AWKWARD, "note": " "})]})
 
 
@@ -477,7 +477,7 @@ async def test_no_malformed_reply_at_any_stage_becomes_an_annotation(
     for bad in ANYWHERE:
         with pytest.raises(AnswerError) as failed:
             await Himate(profile=profile).annotate(subject(), Roles(replies(bad)))
-        assert failed.value.reason == bad.reason, (wants, bad)
+        assert alike(failed.value.reason, bad.reason), (wants, bad)
 
 
 # Calls...

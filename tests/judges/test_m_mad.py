@@ -19,7 +19,7 @@ from adjudge.judges._answers import find_place
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.m_mad import ALL, DIMENSIONS, MMad, debate_calls, tidy
 from tests.judges.asking import Asked, Asking, subject
-from tests.judges.malformed import ANYWHERE
+from tests.judges.malformed import ANYWHERE, alike
 
 Said = str | Reply
 
@@ -540,7 +540,7 @@ async def test_no_malformed_reply_of_any_agent_becomes_an_annotation(strategy: s
     wrong = [
         (bad.reply.text[:80], bad.reason, came)
         for bad in ANYWHERE
-        if (came := await outcome(strategy, role, bad.reply)) != bad.reason
+        if not alike(came := await outcome(strategy, role, bad.reply), bad.reason)
     ]
     assert not wrong
 
@@ -550,7 +550,7 @@ async def test_no_malformed_reply_of_any_agent_becomes_an_annotation(strategy: s
 )
 @pytest.mark.parametrize(("strategy", "role"), STAGES)
 async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, reply: str) -> None:
-    assert await outcome(strategy, role, reply) == "refused"
+    assert await outcome(strategy, role, reply) == "parse"
 
 
 @pytest.mark.parametrize(
@@ -561,9 +561,10 @@ async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, rep
         ("checker", '{"agreed": 1}', "schema"),
         ("checker", '{"agreed": null}', "schema"),
         ("checker", "{}", "schema"),
-        ("checker", '{"agreed": true, "why": "I cannot judge these lists."}', "refused"),
+        ("checker", '{"agreed": true, "why": "I cannot judge these lists."}', "schema"),
         ("checker", '{"agreed": true} or {"agreed": false}', "ambiguous"),
-        ("checker", "true", "schema"),
+        ("checker", '{"agreed": true, "reason": "I cannot judge these lists."}', "words"),
+        ("checker", "true", "parse"),
         ("supporter", NOTHING, "schema"),
         ("supporter", '{"statement": "None."}', "schema"),
         ("supporter", '{"statement": "", "errors": []}', "schema"),
@@ -575,7 +576,6 @@ async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, rep
         ("supporter", MAJOR.replace("major", "critical"), "label"),
         ("supporter", MAJOR.replace("accuracy/", "").replace("mistranslation", "mistake"), "label"),
         ("supporter", MAJOR.replace("neuen Sofa", ""), "schema"),
-        ("supporter", MAJOR.replace('"errors"', "errors"), "parse"),
         ("supporter", MAJOR[:-2], "truncated"),
         ("supporter", f"{MAJOR} {MINOR}", "ambiguous"),
         ("opponent", NOTHING, "schema"),
@@ -607,7 +607,7 @@ async def test_a_verdict_that_stands_in_the_judged_text_is_flagged_at_every_stag
     cast = Cast(**lines, supporter=MINOR, checker=AGREED)
     assert "verdict_in_text" in (await MMad(profile="code").annotate(trap, cast)).flags
     cast = Cast(**lines, supporter=MAJOR, checker=f"Yes: {AGREED}")
-    with pytest.raises(AnswerError, match="ambiguous"):
+    with pytest.raises(AnswerError, match="words stand beside the answer: 'Yes:'"):
         await MMad(profile="code").annotate(trap, cast)
 
 
@@ -740,7 +740,7 @@ async def test_notes_and_reasons_are_asked_for_in_a_language(profile: Profile) -
     annotation = await MMad(profile=profile, explain_in="fr").annotate(subject(), cast)
     assert [s.note for s in annotation.spans] == ["Faux."]
     assert all("in French" in asked.words for asked in cast.asked if asked.about.wants != "agreement")
-    assert await outcome("consensus", "final", noted(MINOR)) == "ANNOTATION", "a note too many is dropped"
+    assert await outcome("consensus", "final", noted(MINOR)) == "words", "nobody asked for a note"
 
 
 # The prompts...

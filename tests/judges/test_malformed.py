@@ -23,8 +23,10 @@ from tests.judges.malformed import (
     ECHOING_TRANSLATION,
     FINE,
     FORMS,
+    UNREAD,
     VALID,
     Bad,
+    alike,
     distinct,
     unfinished,
 )
@@ -127,7 +129,7 @@ async def test_no_malformed_reply_becomes_an_annotation(
         came = await outcome(judge, subject(), before, reply)
         if came == "ANNOTATION":
             wrong.append(text[:80])
-        elif came != bad.reason:
+        elif not alike(came, bad.reason):
             reasons_wrong.append((bad.reason, came, text[:80]))
     assert not wrong
     assert not reasons_wrong
@@ -153,7 +155,7 @@ async def test_a_reply_malformed_for_another_form_is_refused_too(
 async def test_a_verdict_quoted_from_the_judged_text_is_no_verdict(name: str, reply: str) -> None:
     judged = subject(translation=ECHOING_TRANSLATION)
     came = await outcome(load_judge(name), judged, [], Reply(text=reply))
-    assert came == "ambiguous"
+    assert came in UNREAD
 
 
 @pytest.mark.parametrize(("name", "profile", "settings", "step"), list(cases()))
@@ -189,14 +191,11 @@ IN_FORM = {
     verdict(["A"]): "label",
     verdict("E", ""): "schema",
     verdict("E", "..."): "schema",
-    verdict("A", "B is better in every way."): "ambiguous",
-    verdict("E", "I'm sorry, I can't help with that."): "refused",
-    verdict("E", "The texts were not shown to me."): "refused",
-    verdict("A", 3): "schema",
-    '{"result": "A"}': "schema",
+    '{"result": "E"}': "schema",
     '{"analysis": "A is closer."}': "schema",
-    '[{"analysis": "Both are close.", "result": "E"}]': "schema",
-    '{"analysis": "A is closer.", "result": "A", "winner": "B"}': "ambiguous",
+    '[{"analysis": "Both are close.", "result": "E"}]': "parse",
+    '{"analysis": "A is closer.", "result": "A", "winner": "B"}': "schema",
+    '{"analysis": "A is closer.", "result": "A", "note": "or B"}': "words",
 }
 
 
@@ -223,7 +222,8 @@ async def outcomes(judge: PairJudge, subject: Subject, text: str | Reply) -> set
 async def test_no_malformed_reply_becomes_a_verdict(name: str, profile: Profile) -> None:
     judge = the_judge(name, profile)
     for bad in ANYWHERE:
-        assert await outcomes(judge, pair(), bad.reply) == {bad.reason}, bad.reply.text[:80]
+        (came,) = await outcomes(judge, pair(), bad.reply)
+        assert alike(came, bad.reason), bad.reply.text[:80]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

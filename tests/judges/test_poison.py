@@ -73,6 +73,8 @@ class Poisoned:
         if reply.text and not reply.calls and stage not in self.stages:
             self.stages.add(stage)
             for name, words in POISON.items():
+                if about.wants == "action" and words.endswith("%s"):
+                    continue  # the model is asked to reason in words before it calls a tool
                 text = words.replace("%s", reply.text)
                 try:
                     read(replace(reply, text=text, logprobs=()))

@@ -430,7 +430,10 @@ async def test_an_error_without_its_note_is_refused(name: str, error: dict[str, 
 @pytest.mark.parametrize("name", JUDGES)
 @pytest.mark.parametrize(
     ("settings", "error", "note"),
-    [({}, ERROR, ""), ({"explain-in": "fr"}, {**ERROR, "why": "twice"}, ERROR["note"])],
+    [
+        ({}, {**ERROR, "note": "", "confidence": 0.9}, ""),
+        ({"explain-in": "fr"}, {**ERROR, "suggestion": "die"}, ERROR["note"]),
+    ],
 )
 async def test_what_nobody_asked_for_is_dropped_and_flagged(
     name: str, settings: dict[str, str], error: dict[str, str], note: str
@@ -442,9 +445,9 @@ async def test_what_nobody_asked_for_is_dropped_and_flagged(
 
 
 @pytest.mark.parametrize("name", JUDGES)
-async def test_a_note_that_nobody_asked_for_and_that_declines_is_refused(name: str) -> None:
+async def test_a_note_that_nobody_asked_for_is_neither_read_nor_overlooked(name: str) -> None:
     declines = json.dumps({"errors": [{**ERROR, "note": "I'm sorry, but I can't help with that."}]})
-    with pytest.raises(AnswerError, match="refused"):
+    with pytest.raises(AnswerError, match="words"):
         await load_judge(name).annotate(subject(), replies(name, declines))
 
 

@@ -17,7 +17,7 @@ from adjudge.judges import load_judge
 from adjudge.judges.rate import Rate
 from adjudge.judges.rate.agents import Anchor, Memory, Note, Outcome, Scale, move
 from tests.judges.asking import Script
-from tests.judges.malformed import ANYWHERE, Bad
+from tests.judges.malformed import ANYWHERE, Bad, alike
 
 SOURCE = "夺笋啊"
 THREE = {"A": "I will not take it.", "B": "So savage. How mean.", "C": "How ridiculous!"}
@@ -425,7 +425,7 @@ async def test_ten_turns_without_an_evaluation_end_as_a_failure() -> None:
         (rated(5), "range"),
         (rated(-1), "range"),
         (rated(2.5), "range"),
-        (rated("3"), "range"),
+        (rated("three"), "range"),
         (rated(True), "range"),
         (rated(3, 1.5), "range"),
         (rated(3, "high"), "range"),
@@ -433,9 +433,9 @@ async def test_ten_turns_without_an_evaluation_end_as_a_failure() -> None:
         (rated(3, error_spans=[{"source": "a"}]), "schema"),
         (rated(3, error_spans={}), "schema"),
         (rated(3, gaps=[7]), "schema"),  # type: ignore[list-item]
-        (rated(3, more=1), "ambiguous"),
-        (rated(3, rationale="I cannot judge this text."), "refused"),
-        (Reply(text="I'm sorry, I can't help with that."), "refused"),
+        (rated(3, more=1), "schema"),
+        (rated(3, note="I cannot judge this text."), "words"),
+        (Reply(text="I'm sorry, I can't help with that."), "parse"),
         (Reply(text=""), "empty"),
     ],
 )
@@ -475,8 +475,8 @@ async def test_a_reply_that_is_no_action_uses_up_its_turn_and_the_agent_is_told(
     assert (await failure(*[reply] * 10)).reason == reason
 
 
-async def test_a_model_that_declines_is_not_asked_for_another_turn() -> None:
-    no = Reply(text="I'm sorry, I can't assist with that request.")
+async def test_a_model_whose_server_refuses_is_not_asked_for_another_turn() -> None:
+    no = Reply(text="I can't assist with that request.", finish="refused")
     assert (await failure(no)).reason == "refused"
     assert (await failure(act("evaluate"), rated(3), no)).reason == "refused"
 
@@ -514,7 +514,7 @@ async def test_one_system_that_failed_does_not_fail_the_others() -> None:
         act("search", query="x"),
         queries("x"),
         answered(),
-        Reply(text="I'm sorry, I can't assist with that request."),
+        Reply(text="I can't assist with that request.", finish="refused"),
         act("evaluate"),
         rated(3),
         finish(3),
@@ -839,7 +839,7 @@ async def test_no_malformed_reply_of_any_agent_gives_or_moves_a_score(bad: Bad) 
     assert isinstance(await never(act("evaluate"), rated(3), reply), AnswerError)
     two = Rate(turns=2, order="given")
     found = await failure(act("evaluate"), reply, act("evaluate", instruction="x"), reply, judge=two)
-    assert found.reason == bad.reason
+    assert alike(found.reason, bad.reason)
     compare = act("compare", tentative_score=3, context_notes="", **ANCHORS)
     found_, ask = await judged(act("evaluate"), rated(3, 0.5), compare, verdict("A"), reply, finish(3))
     assert "suggested" not in results(ask, -1)

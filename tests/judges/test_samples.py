@@ -224,7 +224,7 @@ async def test_a_sample_that_cannot_be_read_is_left_out_and_said() -> None:
     ("replies", "reason"),
     [
         ([rating(80), "fine"], "parse"),
-        (["I'm sorry, but I can't help with that."] * 3 + [rating(80)], "refused"),
+        (["I'm sorry, but I can't help with that."] * 3 + [rating(80)], "parse"),
         (["fine", rating(101), rating(80)], "count"),
         (["fine"] * 4, "parse"),
     ],

@@ -11,7 +11,8 @@ import pytest
 from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, Usage
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, ModelError, ServerStopError
-from adjudge.llm.asking import ASKED_AGAIN, WRONG, Asker, Quiet, check_reply, is_same_model
+from adjudge.judges._reading import Reading, object_schema
+from adjudge.llm.asking import ASKED_AGAIN, CONFIRM, WRONG, Asker, Quiet, check_reply, is_same_model
 from adjudge.llm.model import Identity, Request
 from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.store.call_file import Exchange, run_name, unit_name
@@ -116,9 +117,9 @@ class Bench:
         self.roles: dict[str, Scripted] = {}
         self.store = CallStore(path, RUN)
 
-    def asker(self, *, offline: bool = False, seed: int = 0) -> Asker:
+    def asker(self, *, offline: bool = False, seed: int = 0, explains: bool = True) -> Asker:
         models = Models(default=opened(self.model), roles={r: opened(m, r) for r, m in self.roles.items()})
-        return Asker(models, self.store, secret=b"secret", seed=seed, offline=offline)
+        return Asker(models, self.store, secret=b"secret", seed=seed, offline=offline, explains=explains)
 
     def conversation(self, subject: Subject) -> list[Exchange]:
         reader = CallReader(self.path)
@@ -244,6 +245,113 @@ async def test_what_is_no_answer_has_its_own_limit_even_if_asked_once(
         await put(bench.asker(), attempts=1)
     assert caught.value.reason == reason
     assert len(bench.model.requests) == asked
+
+
+# A reply that leaves a doubt is asked about, in the recommended profile.
+
+
+SCHEMA = object_schema(rating={"type": "integer"})
+BESIDE = '{"rating": 60, "reason": "I did not read the translation."}'
+
+
+def read_rating(reply: Reply) -> tuple[int, tuple[str, ...]]:
+    reading = Reading(reply)
+    number = reading.integer(reading.answer("rating")["rating"], 0, 100, "the rating")
+    if number == 1 and not reply.is_last:
+        raise AnswerError("span", "'x' stands in neither text")
+    return number, reading.settle(is_clean=number == 100)
+
+
+async def rate(asker: Asker, subject: Subject, attempts: int = 2) -> Answer[tuple[int, tuple[str, ...]]]:
+    unit = asker.for_unit(subject)
+    about = About(judge="test", stage="rating", subject=subject, wants="rating")
+    question = [Message("user", ("Rate ", Quoted("translation", "Guten Morgen")))]
+    try:
+        return await unit(question, about=about, read=read_rating, attempts=attempts, schema=SCHEMA)
+    finally:
+        unit.end()
+
+
+@pytest.mark.parametrize(
+    "told", ['{"verdict": {"rating": 60}}', '{"rating": 60}', '{"verdict": {"rating": "60"}}']
+)
+async def test_a_reply_with_words_beside_it_is_shown_back_without_the_texts(bench: Bench, told: str) -> None:
+    bench.model.script = in_turn(BESIDE, told)
+    subject = make_subject()
+    answer = await rate(bench.asker(), subject)
+    assert (answer.value, answer.asked) == ((60, ("normalised", "confirmed")), 2)
+    put, shown = bench.model.requests
+    assert shown.messages == (Message("user", (CONFIRM, Quoted("reply", BESIDE))),)
+    assert shown.schema is not None
+    assert shown.schema["properties"] == {"verdict": {"anyOf": [SCHEMA, {"type": "null"}]}}
+    assert put.schema == SCHEMA
+    assert [exchange.use.reason for exchange in bench.conversation(subject)] == ["", ""]
+    again = await rate(bench.asker(), subject)
+    assert again.value == answer.value
+    assert len(bench.model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(
+            '{"verdict": null}',
+            "null",
+            '{"verdict": {"rating": 61}}',
+            '{"verdict": {"rating": 60}} I think',
+            "",
+        ),
+        *(
+            '{"verdict": {"rating": 60, "note": "x"}}',
+            BESIDE,
+            "yes",
+            '{"verdict": "60"}',
+            '{"rating": 60} or 50',
+        ),
+    ],
+)
+async def test_another_verdict_or_none_confirms_nothing(bench: Bench, told: str) -> None:
+    bench.model.script = in_turn(BESIDE, told, '{"rating": 31}')
+    subject = make_subject()
+    answer = await rate(bench.asker(), subject)
+    assert answer.value == (31, ())
+    assert bench.conversation(subject)[0].use.reason == "words"
+    assert WRONG["words"] in str(bench.model.requests[-1].messages)
+
+
+async def test_an_answer_that_all_is_well_is_never_confirmed(bench: Bench) -> None:
+    bench.model.script = lambda request: Reply(text='{"rating": 100, "note": "Skipped."}')
+    with pytest.raises(AnswerError, match="words stand beside the answer: 'Skipped"):
+        await rate(bench.asker(), make_subject())
+    assert len(bench.model.requests) == 2
+    assert all(CONFIRM not in request.messages[-1].parts for request in bench.model.requests)
+
+
+@pytest.mark.parametrize("how", [{"explains": False}, {"offline": True}])
+async def test_papers_and_old_answers_are_asked_nothing_more(bench: Bench, how: dict[str, bool]) -> None:
+    bench.model.script = lambda request: Reply(text=BESIDE)
+    with pytest.raises(AnswerError, match="words"):
+        await rate(bench.asker(explains=False), make_subject())
+    asked = len(bench.model.requests)
+    with pytest.raises(AnswerError, match="words"):
+        await rate(bench.asker(**how), make_subject(), attempts=1)
+    assert len(bench.model.requests) == asked == 2
+
+
+@pytest.mark.parametrize(
+    ("replies", "number", "asked"),
+    [(("1", "2"), 2, 2), (("1", "1"), 1, 2), (("1", "no"), 1, 2), (("1", ""), 1, 2)],
+)
+async def test_words_that_stand_nowhere_are_asked_for_once_more_and_then_kept(
+    bench: Bench, replies: tuple[str, ...], number: int, asked: int
+) -> None:
+    texts = [f'{{"rating": {said}}}' if said.isdigit() else said for said in replies]
+    bench.model.script = in_turn(*texts, *texts)
+    assert (await rate(bench.asker(), make_subject())).value[0] == number
+    assert len(bench.model.requests) == asked
+    assert WRONG["span"] in str(bench.model.requests[1].messages)
+    plain = await rate(bench.asker(explains=False, seed=1), make_subject())
+    assert (plain.value[0], plain.asked) == (1, 1)
 
 
 async def test_a_reader_that_sees_a_refusal_is_believed_at_once(bench: Bench) -> None:

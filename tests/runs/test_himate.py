@@ -37,15 +37,23 @@ SUBTYPE = re.compile(r"You are responsible for:\n- ([^:\n]+):")
 TEXT = re.compile(r"<<translation [0-9a-f]{16}>>\n(.*)\n<</translation")
 
 
+def own_place(number: int, question: str) -> tuple[str, str]:
+    """Two characters for each agent, in one text or the other: errors in one place would be one."""
+    side, place = ("translation", number) if number < 11 else ("source", number - 11)
+    text = json.loads(re.findall(rf"<<{side} [0-9a-f]{{16}}>>\n(.*)\n<</{side}", question)[-1])
+    return text[2 * place : 2 * place + 2], side
+
+
 def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
     """A model whose agents find one error each, or none; the evaluator never agrees with the expert."""
 
     def answer(payload: dict[str, Any]) -> str:
         system, question = (payload["messages"][n]["content"] for n in (0, -1))
         if '{"errors"' in system:
-            subtype = SUBTYPE.findall(question)[-1]  # words of its own: errors in one place would be one
-            error = {"span": subtype, "note": "So.", "category": subtype, "severity": "minor"}
-            return json.dumps({"errors": [{**error, "side": "translation"}] if finds else []})
+            subtype = SUBTYPE.findall(question)[-1]
+            span, side = own_place(SUBTYPES.index(subtype), question)
+            error = {"span": span, "note": "So.", "category": subtype, "severity": "minor", "side": side}
+            return json.dumps({"errors": [error] if finds else []})
         if '{"translation"' in system:
             return '{"translation": "Besser."}'
         if '{"result"' in system:
@@ -93,7 +101,7 @@ def test_a_refusal_at_any_stage_is_a_failure(server: Server, tmp_path: Path, wan
 
     server.answer = answer
     done = run("himate", platform_set(1), out=tmp_path / "run", base_url=server.url, model="mock")
-    assert all(isinstance(record, Failure) and record.reason == "refused" for record in done.records)
+    assert all(isinstance(record, Failure) and record.reason == "parse" for record in done.records)
     assert len(done.records) == 2
 
 

@@ -359,6 +359,7 @@ def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
 READINGS: Final[Mapping[str, str]] = {
     "extracted": "read out of a longer reply",
     "normalised": "read from another spelling than asked for",
+    "confirmed": "confirmed by one more question, since words stood beside the answer",
     "comparison_failed": "made though a comparison on the way failed, which may have moved the score",
 }
 """Flags that say how far a judgement is from a whole reply in the form that was asked for, in the order of

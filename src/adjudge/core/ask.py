@@ -6,11 +6,12 @@ know this file and nothing else of models; `llm/` stands behind it, or a test's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar
 
 from adjudge.core.segment import Subject
+from adjudge.errors import AnswerError
 
 __all__ = [
     "NO_ENGINE",
@@ -29,11 +30,16 @@ __all__ = [
     "Tool",
     "ToolCall",
     "Usage",
+    "WordsBesideError",
 ]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Role = Literal["system", "user", "assistant", "tool"]
+Way = Literal["strict", "leaves", "confirmed"]
+"""How a reply is read: `strict` refuses words beside the answer, `confirmed` reads over them, since the model
+was shown its reply and gave the same answer alone, and `leaves` only tells the answer
+(`WordsBesideError`)."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +179,8 @@ class Reply:
         reasoning: thinking that the server reports apart.
         logprobs: where asked for and given; the tokens spell the text.
         calls: tools that the model asks for, where any were offered; the text may then be empty.
+        way: how it is read; see `Way`.
+        is_last: whether nothing more is asked where an error quotes words that stand nowhere.
     """
 
     text: str
@@ -182,6 +190,25 @@ class Reply:
     reasoning: str = ""
     logprobs: tuple[TokenLogprob, ...] = ()
     calls: tuple[ToolCall, ...] = ()
+    way: Way = "strict"
+    is_last: bool = True
+
+
+class WordsBesideError(AnswerError):
+    """A reply gives one answer, and words beside it that nobody asked for and nobody reads.
+
+    Args:
+        words: the beginning of the words.
+        leaves: of the answer: its labels, numbers and quotations, in order. An answer without its words that
+            has the same leaves confirms it.
+        is_clean: whether the answer says that all is well, which nothing confirms: the question is put anew.
+    """
+
+    def __init__(self, words: str, *, leaves: tuple[Hashable, ...], is_clean: bool) -> None:
+        super().__init__("words", f"words stand beside the answer: {words}")
+        self.has_words = bool(words)
+        self.leaves = leaves
+        self.is_clean = is_clean
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,7 +70,9 @@ def read_build() -> Build:
     return Build(**json.loads(file.read_text())) if file.is_file() else Build()
 
 
-_COUNTS: Final = frozenset({"failed", "untranslated", "extracted", "normalised", "comparison_failed"})
+_COUNTS: Final = frozenset(
+    {"failed", "untranslated", "extracted", "normalised", "confirmed", "comparison_failed"}
+)
 """Fields that count judgements, and say nothing about how they were made."""
 
 

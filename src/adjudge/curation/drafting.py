@@ -27,9 +27,8 @@ from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import Option, settings
 from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._json import object_schema, read_object
 from adjudge.judges._prompts import judged_texts
-from adjudge.judges._replies import or_error, shown
+from adjudge.judges._reading import Reading, object_schema, or_error, shown
 from adjudge.metrics.bridge import Answered, Program, accepted, find_program
 
 __all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
@@ -83,8 +82,11 @@ def read_reply(reply: Reply, subject: Subject) -> str:
     Raises:
         AnswerError: anything but the object that was asked for, or no words in it.
     """
-    value = read_object(reply, judged=judged_texts(subject), keys=("translation",)).value
-    return read_translation(value["translation"], subject.source)
+    reading = Reading(reply, judged_texts(subject))
+    translation = read_translation(reading.answer("translation")["translation"], subject.source)
+    reading.leaf(translation)
+    reading.settle()
+    return translation
 
 
 def read_translation(value: object, source: str) -> str:

@@ -28,7 +28,6 @@ from adjudge.core.protocol import CATEGORIES, SUBTYPES, find_category
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.errors import AnswerError, DataError
-from adjudge.judges._json import check_keys, object_schema, read_object, read_whole_number
 from adjudge.judges._prompts import (
     Part,
     Parts,
@@ -40,7 +39,7 @@ from adjudge.judges._prompts import (
     render_terms,
     render_texts,
 )
-from adjudge.judges._replies import shown
+from adjudge.judges._reading import Reading, object_schema, shown
 from adjudge.runs.job import Job
 from adjudge.runs.run import execute
 from adjudge.runs.session import Outcome
@@ -288,20 +287,19 @@ def read_categories(reply: Reply, count: int, subject: Subject) -> Categories:
     Raises:
         AnswerError: anything else.
     """
-    listed = read_object(reply, judged=judged_texts(subject), keys=("categories",)).value["categories"]
-    if not isinstance(listed, list):
-        raise AnswerError("schema", f"categories must be a list, got {shown(listed)}")
+    reading = Reading(reply, judged_texts(subject))
     found: dict[int, str] = {}
-    for entry in listed:
-        answer = check_keys(entry, ("number", "category"), "a category")
-        number = read_whole_number(answer["number"], 1, count, "the number of a mark")
+    for entry in reading.items(reading.answer("categories")["categories"], "categories"):
+        answer = reading.fields(entry, ("number", "category"), "a category")
+        number = reading.integer(answer["number"], 1, count, "the number of a mark")
         if number in found:
             raise AnswerError("ambiguous", f"mark {number} has two categories")
         named = answer["category"]
         category = find_category(named) if isinstance(named, str) else None
         if category not in OFFERED:
             raise AnswerError("label", f"a category must be one of those offered, got {shown(named)}")
-        found[number] = category
+        found[number] = reading.leaf(category)
+    reading.settle()
     if len(found) != count:
         raise AnswerError("count", f"{count} marks, and categories for {len(found)} of them")
     return tuple(found[number] for number in range(1, count + 1))

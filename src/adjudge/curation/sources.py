@@ -22,10 +22,8 @@ from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.core.verb import Option, Seed, settings
 from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._answers import check_scale
-from adjudge.judges._json import object_schema, read_object, read_whole_number
 from adjudge.judges._prompts import judged_texts
-from adjudge.judges._replies import shown
+from adjudge.judges._reading import Reading, object_schema
 
 __all__ = [
     "PLACE",
@@ -97,16 +95,16 @@ def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:
     Raises:
         AnswerError: anything but the object that was asked for; ambiguous for another number beside it.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=_KEYS)
-    value = answer = reading.value
-    reasons, personal, offensive = (answer[key] for key in _KEYS[:3])
-    if not isinstance(reasons, str) or not isinstance(personal, bool) or not isinstance(offensive, bool):
-        raise AnswerError(
-            "schema", f"wanted reasons in words, personal and offensive true or false: {shown(value)}"
-        )
-    score = read_whole_number(answer["difficulty"], LOWEST, HIGHEST, "the difficulty")
-    check_scale(score, reading.dropped, HIGHEST)
-    return Difficulty(score=score, reasons=reasons.strip(), personal=personal, offensive=offensive)
+    reading = Reading(reply, judged_texts(subject))
+    said = reading.answer(*_KEYS)
+    found = Difficulty(
+        score=reading.integer(said["difficulty"], LOWEST, HIGHEST, "the difficulty"),
+        reasons=reading.words(said["reasons"], "reasons"),
+        personal=reading.truth(said["personal"], "personal"),
+        offensive=reading.truth(said["offensive"], "offensive"),
+    )
+    reading.settle()
+    return found
 
 
 Kind = Literal["e-mail", "iban", "card", "id", "phone"]

@@ -1,4 +1,8 @@
-"""One number from 0 to 100 as judges ask for it and read it: in a JSON object, or bare."""
+"""What judges ask most for, and how it is read: a list of errors, or one number from 0 to 100.
+
+An `ErrorList` is asked for as a JSON object, or under the papers' headings with one error a line; every error
+that is read is placed in its text (`place_errors`). A `RatingScale` asks for an object, or for a bare number.
+"""
 
 from __future__ import annotations
 
@@ -7,49 +11,32 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Final, Literal, NamedTuple, get_args
 
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
 from adjudge.core.judge import Profile
 from adjudge.core.language import language_name, source_language, target_language
-from adjudge.core.protocol import Severity, find_category, find_severity
+from adjudge.core.protocol import Severity, find_category
 from adjudge.core.record import ErrorSpan, Match, Side
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._json import Reading, object_schema, pick_keys, read_object, read_whole_number
+from adjudge.errors import AnswerError, FailureReason, UsageError
 from adjudge.judges._prompts import Form, Parts, Prompts, find_form, judged_texts, render_example
-from adjudge.judges._replies import (
-    LEAD_IN,
-    Trust,
-    check_around,
-    check_reasons,
-    copied,
-    read_text,
-    shown,
-    unreadable,
-    unwrap,
-)
+from adjudge.judges._reading import Reading, either, object_schema, shown
 
 __all__ = [
     "GEMBA_CATEGORIES",
     "ErrorList",
-    "Listed",
     "Marked",
     "Rating",
     "RatingScale",
-    "check_scale",
-    "either",
-    "errors_trust",
-    "find_place",
     "place_errors",
     "read_headings",
     "render_headings",
-    "stands_in",
 ]
 
 
-# From listed errors to spans: labels checked, and every quotation in its place, in code points.
+# Errors and their places
 
 
 _MAY_BE_EMPTY: Final = {"accuracy/omission", "non-translation"}
@@ -74,30 +61,29 @@ _OTHER_CORE: Final = re.compile(
     r"\b(?:accuracy|fluency|terminology|style|locale|non-translation|no[- ]error|none)\b", re.IGNORECASE
 )
 _ERROR: Final = re.compile(r"\s+errors?\b", re.IGNORECASE)
-_WAYS: Final[tuple[Match, ...]] = ("exact", "normalised")
+_SUBTYPE: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+)?\)?")
+"""A subtype that no typology has: two words at most, since more of them may be a sentence."""
 _SPACE: Final = re.compile(r"\s+")
 
 
 class Listed(NamedTuple):
-    """One error as an annotator listed it. Text forms do not say the side.
+    """One error as an annotator listed it.
 
     Args:
         span: words that were copied.
         category: as it was spelled.
-        severity: as it was spelled.
-        side: that was named.
+        severity: that was read.
+        side: that was named; None where none was.
         note: explanation.
-        is_normalised: whether something about it had to be normalised to be read.
-        is_side_open: whether the side was left out where it is asked for, so that both texts are searched.
+        is_headed: whether it stood under a heading, where no side is asked for.
     """
 
     span: str
     category: str
-    severity: str
+    severity: Severity
     side: Side | None = None
     note: str = ""
-    is_normalised: bool = False
-    is_side_open: bool = False
+    is_headed: bool = False
 
 
 class Marked(NamedTuple):
@@ -116,63 +102,59 @@ class Place(NamedTuple):
     match: Match
 
 
-def place_errors(
-    listed: Sequence[Listed], subject: Subject, severities: Sequence[Severity], flags: tuple[str, ...] = ()
-) -> Marked:
-    """Check labels and find every quotation in its text.
+def place_errors(listed: Sequence[Listed], subject: Subject, reading: Reading) -> tuple[ErrorSpan, ...]:
+    """Check categories and find every quotation in its text.
 
     One error listed twice, with no second place for it, is one error (flag `repeated_errors`).
 
     Raises:
-        AnswerError: label for a severity or a category that nobody asked for or knows; schema for an error
-            that points at nothing and must point at something; count for more than `MOST_ERRORS`, or for one
-            error
-            more than `MOST_REPEATS` times too often; refused for words that decline in place of a quotation.
+        AnswerError: label for a category that nobody knows; schema for an error that points at nothing and
+            must point at something; count for more than `MOST_ERRORS`, or more than `MOST_REPEATS` repeats;
+            span for a quotation that stands in neither text, as long as it can be asked for once more.
     """
     if len(listed) > MOST_ERRORS:
         raise AnswerError("count", f"{len(listed)} errors were listed, more than {MOST_ERRORS}")
-    spans: dict[ErrorSpan, None] = {}
+    spans: list[ErrorSpan] = []
     taken: dict[Place, None] = {}
-    repeats, is_normalised = 0, False
     for error in listed:
-        severity, category = _find_severity(error.severity), _find_category(error.category)
-        if severity is None or severity not in severities:
-            raise AnswerError("label", f"severity must be {either(severities)}; got {shown(error.severity)}")
+        category = _find_category(error.category)
         if category is None:
             raise AnswerError("label", f"{shown(error.category)} is no category of the typology")
         quote = "" if not error.span.strip(_DOTS) and error.span not in subject.translation else error.span
         if not quote and category not in _MAY_BE_EMPTY:
             raise AnswerError("schema", f"an error of {category} must quote the text, got an empty span")
-        place = _place(error._replace(span=quote), subject, category, taken)
-        span = _span(error, place, severity, category, subject)
-        is_normalised = is_normalised or error.is_normalised or _is_respelled(error, severity, category)
-        if span in spans:
-            repeats += 1
-        spans[span] = taken[place] = None
-    if repeats > MOST_REPEATS:
-        raise AnswerError("count", f"the same errors were listed again {repeats} times")
-    unmatched = any(span.match == "unmatched" for span in spans)
-    found = (
-        *(flag for flag in flags if flag != "normalised"),
-        *(["normalised"] if is_normalised or "normalised" in flags else []),
-        *(["repeated_errors"] if repeats else []),
-        *(["span_unmatched"] if unmatched else []),
-    )
-    return Marked(tuple(spans), found)
-
-
-def stands_in(subject: Subject) -> Callable[[str], bool]:
-    """Whether a quotation stands in the translation or the source of a subject."""
-    return lambda quote: any(_first_places(quote, text)[0] for text in (subject.translation, subject.source))
-
-
-def _is_respelled(error: Listed, severity: str, category: str) -> bool:
-    return error.severity != severity or error.category != category
-
-
-def _find_severity(label: str) -> Severity | None:
-    """A severity, also as `major error`."""
-    return find_severity(_ERROR.sub("", label.strip().rstrip(".")))
+        reading.flag("normalised", error.category != category)
+        place = Place(error.side or "translation", None, None, "unplaced")
+        if quote:
+            is_open = error.side is None and not error.is_headed
+            sought = "source error" if is_open else category
+            place = find_place(quote, subject, said=error.side, category=sought, taken=taken)
+        if place.match == "unmatched" and _MARKER.search(quote):
+            raise AnswerError("schema", f"an error must quote the text, got a marker: {shown(quote)}")
+        if place.match == "unmatched" and not reading.reply.is_last:
+            raise AnswerError("span", f"{shown(quote)} stands in neither text")
+        taken[place] = None
+        text = subject.translation if place.side == "translation" else subject.source
+        spans.append(
+            ErrorSpan(
+                start=place.start,
+                end=place.end,
+                text=quote if place.start is None else text[place.start : place.end],
+                severity=error.severity,
+                category=category,
+                side=place.side,
+                match=place.match,
+                note=error.note,
+                label=None if error.category == category else error.category,
+            )
+        )
+        reading.leaf((_flat(quote)[0].strip(" \"'" + _DOTS).lower(), category, error.severity, place.side))
+    different = tuple(dict.fromkeys(spans))
+    if len(spans) - len(different) > MOST_REPEATS:
+        raise AnswerError("count", f"the same errors were listed again {len(spans) - len(different)} times")
+    reading.flag("repeated_errors", len(different) < len(spans))
+    reading.flag("span_unmatched", any(span.match == "unmatched" for span in different))
+    return different
 
 
 def _find_category(label: str) -> str | None:
@@ -182,7 +164,7 @@ def _find_category(label: str) -> str | None:
         if category := find_category(known):
             return category
     parts = [part.strip() for part in _SEPARATOR.split(plain, maxsplit=1)]
-    if len(parts) < 2 or not any(map(str.isalnum, parts[1])):
+    if len(parts) < 2 or not _SUBTYPE.fullmatch(parts[1]):
         return None
     core = find_category(parts[0])
     if core is None or "/" in core or core in _NO_CORE or _OTHER_CORE.search(parts[1]):
@@ -191,11 +173,6 @@ def _find_category(label: str) -> str | None:
         if category := find_category(f"{core}/{subtype}"):
             return category
     return core
-
-
-def either(names: Sequence[str]) -> str:
-    """Names as an English choice."""
-    return " or ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def find_place(
@@ -233,7 +210,8 @@ def find_place(
 
 def _first_places(quote: str, text: str) -> tuple[list[tuple[int, int]], Match]:
     """The first two places of a quotation: as it is, else with its spelling made equal."""
-    for match in _WAYS:
+    ways: tuple[Match, ...] = ("exact", "normalised")
+    for match in ways:
         if found := list(islice(_all_places(quote, text, match), 2)):
             return found, match
     if place := _around_ellipsis(quote, text):
@@ -247,13 +225,19 @@ def _all_places(quote: str, text: str, match: Match) -> Iterator[tuple[int, int]
         yield from ((start, start + len(quote)) for start in _occurrences(quote, text))
         return
     flat, origin = _flat(text)
-    for wanted in _loosened(quote):
-        is_found = False
-        for start in _occurrences(wanted, flat):
-            is_found = True
-            yield origin[start], origin[start + len(wanted) - 1] + 1
-        if is_found:
-            return
+    for fold in (str, _lower):
+        for wanted in _loosened(quote):
+            is_found = False
+            for start in _occurrences(fold(wanted), fold(flat)):
+                is_found = True
+                yield origin[start], origin[start + len(wanted) - 1] + 1
+            if is_found:
+                return
+
+
+def _lower(text: str) -> str:
+    """A text in small letters, each in its place: what has no single one stays as it is."""
+    return "".join(small if len(small := char.lower()) == 1 else char for char in text)
 
 
 def _loosened(quote: str) -> Iterator[str]:
@@ -299,70 +283,19 @@ def _flat(text: str) -> tuple[str, list[int]]:
     return "".join(flat), origin
 
 
-def _place(error: Listed, subject: Subject, category: str, taken: Collection[Place]) -> Place:
-    if not error.span:
-        return Place(error.side or "translation", None, None, "unplaced")
-    place = find_place(
-        *(error.span, subject),
-        said=error.side,
-        category="source error" if error.is_side_open else category,
-        taken=taken,
-    )
-    if place.match == "unmatched":
-        if _MARKER.search(error.span):
-            raise AnswerError("schema", f"an error must quote the text, got a marker: {shown(error.span)}")
-        check_reasons(error.span, "an error")
-    return place
+# Errors under headings
 
 
-def _span(error: Listed, place: Place, severity: Severity, category: str, subject: Subject) -> ErrorSpan:
-    text = subject.translation if place.side == "translation" else subject.source
-    return ErrorSpan(
-        start=place.start,
-        end=place.end,
-        text=error.span if place.start is None else text[place.start : place.end],
-        severity=severity,
-        category=category,
-        side=place.side,
-        match=place.match,
-        note=error.note,
-        label=None if error.category == category else error.category,
-    )
-
-
-# Errors under headings, as the papers have them: one heading a severity, `no-error` or one error a line.
-
-
-_CATEGORY: Final = re.compile(
+_SEPARATED: Final = re.compile(
     r"(?P<category>[^\"“”„«»]{1,120}?)(?:\s+[-–—]\s+|\s*:\s+|\s*[-–—→]+\s*(?=[\"“„«]))(?P<rest>\S.*)"
 )
-_QUOTED: Final = re.compile(
-    r"\"(?P<a>[^\"]+)\"|“(?P<b>[^”]+)”|„(?P<c>[^“”]+)[“”]|«\s?(?P<d>[^»]+?)\s?»|「(?P<e>[^」]+)」|(?<!\w)'(?P<f>[^']+)'(?!\w)"
-)
+_QUOTED: Final = r"(?:\"[^\"]+\"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」)"
+_QUOTED_LIST: Final = re.compile(rf"{_QUOTED}(?:\s*(?:,|;|and|&)\s*{_QUOTED})*")
 _OUTER: Final = re.compile(r"[\"“„«](?P<span>.*)[\"”“»]")
-_BETWEEN: Final = re.compile(r"\s*(?:,|;|and|&)\s*")
+_GLOSS: Final = re.compile(rf"(?<=[\"”“»」])\s*(?:\([^()]*\)\.?|(?:->|→)\s*{_QUOTED})\Z")
 _BULLET: Final = re.compile(r"\A(?:[-*•·–]|[0-9]{1,3}[.)])\s+")
 _NO_ERROR: Final = re.compile(r"\(?no[- ]errors?\)?\.?", re.IGNORECASE)
-_TAKEN_BACK: Final = re.compile(
-    r"\b(?:fine|acceptable|correct|ok|okay|no error|not an error|no mistake|not wrong|not a|never "
-    r"mind|ignore|nothing"
-    r"|wait|no,|opposite|wrong here|exceeded|disregard|scratch that|actually|would|if|tokens)\b|\bno,",
-    re.IGNORECASE,
-)
-
-
-class Headed(NamedTuple):
-    """The errors of a reply with headings, and how it was read: `extracted`, `normalised`."""
-
-    listed: list[Listed]
-    flags: tuple[str, ...]
-
-
-class _Section(NamedTuple):
-    """What stands under a heading; empty lines are kept, since what follows one may be a note."""
-
-    severity: str
-    lines: list[str]
+_MARKS: Final = re.compile(r"[\"“”„»«]")
 
 
 def heading(severity: str) -> str:
@@ -375,169 +308,99 @@ def render_headings(errors: Sequence[Mapping[str, str]], severities: Sequence[st
     lines = []
     for severity in severities:
         found = [e for e in errors if e["severity"] == severity]
-        lines += [heading(severity), *(_line(e["category"], e["span"]) for e in found)]
+        lines += [heading(severity), *(f'{e["category"]} - "{" ".join(e["span"].split())}"' for e in found)]
         lines += [] if found else ["no-error"]
     return "\n".join(lines)
 
 
 def read_headings(
-    text: str, severities: Sequence[str], stands: Callable[[str], bool] = lambda _: False
-) -> Headed:
+    text: str, severities: Sequence[Severity], reading: Reading, stands: Callable[[str], bool]
+) -> list[Listed]:
     """Read every heading, once and in any order, with `no-error` or one error a line under each.
 
-    A heading may be bold or a Markdown heading, a line may be a bullet, and a span may be followed by a
-    gloss. Behind
-    a blank line at the end, and before the first heading, prose may stand if there is an error (`_prose`).
+    A heading may be bold or a Markdown heading, a line may be a bullet, and a gloss in brackets may follow a
+    span.
 
     Args:
-        text: of the reply.
+        text: under its wrappers.
         severities: of the headings.
+        reading: of the reply; keeps how it was read.
         stands: whether a quotation stands in a text that is judged.
 
     Raises:
-        AnswerError: parse, or refused where words decline.
+        AnswerError: parse, for anything else.
     """
-    inner = unwrap(text)
-    before, sections, is_plain = _split(inner.text, severities)
-    names = ", ".join(map(heading, severities))
-    if not sections:
-        raise unreadable(text, f"the headings {names}")
-    if len({section.severity for section in sections}) < len(sections):
-        raise AnswerError("parse", f"each of the headings {names} must stand once")
-    if len(sections) != len(severities):
-        raise unreadable(text, f"the headings {names}")
-    is_ordered = [section.severity for section in sections] == list(severities)
-    after = _cut_note(sections[-1])
-    found = {section.severity: _read_section(section, stands) for section in sections}
-    listed = [error for severity in severities for error in found[severity]]
-    if before and not LEAD_IN.fullmatch(" ".join(before.split())):
-        check_around(before, "", "around" if listed else "clean", "the list of errors")
-    check_around("", after, "around" if listed else "clean", "the list of errors")
-    is_normalised = not (is_plain and is_ordered) or any(error.is_normalised for error in listed)
-    extracted = ("extracted",) if inner.is_wrapped or before or after else ()
-    return Headed(listed, (*extracted, *(("normalised",) if is_normalised else ())))
-
-
-def _split(text: str, severities: Sequence[str]) -> tuple[str, list[_Section], bool]:
-    """Words before the first heading, the sections, and whether all is spelled as asked."""
-    names = "|".join(severities)
     pattern = re.compile(
-        rf"(?:#{{1,6}}\s*)?[*_]{{0,3}}(?P<name>{names})(?:[- "
-        rf"]errors?)?(?P<end>[*_]{{0,3}}\s*:?\s*[*_]{{0,3}})"
-        r"(?P<rest>\s.*)?",
+        rf"(?:#{{1,6}}\s*)?[*_]{{0,3}}(?P<name>{'|'.join(severities)})(?:[- ]errors?)?"
+        r"(?P<end>[*_]{0,3}\s*:?\s*[*_]{0,3})(?P<rest>\s.*)?",
         re.IGNORECASE,
     )
-    before: list[str] = []
-    sections: list[_Section] = []
-    is_plain = True
-    for line in map(str.strip, text.split("\n")):
+    names = ", ".join(map(heading, severities))
+    sections: dict[Severity, list[str]] = {}
+    under: list[str] = []
+    before = under
+    for line in filter(None, map(str.strip, text.split("\n"))):
         match = pattern.fullmatch(line)
-        is_heading = match is not None and (":" in match["end"] or line.startswith(("#", "*", "_")))
-        if match is None or not is_heading:
-            (sections[-1].lines if sections else before).append(line)
+        if match is None or not (":" in match["end"] or line.startswith(("#", "*", "_"))):
+            under.append(line)
             continue
+        severity = next(known for known in severities if known == match["name"].lower())
+        if severity in sections:
+            raise AnswerError("parse", f"each of the headings {names} must stand once")
         rest = (match["rest"] or "").strip()
-        sections.append(_Section(match["name"].lower(), [rest] if rest else []))
-        is_plain = is_plain and line.lower() == f"{match['name'].lower()}:"
-    is_plain = is_plain and all(
-        not _NO_ERROR.fullmatch(_bare(line)) or line.lower() == "no-error"
-        for s in sections
-        for line in s.lines
-    )
-    return "\n".join(before).strip(), sections, is_plain
+        under = sections[severity] = [rest] if rest else []
+        reading.flag("normalised", line.lower() != f"{severity}:")
+    if len(sections) < len(severities):
+        raise AnswerError("parse", f"wanted the headings {names}, got {shown(text)}")
+    reading.introduced("\n".join(before))
+    reading.flag("normalised", [*sections] != [*severities])
+    return [
+        error
+        for severity in severities
+        for error in _read_section(sections[severity], severity, reading, stands)
+    ]
 
 
-def _cut_note(section: _Section) -> str:
-    """Cut what stands behind a blank line off the last section, unless it is more of its list."""
-    lines = section.lines
-    while lines and not lines[-1]:
-        lines.pop()
-    for place, line in enumerate(lines):
-        if not line and any(lines[:place]) and not any(_is_listed(each) for each in lines[place:]):
-            note = "\n".join(lines[place:])
-            del lines[place:]
-            return "\n" + note
-    return ""
+def _read_section(
+    lines: Sequence[str], severity: Severity, reading: Reading, stands: Callable[[str], bool]
+) -> Iterator[Listed]:
+    """The errors under one heading: one a line, or several quotations of one category.
 
-
-def _is_listed(line: str) -> bool:
-    """Whether a line is an error or says that there is none."""
-    match = _CATEGORY.fullmatch(_bare(line))
-    return bool(_NO_ERROR.fullmatch(_bare(line))) or (match is not None and "/" in match["category"])
-
-
-def _bare(line: str) -> str:
-    """A line without its bullet and its emphasis."""
-    line = _BULLET.sub("", line, count=1).strip()
-    return line.strip("*").strip() if line.startswith("**") and line.endswith("**") else line
-
-
-def _read_section(section: _Section, stands: Callable[[str], bool]) -> list[Listed]:
-    lines = [line for line in section.lines if line]
-    if len(lines) == 1 and _NO_ERROR.fullmatch(_bare(lines[0])):
-        return []
+    Raises:
+        AnswerError: parse.
+    """
     if not lines:
-        raise AnswerError("parse", f"nothing stands under {section.severity}; no errors are written no-error")
-    return [error for line in lines for error in _read_line(line, section.severity, stands)]
+        raise AnswerError("parse", f"nothing stands under {severity}; no errors are written no-error")
+    for line in lines:
+        plain = _BULLET.sub("", line, count=1).strip()
+        plain = plain.strip("*").strip() if plain.startswith("**") and plain.endswith("**") else plain
+        if len(lines) == 1 and _NO_ERROR.fullmatch(plain):
+            reading.flag("normalised", line.lower() != "no-error")
+            return
+        reading.flag("normalised", plain != line)
+        if find_category(plain) is not None:
+            yield Listed("", plain, severity, is_headed=True)
+            continue
+        match = _SEPARATED.fullmatch(plain)
+        note = _GLOSS.search(match["rest"]) if match else None
+        rest = _GLOSS.sub("", match["rest"]).strip() if match else ""
+        outer = _OUTER.fullmatch(rest)
+        if outer and (stands(outer["span"]) or not _MARKS.search(outer["span"])):
+            spans = [outer["span"]]
+        elif _QUOTED_LIST.fullmatch(rest):
+            spans = [quoted[1:-1].strip() for quoted in re.findall(_QUOTED, rest)]
+        elif rest and not _MARKS.search(rest) and stands(rest):
+            spans = [rest]
+        else:
+            raise AnswerError("parse", f'wanted category - "span" under {severity}, got {shown(line)}')
+        category = match["category"].strip("*` ") if match else ""
+        as_asked = f'{category} - "{spans[0]}"'
+        reading.flag("normalised", plain.translate(_QUOTES) != as_asked.translate(_QUOTES))
+        gloss = note[0].strip(" ()->→.") if note else ""
+        yield from (Listed(span, category, severity, note=gloss, is_headed=True) for span in spans)
 
 
-def _read_line(line: str, severity: str, stands: Callable[[str], bool]) -> list[Listed]:
-    """The errors of one line: one, or several spans of one category."""
-    plain = _bare(line)
-    is_bulleted = plain != line
-    if find_category(plain) is not None:
-        return [Listed("", plain, severity, is_normalised=is_bulleted)]
-    match = _CATEGORY.fullmatch(plain)
-    if match is None:
-        raise _unlisted(line, severity)
-    category, rest = match["category"].strip("*` "), match["rest"].strip()
-    outer = _OUTER.fullmatch(rest)
-    if outer and (stands(outer["span"]) or not _QUOTED_INSIDE.search(outer["span"])):
-        is_straight = rest[0] in '"“' and f'{category} - "' in plain.replace("“", '"')
-        return [Listed(outer["span"], category, severity, is_normalised=is_bulleted or not is_straight)]
-    quoted = list(_QUOTED.finditer(rest))
-    if quoted and quoted[0].start() == 0:
-        return _read_quoted(rest, quoted, category, severity)
-    if not _QUOTED_INSIDE.match(rest) and stands(rest):
-        return [Listed(rest, category, severity, is_normalised=True)]
-    raise _unlisted(line, severity)
-
-
-_NAMED_CATEGORY: Final = re.compile(r"\w[\w -]*/[ \w-]*\w|[\w /-]+(?= *[-–—:] *[\"“„«])")
-_NO_GLOSS: Final = re.compile(r"[][{}`<\\]")
-_QUOTED_INSIDE: Final = re.compile(r"[\"“”„»«]")
-
-
-def _read_quoted(rest: str, quoted: list[re.Match[str]], category: str, severity: str) -> list[Listed]:
-    """Spans in quotation marks with a comma between them, or one span and a gloss."""
-    last = 0
-    for one, following in pairwise(quoted):
-        if not _BETWEEN.fullmatch(rest[one.end() : following.start()]):
-            break
-        last += 1
-    gloss = rest[quoted[last].end() :].strip(" -–—:,;.()→>")
-    named = (found[0].split() for found in _NAMED_CATEGORY.finditer(gloss))
-    if any(find_category(" ".join(words[at:])) for words in named for at in range(len(words))):
-        raise AnswerError("parse", f"several errors stand on one line: {shown(rest)}")
-    check_reasons(gloss, "an error")
-    behind = rest[quoted[last].end() :][:1]
-    if gloss and (behind not in " ,;:(.-–—→" or _NO_GLOSS.search(gloss)):
-        raise _unlisted(rest, severity)
-    if _TAKEN_BACK.search(_QUOTED.sub(" ", gloss)):
-        raise AnswerError("parse", f"words behind an error may take it back: {shown(gloss)}")
-    spans = [next(filter(None, match.groups())) for match in quoted[: last + 1]]
-    return [Listed(span, category, severity, note=gloss, is_normalised=True) for span in spans]
-
-
-def _unlisted(line: str, severity: str) -> AnswerError:
-    return unreadable(line, f'category - "span" under {severity}')
-
-
-def _line(category: str, span: str) -> str:
-    return f'{category} - "{" ".join(span.split())}"'
-
-
-# Errors as judges ask for them and read them: a JSON object, or headings with one error a line.
+# What is asked for
 
 
 GEMBA_CATEGORIES: Final = (
@@ -553,12 +416,25 @@ _KEYS: Final = ("span", "category", "severity", "side")
 _KEYS_EXPLAINED: Final = ("span", "note", "category", "severity", "side")
 _SAMPLING: Final = Sampling()
 _SIDES: Final[tuple[Side, ...]] = get_args(Side)
-_SIDE_NAMES: Final[Mapping[Side, Collection[str]]] = {
-    "translation": (
-        *("translation", "target", "target language", "tgt", "trg", "mt", "hypothesis", "hyp", "output"),
-        *("candidate", "translated", "the translation", "target side", "translation side"),
+_SIDE_NAMES: Final[Mapping[str, Side]] = {
+    **dict.fromkeys(
+        (
+            *("target", "target language", "tgt", "trg", "mt", "hypothesis", "hyp", "output", "candidate"),
+            *(
+                "translated",
+                "the translation",
+                "target side",
+                "translation side",
+                "target text",
+                "translation text",
+            ),
+        ),
+        "translation",
     ),
-    "source": ("source", "source language", "src", "original", "the source", "source side"),
+    **dict.fromkeys(
+        ("source language", "src", "original", "the source", "source side", "source text", "source_text"),
+        "source",
+    ),
 }
 
 
@@ -715,107 +591,75 @@ class ErrorList:
         Raises:
             AnswerError: it is not in the form.
         """
-        judged = judged_texts(subject)
+        reading = Reading(reply, judged_texts(subject))
         if self.form == "json":
-            reading = read_object(
-                reply,
-                judged=judged,
-                keys=("errors",),
-                trust=errors_trust,
-                repair=True,
-                what="the list of errors",
-            )
-            if reading.is_mended:
-                return self._read_mended(reading, subject)
-            return self._read_object(reading, subject)
-        text = read_text(reply)
-        headed = read_headings(text, self.severities, stands_in(subject))
-        flags = (*copied(text, judged), *headed.flags)
-        return place_errors(headed.listed, subject, self.severities, flags)
+            spans = self.read_list(reading.answer("errors", as_list="errors")["errors"], subject, reading)
+        else:
+            spans = self.read_headings(reading.plain(), subject, reading)
+        return Marked(spans, reading.settle(is_clean=not spans))
 
-    def _read_object(self, reading: Reading, subject: Subject) -> Marked:
-        return place_errors(self.read_list(reading.value["errors"]), subject, self.severities, reading.flags)
-
-    def _read_mended(self, reading: Reading, subject: Subject) -> Marked:
-        """Refuse what mending may have made up: a clean verdict, or a quotation that stands nowhere."""
-        try:
-            marked = self._read_object(reading, subject)
-        except AnswerError as error:
-            raise AnswerError("parse", f"broken JSON; mended, it is refused for {error}") from None
-        if not marked.spans or {"span_unmatched", "normalised", "repeated_errors"} & {*marked.flags}:
-            raise AnswerError("parse", "broken JSON, and what is left of it proves no error in the text")
-        return marked
-
-    def read_list(self, value: object) -> list[Listed]:
-        """Check the list of a JSON answer.
+    def read_headings(self, text: str, subject: Subject, reading: Reading) -> tuple[ErrorSpan, ...]:
+        """Read errors under headings.
 
         Raises:
-            AnswerError: schema, or label for an unknown side.
+            AnswerError: parse, or what `place_errors` raises.
         """
-        if not isinstance(value, list):
-            raise AnswerError("schema", f"errors must be a list, got {shown(value)}")
-        return [_read_error(item, self._keys, f"error {number}") for number, item in enumerate(value, 1)]
+        texts = (subject.translation, subject.source)
+        listed = read_headings(
+            text, self.severities, reading, lambda quote: any(_first_places(quote, t)[0] for t in texts)
+        )
+        return place_errors(listed, subject, reading)
+
+    def read_list(self, value: object, subject: Subject, reading: Reading) -> tuple[ErrorSpan, ...]:
+        """Read the list of a JSON answer.
+
+        Raises:
+            AnswerError: schema, label for an unknown severity or side, or what `place_errors` raises.
+        """
+        items = reading.items(value, "errors")
+        listed = [self._read_error(item, f"error {number}", reading) for number, item in enumerate(items, 1)]
+        return place_errors(listed, subject, reading)
+
+    def _read_error(self, value: object, what: str, reading: Reading) -> Listed:
+        keys = [key for key in self._keys if key != "side"]
+        found = reading.fields(value, keys, what, optional=("side",), is_error=True)
+        reading.flag("normalised", found["span"] is None)
+        if not isinstance(span := found["span"] or "", str) or not isinstance(
+            category := found["category"], str
+        ):
+            raise AnswerError("schema", f"{what} must hold texts, got {shown(value)}")
+        severity = reading.label(found["severity"], self.severities, "severity", self._also)
+        reading.flag("normalised", "side" not in found)
+        return Listed(
+            *(span, category, severity),
+            reading.label(found["side"], _SIDES, "side", _SIDE_NAMES) if "side" in found else None,
+            reading.words(found["note"], f"the note of {what}") if "note" in found else "",
+        )
 
     @property
     def _keys(self) -> tuple[str, ...]:
         return _KEYS if self.explain_in is None else _KEYS_EXPLAINED
 
-
-def errors_trust(value: Mapping[str, object]) -> Trust:
-    """Words may stand around a list with errors in it, and around no other."""
-    return "around" if value["errors"] and isinstance(value["errors"], list) else "clean"
-
-
-def _read_error(value: object, keys: tuple[str, ...], what: str) -> Listed:
-    needed = tuple(key for key in keys if key != "side")
-    fields = pick_keys(value, needed, what, optional=("side",))
-    for words in fields.dropped.values():
-        if isinstance(words, str):
-            check_reasons(words, what)
-    error = {key: "" if key == "span" and item is None else item for key, item in fields.values.items()}
-    texts = {key: text for key, text in error.items() if isinstance(text, str)}
-    if len(texts) < len(error):
-        raise AnswerError("schema", f"{what} must hold texts, got {shown(value)}")
-    if not texts.get("note", "given").strip():
-        raise AnswerError("schema", f"{what} must be explained, got an empty note")
-    check_reasons(texts.get("note", ""), what)
-    side = _read_side(texts["side"]) if "side" in texts else None
-    return Listed(
-        *(texts["span"], texts["category"], texts["severity"], side, texts.get("note", "")),
-        is_normalised=bool(fields.dropped) or texts.get("side") != side or fields.values["span"] is None,
-        is_side_open=side is None,
-    )
+    @property
+    def _also(self) -> Mapping[str, Severity]:
+        return {
+            f"{severity} {error}": severity for severity in self.severities for error in ("error", "errors")
+        }
 
 
-def _read_side(words: str) -> Side:
-    """The text that an error is marked in, by any of its names.
-
-    Raises:
-        AnswerError: label.
-    """
-    folded = " ".join(words.lower().replace("_", " ").replace("-", " ").split()).removesuffix(" text")
-    side = next((side for side, names in _SIDE_NAMES.items() if folded in names), None)
-    if side is None:
-        raise AnswerError("label", f"side must be translation or source, got {shown(words)}")
-    return side
+_ERROR_WORDS: Final = ("error", "errors")
 
 
-_LOW: Final = 0
+# One number
+
+
 _HIGH: Final = 100
-_BARE: Final = re.compile(r"0|[1-9][0-9]{0,2}")
 _MAY_BE_OTHER_SCALE: Final = 10
-_LABELLED: Final = re.compile(r"\A[^\W\d_]")
-"""A number behind words, such as `Score: 4`, of which nobody knows the scale where it is small."""
-_CERTAINTY: Final = re.compile(r"confidence|certainty|probability")
-_SCALE_KEY: Final = re.compile(r"scale|max|range|out_?of|best|worst|unit")
-_STATED: Final = re.compile(
-    r"([0-9]+(?:\.[0-9]+)?) ?(?:/|out of|of|von|sur|de|su|z|из) ?([0-9]+)|"
-    r"\b(?:rating|score|rate it|bewertung|note|nota)\b[^0-9.]{0,12}([0-9]+(?:\.[0-9]+)?)|\b([0-9]+) "
-    r"(?:points?|stars?)\b",
-    re.IGNORECASE,
-)
-_LIKE_A_NUMBER: Final = re.compile(
-    r"[+\-−–]?\s*(?:[.,٫٬_]*\d[\d.,٫٬_]*(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE
+"""A number up to which a label such as `Score: 4` may mean another scale, unless the scale stands behind
+it."""
+_BARE: Final = re.compile(
+    r"(?P<label>.*?)(?P<said>(?<![\w.,+−–/-])[0-9][0-9.]*(?P<scale> ?%| ?/ ?[0-9]+| out of [0-9]+)?)",
+    re.DOTALL,
 )
 
 
@@ -849,14 +693,14 @@ class RatingScale:
     @property
     def facts(self) -> Mapping[str, object]:
         """What the embedded model needs to know."""
-        return {"form": self.form, "low": _LOW, "high": _HIGH}
+        return {"form": self.form, "low": 0, "high": _HIGH}
 
     @property
     def schema(self) -> Mapping[str, object] | None:
         """JSON schema of the answer; None for a bare number."""
         if self.form != "json":
             return None
-        return object_schema(rating={"type": "integer", "minimum": _LOW, "maximum": _HIGH})
+        return object_schema(rating={"type": "integer", "minimum": 0, "maximum": _HIGH})
 
     def render_system(self, prompts: Prompts, name: str, subject: Subject) -> Message:
         """The system message: what the scale means, and how to answer."""
@@ -870,66 +714,24 @@ class RatingScale:
         )
 
     def read(self, reply: Reply, subject: Subject) -> Rating:
-        """Read the number; a bare one in ASCII digits.
-
-        The best and the worst rating are read from a whole reply or a known wrapper alone: models write 100
-        to repeat
-        the scale, and 0 where they have nothing to rate.
+        """Read the number; a bare one may have a label before it and its scale behind it.
 
         Raises:
             AnswerError: anything else; range for what is a number but not one of these.
         """
-        judged = judged_texts(subject)
-        if self.form == "json":
-            reading = read_object(reply, judged=judged, keys=("rating",), trust=_trust, what="the rating")
-            number = read_whole_number(reading.value["rating"], _LOW, _HIGH, "the rating")
-            check_scale(number, reading.dropped)
-            return Rating(number, reading.flags)
-        return _read_bare(read_text(reply), judged)
-
-
-def check_scale(number: int, dropped: Mapping[str, object], high: int = _HIGH) -> None:
-    """Refuse a number beside which the same object has another number, or another scale.
-
-    Args:
-        number: that was read.
-        dropped: what stood beside it.
-        high: highest number of the scale that was asked for.
-
-    Raises:
-        AnswerError: ambiguous.
-    """
-    for key, value in dropped.items():
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and value not in (number, high) and not _CERTAINTY.search(key.lower()):
-            raise AnswerError("ambiguous", f"beside {number} stands {shown(key)}: {shown(value)}")
-        if isinstance(value, str):
-            stated = {float(group) for m in _STATED.finditer(value) for group in m.groups() if group}
-            if stated - {float(number), float(high)}:
-                raise AnswerError("ambiguous", f"beside {number} stands another number in {shown(value)}")
-            if _SCALE_KEY.search(key.lower()) and not set(re.findall(r"\d+", value)) <= {"0", "1", str(high)}:
-                raise AnswerError("ambiguous", f"beside {number} stands another scale: {shown(value)}")
-
-
-def _trust(value: Mapping[str, object]) -> Trust:
-    number = value["rating"]
-    return "after" if isinstance(number, int | float) and _LOW < number < _HIGH else "alone"
-
-
-def _read_bare(text: str, judged: tuple[str, ...]) -> Rating:
-    inner = unwrap(text, starts="0123456789")
-    first, _, after = inner.text.partition("\n")
-    first = first.rstrip()
-    spelled = first[1:-1] if len(first) > 2 and first[0] == first[-1] == '"' else first
-    spelled = unwrap(spelled).text.removesuffix("%").rstrip()
-    if not _BARE.fullmatch(spelled) or int(spelled) > _HIGH:
-        if _LIKE_A_NUMBER.fullmatch(text):
-            raise AnswerError("range", f"wanted a whole number from {_LOW} to {_HIGH}, got {shown(text)}")
-        raise unreadable(text, "a number and nothing else")
-    number = int(spelled)
-    if _LABELLED.search(text) and number <= _MAY_BE_OTHER_SCALE:
-        raise AnswerError("parse", f"{shown(text)} may be a number of another scale than {_LOW} to {_HIGH}")
-    check_around("", "\n" + after, "after" if _LOW < number < _HIGH else "alone", "the rating")
-    extracted = inner.is_wrapped or bool(after.strip())
-    flags = (*(["extracted"] if extracted else []), *(["normalised"] if spelled != first else []))
-    return Rating(number, (*copied(spelled if extracted else text, judged), *flags))
+        reading = Reading(reply, judged_texts(subject))
+        said, label, has_scale = reading.answer("rating")["rating"] if self.form == "json" else None, "", True
+        if self.form != "json":
+            text = reading.plain()
+            match = _BARE.fullmatch(text.strip('"'))
+            if match is None:
+                reason: FailureReason = "range" if text.strip("+-−–.,٫٬_ ").isdigit() else "parse"
+                raise AnswerError(reason, f"wanted a number and nothing else, got {shown(text)}")
+            said, label, has_scale = match["said"], match["label"], bool(match["scale"])
+            reading.introduced(label)
+        number = reading.integer(said, 0, _HIGH, "the rating")
+        if label and not has_scale and number <= _MAY_BE_OTHER_SCALE:
+            raise AnswerError(
+                "parse", f"{shown(reading.text)} may be a number of another scale than 0 to {_HIGH}"
+            )
+        return Rating(number, reading.settle(is_clean=number == _HIGH))

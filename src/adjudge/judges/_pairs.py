@@ -25,9 +25,8 @@ from adjudge.core.language import language_name
 from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._json import check_keys, object_schema, read_object, read_reasons, read_words
 from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
-from adjudge.judges._replies import Trust, check_reasons, or_error, shown
+from adjudge.judges._reading import Reading, object_schema, or_error, shown
 
 __all__ = [
     "IDENTICAL",
@@ -68,72 +67,11 @@ TURNED: Final[Mapping[Verdict, Verdict]] = {"A": "B", "B": "A", "E": "E"}
 """A verdict on a pair that was shown the other way round."""
 SIGNS: Final[Mapping[Verdict, int]] = {"A": 1, "B": -1, "E": 0}
 
-_SPELLED: Final = re.compile(
-    r"\s*[\"'*(]*(?:translation\s+)?[\"'*(]*(?P<letter>[ABE])[\"'*).]*\s*", re.IGNORECASE
-)
-_NAMED: Final = re.compile(r"\b([ABE])\b(?!['’])")
-_THAN: Final = re.compile(
-    r"\b(?:than|over|to|as|unlike|whereas in|compared (?:to|with)) (?:translation )?[AB]\b", re.IGNORECASE
-)
-_BETTER: Final = re.compile(
-    r"\b([AB]) (?:wins|(?:is|was|seems|reads|sounds|remains|would be|looks)"
-    r"(?: (?:clearly|much|far|slightly|overall|a bit|somewhat|still|the|therefore|thus|significantly"
-    r"|by far|definitely))*"
-    r" (?:better|best|superior|stronger|preferable|preferred|winner|more (?:accurate|faithful|fluent"
-    r"|natural)))\b"
-)
-_PREFERRED: Final = re.compile(
-    r"\b(?:prefer|choose|better one is|winner is|best is) (?:translation )?([AB])\b"
-)
-_EQUAL: Final = re.compile(
-    r"equal|tie\b|same|both|neither|as good|identical|but|however|while|outweigh|balance", re.IGNORECASE
-)
+_SPELLED: Final[Mapping[str, Verdict]] = {
+    **{f"translation {letter.lower()}": letter for letter in VERDICTS if letter != "E"},
+    **dict.fromkeys(("tie", "equal", "both", "equally good"), "E"),
+}
 _RESULT: Final = re.compile(r'"result"\s*:\s*"(?P<letter>[ABE])"')
-
-
-def read_verdict(value: object) -> tuple[Verdict, tuple[str, ...]]:
-    """A verdict as a model gives it, with the flag `normalised` for `a`, `A.` or `Translation A`.
-
-    Raises:
-        AnswerError: label, for anything else.
-    """
-    match = _SPELLED.fullmatch(value) if isinstance(value, str) else None
-    verdict = next((known for known in VERDICTS if match and known == match["letter"].upper()), None)
-    if verdict is None:
-        raise AnswerError("label", f"result must be A, B or E, got {shown(value)}")
-    return verdict, () if verdict == value else ("normalised",)
-
-
-def verdict_trust(value: Mapping[str, object]) -> Trust:
-    """Words may stand around a preference; never around "equally good"."""
-    try:
-        return "alone" if read_verdict(value["result"])[0] == "E" else "around"
-    except AnswerError:
-        return "alone"
-
-
-def check_agrees(words: str, verdict: Verdict, *, is_strict: bool = False) -> None:
-    """Refuse a verdict that its own reasons contradict: they call only the other translation better.
-
-    Args:
-        words: reasons within the answer, or prose around it.
-        verdict: of the answer.
-        is_strict: whether naming another verdict is enough, as in words around an answer.
-
-    Raises:
-        AnswerError: ambiguous.
-    """
-    named = {name.upper() for name in _NAMED.findall(words)}
-    if is_strict and named - {verdict}:
-        raise AnswerError("ambiguous", f"words around the verdict {verdict} name another: {shown(words)}")
-    told = _THAN.sub(" ", words)
-    better = set(_BETTER.findall(told)) | set(_PREFERRED.findall(told))
-    if verdict == "E":
-        is_contrary = len(better) == 1 and not _EQUAL.search(told)
-    else:
-        is_contrary = bool(better) and verdict not in {*better, *_NAMED.findall(told)}
-    if is_contrary:
-        raise AnswerError("ambiguous", f"the reasons contradict the verdict {verdict}: {shown(words)}")
 
 
 def majority(verdicts: Sequence[Verdict]) -> Verdict:
@@ -317,7 +255,6 @@ PAIR_FILES: Final = (
 """Files that every judge of pairs uses."""
 
 _ATTEMPTS: Final = 3
-_LABEL: Final = 20  # characters of a field that names a verdict, and no reasons
 _ASPECT: Final = re.compile(r"^- (?P<name>[^:\n]+):", re.MULTILINE)
 
 
@@ -473,39 +410,24 @@ def read_compared(
     """Read the verdict of a comparison, its analysis and flags.
 
     Raises:
-        AnswerError: it is not in the form, or the analysis declines or contradicts the verdict.
+        AnswerError: it is not in the form.
     """
-    reading = read_object(
-        reply, judged=judged, keys=("analysis", "result"), trust=verdict_trust, what="the verdict"
-    )
-    verdict, spelled = read_verdict(reading.value["result"])
-    analysis, joined_ = _read_analysis(reading.value["analysis"], aspects, verdict)
-    check_reasons(analysis, "the verdict")
-    check_agrees(analysis, verdict)
-    check_agrees(reading.around, verdict, is_strict=True)
-    for name, value in reading.dropped.items():
-        if isinstance(value, str):
-            check_agrees(value, verdict, is_strict=len(value) <= _LABEL and "confid" not in name.lower())
-    return verdict, analysis, (*reading.flags, *dict.fromkeys((*spelled, *joined_)))
-
-
-def _read_analysis(value: object, aspects: tuple[str, ...], verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    """The analysis as text. One of several parts is joined; an empty one is enough for a preference."""
-    if aspects:
-        found = check_keys(value, aspects, "the analysis")
-        return "\n".join(f"{name}: {read_reasons(found[name], name)}" for name in aspects), ()
-    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
-        return read_words("\n".join(value), "analysis"), ("normalised",)
-    if isinstance(value, dict) and value and all(isinstance(part, str) for part in value.values()):
-        return read_words("\n".join(f"{name}: {part}" for name, part in value.items()), "analysis"), (
-            "normalised",
-        )
-    if isinstance(value, str) and not value.strip() and verdict != "E":
-        return "", ("normalised",)
-    words = read_words(value, "analysis")
+    reading = Reading(reply, judged)
+    found = reading.answer("result", optional=("analysis",))
+    verdict = reading.label(found["result"], VERDICTS, "result", _SPELLED)
+    analysis = found.get("analysis") or ""
+    if aspects and analysis:
+        reading.fields(analysis, aspects, "the analysis")
+    elif not isinstance(analysis, str):
+        reading.flag("normalised")
+    if isinstance(analysis, dict):
+        analysis = [f"{name}: {reading.words(part, name)}" for name, part in analysis.items()]
+    parts = analysis if isinstance(analysis, list) else [analysis]
+    words = "\n".join(reading.words(part, "analysis") for part in parts if part != "").strip()
     if verdict == "E" and not any(map(str.isalnum, words)):
         raise AnswerError("schema", f"analysis must say why both are equal, got {shown(words)}")
-    return words, ()
+    reading.flag("normalised", not words)
+    return verdict, words, reading.settle(is_clean=verdict == "E")
 
 
 def preference_by(

@@ -25,9 +25,8 @@ from adjudge.core.judge import Profile
 from adjudge.core.language import canonical_lp, language_name, source_language, target_language
 from adjudge.core.segment import INSTRUCTION, Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._json import read_object
-from adjudge.judges._replies import is_refusal
-from adjudge.judges._replies import shown as in_short
+from adjudge.judges._reading import Reading
+from adjudge.judges._reading import shown as in_short
 
 __all__ = [
     "TEXT_FILES",
@@ -425,15 +424,21 @@ class Adapter:
         """The reply in our form, without the log-probabilities of its tokens.
 
         Raises:
-            AnswerError: parse, a field is not there, or words stand beside the fields; refused, they decline;
+            AnswerError: parse or schema, a field is not there; words, they stand beside the fields;
                 ambiguous, a field stands there with two values.
         """
         rules = {name: rule for name, rule in self._rules[wants].items() if name != _BESIDE}
         needed = [rule["key"] for rule in rules.values() if "key" in rule and "default" not in rule]
         said: Mapping[str, object] = {}
         if any("key" in rule for rule in rules.values()):
-            reading = read_object(reply, judged=(), keys=needed)
-            said = {**reading.dropped, **reading.value}
+            reading = Reading(reply)
+            value = reading.value()
+            reading.settle()
+            if not isinstance(value, dict) or not value.keys() >= {*needed}:
+                raise AnswerError(
+                    "schema", f"wanted an object with {', '.join(needed)}, got {in_short(value)}"
+                )
+            said = value
         found = {
             name: _keyed(name, rule, said) if "key" in rule else _field(name, rule, reply.text)
             for name, rule in rules.items()
@@ -491,18 +496,16 @@ def _check_beside(rules: Iterable[Mapping[str, Any]], beside: str, text: str) ->
     """Refuse words that no pattern takes: a model may decline there, take its answer back, or list more.
 
     Raises:
-        AnswerError: refused or parse.
+        AnswerError: words.
     """
     patterns = [rule[key] for rule in rules for key in ("find", "each", "none") if key in rule]
     if not patterns:
         return
     for pattern in patterns:
         text = re.sub(pattern, " ", text)
-    if is_refusal(text):
-        raise AnswerError("refused", f"beside the answer the reply declines: {in_short(text.strip())}")
     left = re.sub(beside, " ", text) if beside else text
     if any(char.isalnum() for char in left):
-        raise AnswerError("parse", f"words stand beside what the adapter finds: {in_short(left.strip())}")
+        raise AnswerError("words", f"words stand beside what the adapter finds: {in_short(left.strip())}")
 
 
 def _keyed(name: str, rule: Mapping[str, Any], said: Mapping[str, object]) -> object:

@@ -23,7 +23,6 @@ Differs  1. What to do stands in a system message, and source, translation and c
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -36,7 +35,6 @@ from adjudge.core.language import language_name
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Criterion, Subject, read_criteria
 from adjudge.errors import AnswerError
-from adjudge.judges._json import object_schema, read_object, read_reasons
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Prompted,
@@ -47,21 +45,14 @@ from adjudge.judges._prompts import (
     load_prompts,
     render_texts,
 )
-from adjudge.judges._replies import or_error, shown
+from adjudge.judges._reading import Reading, object_schema, or_error
 
 __all__ = ["Criteria"]
 
 VERDICTS: Final = ("pass", "fail")
 SCHEMA: Final = object_schema(reason={"type": "string"}, verdict={"type": "string", "enum": [*VERDICTS]})
 
-_SPELLED: Final = re.compile(r"\W*(?P<verdict>pass|fail)(?:es|s|ed)?\W*", re.IGNORECASE)
-_SAID: Final = re.compile(
-    r"\b(?:translation|it|verdict|answer|result)(?: (?:is|it|must|should|be|therefore|thus|so|clearly|here))*"
-    r"[\s:\"'*]+(?P<verdict>pass|fail)(?:es|s|ed)?\b(?=[\"'*]*(?:[.;,!]|$| (?:the|this) (?:criterion|rule)))"
-    r"|\b(?:criterion|rule|requirement) (?:is|was) (?P<no>not )?(?:\w+ly )?"
-    r"(?P<met>met|satisfied|fulfilled|passed|violated|failed)\b",
-    re.IGNORECASE,
-)
+_SPELLED: Final = {"passes": "pass", "passed": "pass", "fails": "fail", "failed": "fail"}
 
 
 class Checked(NamedTuple):
@@ -155,26 +146,9 @@ def read_verdict(reply: Reply, judged: tuple[str, ...]) -> Checked:
         judged: the texts and the criterion, none of which can be the answer.
 
     Raises:
-        AnswerError: it is not in the form, or its reason declines or says the opposite.
+        AnswerError: it is not in the form.
     """
-    reading = read_object(reply, judged=judged, keys=("reason", "verdict"), what="the verdict")
-    said = reading.value["verdict"]
-    match = _SPELLED.fullmatch(said) if isinstance(said, str) else None
-    if match is None:
-        raise AnswerError("label", f"verdict must be pass or fail, got {shown(said)}")
-    verdict = match["verdict"].lower()
-    reason = read_reasons(reading.value["reason"], "reason")
-    told = [reason, *(value for value in reading.dropped.values() if isinstance(value, str))]
-    if any(_verdicts_in(words) not in ({verdict}, set()) for words in told):
-        raise AnswerError("ambiguous", f"the reason contradicts the verdict {verdict}: {shown(reason)}")
-    spelled = () if said in VERDICTS else ("normalised",)
-    return Checked(verdict == VERDICTS[0], reason, (*reading.flags, *spelled))
-
-
-def _verdicts_in(words: str) -> set[str]:
-    """The verdicts that words state in so many words; both where they weigh one against the other."""
-    return {
-        (match["verdict"] or "").lower()
-        or VERDICTS[bool(match["no"]) != (match["met"].lower() in {"violated", "failed"})]
-        for match in _SAID.finditer(words)
-    }
+    reading = Reading(reply, judged)
+    said = reading.answer("reason", "verdict")
+    is_passed = reading.label(said["verdict"], VERDICTS, "verdict", _SPELLED) == "pass"
+    return Checked(is_passed, reading.words(said["reason"], "reason"), reading.settle(is_clean=is_passed))

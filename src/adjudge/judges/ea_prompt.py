@@ -40,8 +40,8 @@ from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
-from adjudge.judges._answers import ErrorList, Marked, check_scale, place_errors, read_headings, stands_in
-from adjudge.judges._json import check_keys, object_schema, read_digits, read_object, read_whole_number
+from adjudge.errors import AnswerError
+from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Form,
@@ -53,7 +53,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._replies import copied, read_text, unreadable
+from adjudge.judges._reading import Reading, object_schema, shown
 
 __all__ = ["EaPrompt"]
 
@@ -65,7 +65,7 @@ COUNTS: Final = object_schema(**{severity: {"type": "integer", "minimum": 0} for
 
 NUMBER: Final = "(0|[1-9][0-9]*)"
 PAIR: Final = re.compile(rf"(?:{NUMBER}, *|Major: *{NUMBER}\s*\nMinor: *){NUMBER}")
-CLOSED: Final = re.compile(rf"(.*)\nCounts: {NUMBER}, *{NUMBER}\s*\n<score>(-?){NUMBER}</score>", re.DOTALL)
+CLOSED: Final = re.compile(rf"(.*)\nCounts: {NUMBER}, *{NUMBER}\s*\n<score>(-?{NUMBER})</score>", re.DOTALL)
 
 Counts = dict[Severity, int]
 
@@ -151,7 +151,7 @@ class EaPrompt(Prompted):
     def count_messages(self, subject: Subject, listed: Answer[Marked]) -> list[Message]:
         """The conversation so far and the second question; under profile code the list alone."""
         is_json = self._errors.form == "json"
-        text = self._errors.render_spans(listed.value.spans) if is_json else read_text(listed.reply)
+        text = self._errors.render_spans(listed.value.spans) if is_json else Reading(listed.reply).text
         errors = Quoted("errors", text, is_json=is_json)
         if self.profile == "code":
             markers = self._files.piece("markers")
@@ -207,15 +207,14 @@ def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
     Raises:
         AnswerError: anything else.
     """
+    reading = Reading(reply, judged_texts(subject))
     if form == "json":
-        reading = read_object(reply, judged=judged_texts(subject), keys=SEVERITIES, what="the counts")
-        check_scale(0, {k: v for k, v in reading.dropped.items() if k}, 0)
-        return Counted(_checked_counts(reading.value), reading.flags)
-    text = read_text(reply)
-    if (match := PAIR.fullmatch(text)) is None:
-        raise unreadable(text, "two numbers and nothing else")
-    counts = _checked_counts({"major": read_digits(match[1] or match[2]), "minor": read_digits(match[3])})
-    return Counted(counts, copied(text, judged_texts(subject)))
+        counts = _read_counts(reading.answer(*SEVERITIES), reading)
+    elif match := PAIR.fullmatch(reading.plain()):
+        counts = _read_counts({"major": match[1] or match[2], "minor": match[3]}, reading)
+    else:
+        raise AnswerError("parse", f"wanted two numbers and nothing else, got {shown(reading.text)}")
+    return Counted(counts, reading.settle(is_clean=not any(counts.values())))
 
 
 def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Marked, Counted]:
@@ -224,26 +223,24 @@ def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Ma
     Raises:
         AnswerError: one of them is missing or not in its form.
     """
+    reading = Reading(reply, judged_texts(subject))
     if errors.form == "json":
-        reading = read_object(reply, judged=judged_texts(subject), keys=("errors", "counts", "score"))
-        answer = reading.value
-        marked = place_errors(errors.read_list(answer["errors"]), subject, SEVERITIES, reading.flags)
-        counts, score = answer["counts"], answer["score"]
+        answer = reading.answer("errors", "counts", "score")
+        spans = errors.read_list(answer["errors"], subject, reading)
+        said, score = answer["counts"], answer["score"]
+    elif match := CLOSED.fullmatch(reading.plain()):
+        spans = errors.read_headings(match[1], subject, reading)
+        said, score = {"major": match[2], "minor": match[3]}, match[4]
     else:
-        if (match := CLOSED.fullmatch(text := read_text(reply))) is None:
-            raise unreadable(text, "errors, counts and a score within its tags")
-        headed = read_headings(match[1], SEVERITIES, stands_in(subject))
-        flags = (*copied(text, judged_texts(subject)), *headed.flags)
-        marked = place_errors(headed.listed, subject, SEVERITIES, flags)
-        counts, score = (
-            {"major": read_digits(match[2]), "minor": read_digits(match[3])},
-            read_digits(match[5]) * (-1 if match[4] else 1),
+        raise AnswerError(
+            "parse", f"wanted errors, counts and a score in its tags, got {shown(reading.text)}"
         )
-    checked = _checked_counts(counts)
-    agrees = read_whole_number(score, -LOWEST, 0, "the score") == stated_score(checked)
-    return marked, Counted(checked, () if agrees else ("score_mismatch",))
+    counts = _read_counts(said, reading)
+    agrees = reading.integer(score, -LOWEST, 0, "the score") == stated_score(counts)
+    marked = Marked(spans, reading.settle(is_clean=not spans))
+    return marked, Counted(counts, () if agrees else ("score_mismatch",))
 
 
-def _checked_counts(value: object) -> Counts:
-    counts = check_keys(value, SEVERITIES, "the counts")
-    return {severity: read_whole_number(counts[severity], 0, MOST, severity) for severity in SEVERITIES}
+def _read_counts(value: object, reading: Reading) -> Counts:
+    counts = reading.fields(value, SEVERITIES, "the counts")
+    return {severity: reading.integer(counts[severity], 0, MOST, severity) for severity in SEVERITIES}

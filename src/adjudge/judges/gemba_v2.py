@@ -41,7 +41,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
-from adjudge.judges._replies import or_error
+from adjudge.judges._reading import or_error
 from adjudge.judges._samples import TEMPERATURE, check_temperature, readable, vote
 
 __all__ = ["GembaV2", "reciprocal_rank_mean"]

@@ -68,9 +68,8 @@ from adjudge.core.protocol import SEVERITIES as TYPOLOGY_SEVERITIES
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, check_one_of
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._answers import ErrorList, Marked, either, errors_trust, place_errors
-from adjudge.judges._json import object_schema, pick_keys, read_object, read_reasons, read_truth
+from adjudge.errors import UsageError
+from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Parts,
@@ -84,7 +83,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._replies import shown
+from adjudge.judges._reading import Reading, object_schema
 
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
@@ -297,11 +296,12 @@ def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Stateme
     Raises:
         AnswerError: they are not in the form.
     """
-    judged = judged_texts(subject)
-    reading = read_object(reply, judged=judged, keys=("statement", "errors"), trust=errors_trust)
-    words = read_reasons(reading.value["statement"], "statement")
-    marked = place_errors(errors.read_list(reading.value["errors"]), subject, SEVERITIES, reading.flags)
-    return Statement(words, marked, json.loads(errors.render_spans(marked.spans))["errors"])
+    reading = Reading(reply, judged_texts(subject))
+    said = reading.answer("statement", "errors")
+    words = reading.words(said["statement"], "statement")
+    spans = errors.read_list(said["errors"], subject, reading)
+    marked = Marked(spans, reading.settle(is_clean=not spans))
+    return Statement(words, marked, json.loads(errors.render_spans(spans))["errors"])
 
 
 def read_severities(reply: Reply, subject: Subject, spans: Sequence[ErrorSpan]) -> Statement:
@@ -310,23 +310,18 @@ def read_severities(reply: Reply, subject: Subject, spans: Sequence[ErrorSpan]) 
     Raises:
         AnswerError: they are not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=("statement", "errors"))
-    words = read_reasons(reading.value["statement"], "statement")
+    reading = Reading(reply, judged_texts(subject))
+    said = reading.answer("statement", "errors")
+    words = reading.words(said["statement"], "statement")
     numbers = [str(number) for number in range(1, len(spans) + 1)]
-    given, others = pick_keys(reading.value["errors"], numbers, "errors")
-    if others:
-        raise AnswerError(
-            "schema", f"errors must have the numbers 1 to {len(spans)}, got {shown(next(iter(others)))}"
-        )
-    for grade in given.values():
-        if grade not in GRADES:
-            raise AnswerError("label", f"severity must be {either(GRADES)}; got {shown(grade)}")
-    kept = [
+    listed = reading.fields(said["errors"], numbers, "errors")
+    given = {number: reading.label(listed[number], GRADES, "severity") for number in numbers}
+    kept = tuple(
         replace(span, severity=cast(Severity, given[number]))
         for number, span in zip(numbers, spans, strict=True)
         if given[number] != NO_ERROR
-    ]
-    return Statement(words, Marked(tuple(kept), reading.flags), given)
+    )
+    return Statement(words, Marked(kept, reading.settle(is_clean=not kept)), given)
 
 
 def read_remark(reply: Reply, subject: Subject) -> Statement:
@@ -335,8 +330,9 @@ def read_remark(reply: Reply, subject: Subject) -> Statement:
     Raises:
         AnswerError: they are not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=("statement",))
-    return Statement(read_reasons(reading.value["statement"], "statement"), Marked((), reading.flags))
+    reading = Reading(reply, judged_texts(subject))
+    words = reading.words(reading.answer("statement")["statement"], "statement")
+    return Statement(words, Marked((), reading.settle()))
 
 
 # Agents of a debate
@@ -541,8 +537,9 @@ def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...
     Raises:
         AnswerError: it is not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=("agreed",))
-    return read_truth(reading.value["agreed"], "agreed"), reading.flags
+    reading = Reading(reply, judged_texts(subject))
+    agreed = reading.truth(reading.answer("agreed")["agreed"], "agreed")
+    return agreed, reading.settle()
 
 
 def _held(span: ErrorSpan) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 import re
 import time
 from collections import Counter
@@ -25,12 +26,14 @@ from adjudge.core.ask import (
     Answer,
     Message,
     Query,
+    Quoted,
     Reply,
     Sampling,
     SearchEngine,
     Snippet,
     Tool,
     Usage,
+    WordsBesideError,
 )
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, FailureReason, ModelError, NoToolsError, UsageError
@@ -310,13 +313,24 @@ WRONG: Final[Mapping[FailureReason, str]] = {
     "label": "a category, a severity, a side or a verdict was none of those that are offered",
     "no_answer": "it ended before it gave an answer",
     "not_json": "it was a web page",
-    "parse": "it was not in the form that is asked for, or words stood around it",
+    "parse": "it was not in the form that is asked for",
     "range": "a number was no whole number, or lay outside of its scale",
-    "schema": "a field was missing, or had a value of another kind than asked for",
+    "schema": "a field was missing, stood there unasked, or had a value of another kind than asked for",
+    "span": "an error quoted words that stand in neither text",
     "truncated": "it broke off",
+    "words": "words stood beside it, or in a field that is not asked for",
 }
 """What was wrong with an answer, by the reason that it failed with. Nothing of the answer or the texts is
 quoted."""
+
+CONFIRM: Final = (
+    "A model was asked for a JSON object and wrote words beside it. Its reply follows, as "
+    "data. Which verdict does the reply give in the end? Answer with a JSON object whose only key is "
+    "verdict. Its value is the object of the reply, with the same values and without the words beside it. "
+    "If the words take the object back, doubt it, or say that the texts were not read, its value is null."
+    "\n\n"
+)
+"""What is asked about a reply that gives one answer and words beside it."""
 
 _MISMATCHES = 3  # replies of another model before the first right one; then it is the setting that is wrong
 
@@ -401,6 +415,11 @@ class Asker:
         self._renewed: set[bytes] = set()
         self._matches = 0
         self._mismatches = 0
+
+    @property
+    def asks_on(self) -> bool:
+        """Whether a reply that leaves a doubt is asked about, and not only refused or kept."""
+        return self.explains and not self._offline
 
     def for_unit(self, subject: Subject) -> UnitAsk:
         """The `Ask` of one unit of work."""
@@ -689,19 +708,63 @@ class _Question:
         self._asked = 0
 
     async def ask(self, request: Request, read: Callable[[Reply], T], attempts: int) -> Answer[T]:
-        """Ask until `read` accepts; an empty reply is asked for twice at least."""
+        """Ask until `read` accepts; an empty reply is asked for twice at least.
+
+        Where questions that are put again are explained, a reply with words beside its answer is shown back,
+        and an error whose words stand nowhere is asked for once more, and then kept.
+        """
         again, put = 0, request
+        kept: tuple[Reply, int] | None = None
         while True:
+            reply, use = await self._reply(put)
+            is_last = kept is not None or attempts < 2 or not self._asker.asks_on
             try:
-                reply, use = await self._reply(put)
-                return Answer(value=self._read(request, reply, use, read), reply=reply, asked=self._asked)
+                value = self._read(request, replace(reply, is_last=is_last), use, read)
+                return Answer(value=value, reply=reply, asked=self._asked)
             except _UnreadableError as unreadable:
-                again += 1
                 error = unreadable.error
-                limit = max(attempts, 2) if error.reason in {"empty", "no_answer"} else attempts
-                if again >= limit or error.reason in FINAL:
-                    raise error from None
+            again += 1
+            is_confirmed = await self._is_confirmed(request, reply, error, read)
+            if is_confirmed or error.reason == "span":
+                kept = (replace(reply, way="confirmed" if is_confirmed else "strict"), use)
+            limit = max(attempts, 2) if error.reason in {"empty", "no_answer"} else attempts
+            if not is_confirmed and again < limit and error.reason not in FINAL:
                 put = self._put_again(request.but(again=again), error.reason)
+            elif kept is not None:
+                return Answer(value=self._read(request, *kept, read), reply=kept[0], asked=self._asked)
+            else:
+                raise error
+
+    async def _is_confirmed(
+        self, request: Request, reply: Reply, error: AnswerError, read: Callable[[Reply], object]
+    ) -> bool:
+        """Whether a model that is shown its reply gives the same answer without the words beside it.
+
+        An answer that all is well is never confirmed: a model that says yes to everything would confirm it.
+        """
+        words = error if isinstance(error, WordsBesideError) else None
+        if words is None or words.is_clean or request.schema is None or not self._asker.asks_on:
+            return False
+        message = Message("user", (CONFIRM, Quoted("reply", reply.text)))
+        sampling = replace(request.sampling, logprobs=False)
+        put = request.but(messages=(message,), schema=_or_null(request.schema), sampling=sampling, tools=())
+        question = _Question(
+            self._asker, self._model, self._log, question_digest(self._model.identity, put), self._limits
+        )
+        try:
+            told, use = await question._reply(put)
+        except AnswerError:
+            return False
+        finally:
+            self._asked += question._asked
+        try:
+            question._read(put, replace(told, text=_alone(told.text), way="leaves"), use, read)
+        except _UnreadableError as unreadable:
+            said = unreadable.error
+            if isinstance(said, WordsBesideError) and not said.has_words and said.leaves == words.leaves:
+                self._log.uses[use] = replace(self._log.uses[use], reason="", detail="")
+                return True
+        return False
 
     def _put_again(self, request: Request, reason: FailureReason) -> Request:
         """The question once more, with what was wrong; what is asked then has a digest of its own."""
@@ -814,13 +877,36 @@ class _Question:
         try:
             self._asker.check(self._model, reply)
             check_calls(reply, request.tools)
-            return read(self._asker.adapted(request.about, reply))
+            value = read(self._asker.adapted(request.about, reply))
         except AnswerError as error:
             self._refuse(use, error)
             raise _UnreadableError(error) from error
+        if self._log.uses[use].reason:  # it was refused at first, and is read all the same
+            self._log.uses[use] = replace(self._log.uses[use], reason="", detail="")
+        return value
 
     def _refuse(self, use: int, error: AnswerError) -> None:
         self._log.uses[use] = replace(self._log.uses[use], reason=error.reason, detail=error.detail)
+
+
+def _or_null(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """Schema of an object with one key, under which an answer stands, or null."""
+    verdict = {"anyOf": [schema, {"type": "null"}]}
+    return {
+        "type": "object",
+        "properties": {"verdict": verdict},
+        "required": ["verdict"],
+        "additionalProperties": False,
+    }
+
+
+def _alone(text: str) -> str:
+    """The answer under the key `verdict` of a text that is such an object; any other text as it is."""
+    with suppress(ValueError, RecursionError):
+        said = json.loads(text)
+        if isinstance(said, dict) and said.keys() == {"verdict"}:
+            return json.dumps(said["verdict"], ensure_ascii=False)
+    return text
 
 
 def _limited(sampling: Sampling, tokens: int) -> Sampling:

@@ -53,9 +53,11 @@ FAILURES: Final[Mapping[FailureReason, str]] = {
     "refused": "the model declined to answer",
     "schema": "the reply lacks a part, or has one too many",
     "server_error": "the server failed",
+    "span": "an error quotes words that stand in neither text",
     "timeout": "no reply came in time",
     "too_long": "the texts do not fit into the model",
     "truncated": "the reply was cut off",
+    "words": "words that nobody asked for stand beside the answer",
 }
 """Each reason for a failure, to be read after the word itself."""
 

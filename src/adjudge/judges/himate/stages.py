@@ -23,8 +23,7 @@ from adjudge.core.protocol import SUBTYPES, Severity
 from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._answers import ErrorList, Marked, either
-from adjudge.judges._json import object_schema, read_object, read_reasons, read_truth
+from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._prompts import (
     Example,
     Parts,
@@ -37,7 +36,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._replies import check_characters, or_error, shown
+from adjudge.judges._reading import Reading, either, object_schema, or_error, shown
 from adjudge.judges._samples import TEMPERATURE, readable
 
 __all__ = [
@@ -516,12 +515,10 @@ def read_correction(reply: Reply, subject: Subject) -> Corrected:
     Raises:
         AnswerError: there is none.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=("translation",))
-    text = reading.value["translation"]
-    if not isinstance(text, str) or not text.strip():
-        raise AnswerError("schema", f"translation must be a text, got {shown(text)}")
-    check_characters(text)
-    return Corrected(text, reading.flags)
+    reading = Reading(reply, judged_texts(subject))
+    text = reading.answer("translation")["translation"]
+    reading.leaf(reading.words(text, "translation"))
+    return Corrected(str(text), reading.settle())
 
 
 def read_verification(reply: Reply, subject: Subject, *, measured: bool) -> Verified:
@@ -530,16 +527,14 @@ def read_verification(reply: Reply, subject: Subject, *, measured: bool) -> Veri
     Raises:
         AnswerError: it is none of the two; logprob where it is needed and did not come.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=("result",))
-    said = reading.value["result"]
-    result = next((known for known in RESULTS if known == said), None)
-    if result is None:
-        raise AnswerError("label", f"result must be {' or '.join(RESULTS)}, got {shown(said)}")
+    reading = Reading(reply, judged_texts(subject))
+    result = reading.label(reading.answer("result")["result"], RESULTS, "result")
     if measured and not reply.logprobs:
         raise AnswerError(
             "logprob", "the model gives no log-probabilities; --verifications 5 takes samples instead"
         )
-    return Verified(result, reading.flags, confidence_in(reply, result))
+    flags = reading.settle(is_clean=result == "no difference")
+    return Verified(result, flags, confidence_in(reply, result))
 
 
 def confidence_in(reply: Reply, result: Result) -> float | None:
@@ -769,16 +764,12 @@ def read_opinion(reply: Reply, subject: Subject) -> Opinion:
     Raises:
         AnswerError: reasons, existence or severity are missing or not in their form.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=("opinion", "exists", "severity"))
-    said = reading.value
-    severity = next((known for known in SEVERITIES if known == said["severity"]), None)
-    if severity is None:
-        raise AnswerError("label", f"severity must be {either(SEVERITIES)}, got {shown(said['severity'])}")
+    reading = Reading(reply, judged_texts(subject))
+    said = reading.answer("opinion", "exists", "severity")
+    exists = reading.truth(said["exists"], "exists")
+    severity = reading.label(said["severity"], SEVERITIES, "severity")
     return Opinion(
-        read_reasons(said["opinion"], "opinion"),
-        read_truth(said["exists"], "exists"),
-        severity,
-        reading.flags,
+        reading.words(said["opinion"], "opinion"), exists, severity, reading.settle(is_clean=not exists)
     )
 
 
@@ -788,6 +779,7 @@ def read_response(reply: Reply, subject: Subject) -> Response:
     Raises:
         AnswerError: it is not said, or without reasons.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=("reply", "agrees"))
-    said = reading.value
-    return Response(read_reasons(said["reply"], "reply"), read_truth(said["agrees"], "agrees"), reading.flags)
+    reading = Reading(reply, judged_texts(subject))
+    said = reading.answer("reply", "agrees")
+    agrees = reading.truth(said["agrees"], "agrees")
+    return Response(reading.words(said["reply"], "reply"), agrees, reading.settle())

@@ -22,15 +22,6 @@ from adjudge.core.protocol import is_number
 from adjudge.core.record import Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._answers import check_scale
-from adjudge.judges._json import (
-    check_keys,
-    object_schema,
-    read_object,
-    read_reasons,
-    read_whole_number,
-    read_words,
-)
 from adjudge.judges._pairs import VERDICTS, read_compared
 from adjudge.judges._prompts import (
     TEXT_FILES,
@@ -43,17 +34,7 @@ from adjudge.judges._prompts import (
     render_pair,
     render_texts,
 )
-from adjudge.judges._replies import (
-    Trust,
-    check_before,
-    check_characters,
-    echoes,
-    or_error,
-    read_text,
-    shown,
-    unreadable,
-    unwrap,
-)
+from adjudge.judges._reading import Reading, check_characters, object_schema, or_error, read_integer, shown
 
 __all__ = [
     "FILES",
@@ -346,7 +327,7 @@ def read_action(
     if not is_native:
         return _read_xml(reply, tools, scale, judged)
     if not reply.calls:
-        raise unreadable(read_text(reply), "a tool call")
+        raise AnswerError("parse", f"wanted a tool call, got {shown(Reading(reply).text)}")
     distinct = {json.dumps([c.name, dict(c.arguments)], sort_keys=True, default=repr): c for c in reply.calls}
     calls = [*distinct.values()]
     if len(calls) > 1 and any(call.name in {"finish", "prepare"} for call in calls):
@@ -361,17 +342,16 @@ def read_action(
 
 def _read_xml(reply: Reply, tools: Sequence[Tool], scale: Scale, judged: tuple[str, ...]) -> Action:
     """The call must be the only one and stand at the end; what is quoted from a text is none."""
-    text = read_text(reply)
-    text = unwrap(text).text if text.endswith(">") else text
+    reading = Reading(reply, judged)
+    text = reading.text
     if text.count("<tool_call>") > 1:
         raise AnswerError("ambiguous", f"more than one tool call in {shown(text)}")
     call = _CALL.search(text)
     if call is None:
-        raise unreadable(text, "a tool call in its tags")
+        raise AnswerError("parse", f"wanted a tool call in its tags, got {shown(text)}")
     if text[call.end() :].strip():
         raise AnswerError("ambiguous", f"words after the tool call: {shown(text[call.end() :].strip())}")
-    check_before(text[: call.start()], "a tool call")
-    if echoes(call[0], judged):
+    if any(call[0] in text for text in judged):
         raise AnswerError("ambiguous", "the only tool call is one that a judged text holds")
     if not (text[: call.start()].strip() or reply.reasoning.strip() or reply.text.strip() != text):
         raise AnswerError("schema", "a tool was called without any reasoning")
@@ -430,7 +410,7 @@ def _value(place: tuple[str, str], value: object, scale: Scale) -> object:
             raise AnswerError("schema", f"{key} must say something, got an empty text")
         return value
     if kind == "whole":
-        return read_whole_number(value, scale.low, scale.high, key)
+        return read_integer(value, scale.low, scale.high, key)
     if not is_number(value) or not scale.low <= value <= scale.high:
         raise AnswerError(
             "range", f"{key} must be a number from {scale.low} to {scale.high}, got {shown(value)}"
@@ -847,40 +827,28 @@ def read_assessment(reply: Reply, *, team: Team, subject: Subject) -> Assessment
     Raises:
         AnswerError: anything that is not in the form.
     """
-    reading = read_object(reply, judged=judged_texts(subject), keys=_KEYS, trust=partial(_trust, team=team))
-    value = reading.value
-    confidence = value["confidence"]
-    if not is_number(confidence) or not 0 <= confidence <= 1:
-        raise AnswerError("range", f"confidence must be a number from 0 to 1, got {shown(confidence)}")
-    score = read_whole_number(value["score"], team.scale.low, team.scale.high, "the score")
-    check_scale(score, reading.dropped, team.scale.high)
+    reading = Reading(reply, judged_texts(subject))
+    said = reading.answer(*_KEYS)
+    score = reading.integer(said["score"], team.scale.low, team.scale.high, "the score")
     return Assessment(
         score=score,
-        confidence=float(confidence),
-        rationale=read_reasons(value["rationale"], "the rationale"),
-        error_spans=tuple(_read_span(span) for span in _list(value["error_spans"], "error_spans")),
-        gaps=tuple(read_words(gap, "a gap") for gap in _list(value["suspected_gaps"], "suspected_gaps")),
-        flags=reading.flags,
+        confidence=reading.number(said["confidence"], 0, 1, "confidence"),
+        rationale=reading.words(said["rationale"], "the rationale"),
+        error_spans=tuple(
+            _read_span(each, reading) for each in reading.items(said["error_spans"], "error_spans")
+        ),
+        gaps=tuple(
+            reading.words(gap, "a gap") for gap in reading.items(said["suspected_gaps"], "suspected_gaps")
+        ),
+        flags=reading.settle(is_clean=score == team.scale.high),
     )
 
 
-def _trust(value: Mapping[str, object], *, team: Team) -> Trust:
-    score = value["score"]
-    return "after" if is_number(score) and team.scale.low < score < team.scale.high else "alone"
-
-
-def _read_span(value: object) -> Mapping[str, str]:
-    span = check_keys(value, _SPAN_KEYS, "an error span")
-    words = {key: span[key] for key in _SPAN_KEYS}
-    if not all(isinstance(word, str) for word in words.values()):
+def _read_span(value: object, reading: Reading) -> Mapping[str, str]:
+    span = reading.fields(value, _SPAN_KEYS, "an error span", is_error=True)
+    if not all(isinstance(word, str) for word in span.values()):
         raise AnswerError("schema", f"an error span must be made of texts, got {shown(value)}")
-    return {key: str(word) for key, word in words.items()}
-
-
-def _list(value: object, what: str) -> list[object]:
-    if not isinstance(value, list):
-        raise AnswerError("schema", f"{what} must be a list, got {shown(value)}")
-    return value
+    return {key: str(span[key]) for key in _SPAN_KEYS}
 
 
 _MOST: Final = 3
@@ -952,24 +920,26 @@ class Searching:
 
 
 def _read_queries(reply: Reply, *, source: str) -> tuple[Query, ...]:
-    value = read_object(reply, judged=(source,), keys=("queries",)).value["queries"]
-    if not isinstance(value, list) or not 1 <= len(value) <= _MOST:
+    reading = Reading(reply, (source,))
+    value = reading.items(reading.answer("queries")["queries"], "queries")
+    if not 1 <= len(value) <= _MOST:
         raise AnswerError("count", f"queries must be a list of 1 to {_MOST}, got {shown(value)}")
-    return tuple(dict.fromkeys(_read_query(item) for item in value))
+    queries = tuple(dict.fromkeys(_read_query(item, reading) for item in value))
+    reading.settle()
+    return queries
 
 
-def _read_query(value: object) -> Query:
-    fields = check_keys(value, ("query", "recency"), "a query")
-    recency = fields["recency"]
-    if recency is not None and not (type(recency) is int and 1 <= recency <= _LONGEST_AGE):
-        raise AnswerError("range", f"recency must be a number of days or null, got {shown(recency)}")
-    return Query(text=read_words(fields["query"], "a query"), recency=recency)
+def _read_query(value: object, reading: Reading) -> Query:
+    said = reading.fields(value, ("query", "recency"), "a query")
+    days = said["recency"]
+    recency = None if days is None else reading.integer(days, 1, _LONGEST_AGE, "recency, if it is not null,")
+    return Query(text=reading.leaf(reading.words(said["query"], "a query")), recency=recency)
 
 
 def _read_answer(reply: Reply, *, question: str, source: str) -> Note:
-    fields = read_object(reply, judged=(source,), keys=("reasoning", "answer")).value
-    return Note(
-        query=question,
-        answer=read_words(fields["answer"], "answer"),
-        reasoning=read_words(fields["reasoning"], "reasoning"),
-    )
+    reading = Reading(reply, (source,))
+    said = reading.answer("reasoning", "answer")
+    answer = reading.leaf(reading.words(said["answer"], "answer"))
+    reasoning = reading.words(said["reasoning"], "reasoning")
+    reading.settle()
+    return Note(query=question, answer=answer, reasoning=reasoning)

@@ -1,0 +1,616 @@
+"""The grammar of replies: one value in a closed decoration, and nothing else is an answer.
+
+    reply := mark* thinking? decoration VALUE decoration mark*
+
+A mark is one of a chat template, thinking one closed block before everything, decoration a fence, an answer
+tag, bold, a heading, or the words of a closed list of lead-ins. VALUE is the only bracketed value of the
+reply, read by one tolerant parser, which mends punctuation and never invents a bracket or a word; where a
+judge asks for plain text, it is all that is left.
+
+Prose is never evidence. No list of words says what a sentence means: any word beside the value, or in a field
+that nobody asked for, makes the reply one that needs a further question (`core.ask.WordsBesideError`). Prose
+that was asked for, such as an analysis, stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
+
+from adjudge.core.ask import Reply, WordsBesideError
+from adjudge.core.protocol import is_number
+from adjudge.errors import AnswerError, FailureReason
+
+__all__ = ["Reading", "check_characters", "either", "object_schema", "or_error", "read_integer", "shown"]
+
+T = TypeVar("T")
+Name = TypeVar("Name", bound=str)
+
+
+async def or_error(asked: Awaitable[T]) -> T | AnswerError:
+    """What was asked for, or why there is none."""
+    try:
+        return await asked
+    except AnswerError as error:
+        return error
+
+
+def object_schema(**fields: object) -> Mapping[str, object]:
+    """JSON schema of an object with exactly these fields."""
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def shown(value: object) -> str:
+    """The beginning of a value, printable, for an error message."""
+    text = value if isinstance(value, str) else repr(value)
+    return repr(text[:80]) + ("" if len(text) <= 80 else "...")
+
+
+def check_characters(text: str) -> None:
+    """Refuse what no file could hold.
+
+    Raises:
+        AnswerError: encoding.
+    """
+    if _BROKEN.search(text):
+        raise AnswerError("encoding", f"NUL or half a character in {shown(text)}")
+
+
+# The value
+
+
+_BROKEN: Final = re.compile("[\0\ud800-\udfff]")
+_DEEPEST: Final = 64
+_QUOTES: Final = {
+    opening: re.compile(rf"\\.|[{closing}]", re.DOTALL)
+    for opening, closing in (
+        *(
+            ('"', '"'),
+            ("'", "'"),
+            ("“", '”"'),
+            ("„", '“”"'),
+            ("”", "”"),
+            ("«", "»"),
+            ("‘", "’"),
+            ("「", "」"),
+        ),
+        ("`", "`'"),
+    )
+}
+"""What a text may open with, and what then closes it, or is an escape."""
+_BESIDE: Final = re.compile(r"(?:\s|(?P<comment>//[^\n]*|/\*.*?\*/|#[^\n]*))*", re.DOTALL)
+_KEY: Final = re.compile(r"[^\W\d]\w*")
+_KEY_ENDS: Final = re.compile(r"\s*:")
+_TEXT_ENDS: Final = re.compile(r"\s*(?:[,}\]]|\Z|//|/\*|#|[\"'“„][^\W\d]\w*[\"'“”]\s*:)")
+_SCALAR: Final = re.compile(
+    r"(?:(?P<name>true|false|null)|(?P<python>True|False|None)"
+    r"|(?P<number>-?(?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+| ?%| ?/ ?\d+)?))(?![\w.%/+-])",
+    re.ASCII,
+)
+_NAMES: Final = {"true": True, "false": False, "null": None, "none": None}
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+class _Parser:
+    """Reads one bracketed value: JSON and what models make of it.
+
+    That is missing and trailing commas, any quotation marks, quotation marks in texts where no delimiter
+    follows, unquoted keys, comments, Python's names and wrong escapes.
+    """
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.at = start
+        self.comments: list[str] = []
+        self.is_mended = self.is_respelled = False
+
+    def value(self, depth: int = 0) -> object:
+        """The value that begins here.
+
+        Raises:
+            AnswerError: truncated where the text ends first; parse; ambiguous for a key with two values.
+        """
+        char = self._next()
+        if depth > _DEEPEST:
+            raise AnswerError("parse", f"brackets are nested deeper than {_DEEPEST}")
+        if char == "{":
+            return self._object(depth)
+        if char == "[":
+            self.at, found = self.at + 1, list[object]()
+            while not self._ends("]", found):
+                found.append(self.value(depth + 1))
+            return found
+        if char in _QUOTES:
+            return self._quoted(_TEXT_ENDS)
+        match = _SCALAR.match(self.text, self.at)
+        if match is None:
+            raise self._error()
+        self.at = match.end()
+        if digits := match["number"]:
+            return _number(digits)
+        self.is_mended |= match["python"] is not None
+        return _NAMES[match[0].lower()]
+
+    def _object(self, depth: int) -> dict[str, object]:
+        self.at, found = self.at + 1, dict[str, object]()
+        while not self._ends("}", found):
+            if self._next() in _QUOTES:
+                key = self._quoted(_KEY_ENDS)
+            elif bare := _KEY.match(self.text, self.at):
+                key, self.at, self.is_mended = bare[0], bare.end(), True
+            else:
+                raise self._error()
+            if self._next() != ":":
+                raise self._error()
+            self.at += 1
+            item = self.value(depth + 1)
+            if repr(found.setdefault(key, item)) != repr(item):
+                raise AnswerError("ambiguous", f"key {shown(key)} stands twice, with different values")
+        return found
+
+    def _ends(self, closing: str, found: Collection[object]) -> bool:
+        """Whether the bracket closes here; else the next item stands here, behind its comma."""
+        has_comma = bool(found) and self._next() == ","
+        self.at += has_comma
+        is_end = self._next() == closing
+        self.at += is_end
+        self.is_mended |= has_comma == is_end and bool(found)
+        return is_end
+
+    def _quoted(self, ends: re.Pattern[str]) -> str:
+        opening, start = self.text[self.at], self.at + 1
+        for match in _QUOTES[opening].finditer(self.text, start):
+            if len(match[0]) == 1 and ends.match(self.text, match.end()):
+                raw, self.at = self.text[start : match.start()], match.end()
+                break
+        else:
+            raise AnswerError("truncated", f"a text that does not end: {shown(self.text[self.at :])}")
+        self.is_mended |= opening != '"' or bool(re.search(r'(?<!\\)(?:\\\\)*"', raw))
+        self.is_respelled |= not {*raw}.isdisjoint("\n\t\r")
+        if "\\" not in raw:
+            return raw
+        if ends is _KEY_ENDS:
+            raise AnswerError("schema", f"key {shown(raw)} is spelled by escapes")
+        encoded = _ESCAPE.sub(self._unescaped, raw).encode("utf-16", "surrogatepass")
+        text = encoded.decode("utf-16", "surrogatepass")
+        check_characters(text)
+        return text
+
+    def _unescaped(self, escape: re.Match[str]) -> str:
+        if escape[1]:
+            return chr(int(escape[1], 16))
+        char = escape[2]
+        self.is_mended |= char not in '"\\/bfnrt'
+        return _ESCAPES.get(char, escape[0] if char.isalnum() else char)
+
+    def _next(self) -> str:
+        """The next character that is neither white space nor a comment; comments are kept."""
+        match = _BESIDE.match(self.text, self.at)
+        if match is not None:
+            self.comments += filter(None, [match["comment"]])
+            self.at = match.end()
+        if self.at == len(self.text):
+            raise AnswerError("truncated", f"JSON that does not end: {shown(self.text[-80:])}")
+        return self.text[self.at]
+
+    def _error(self) -> AnswerError:
+        return AnswerError("parse", f"broken JSON at {shown(self.text[self.at :])}")
+
+
+def _number(spelled: str) -> int | float | str:
+    """A number; its spelling where it has a unit or an exponent, or more digits than a number keeps."""
+    if not spelled.replace(".", "").lstrip("-").isdigit() or spelled == "-0":
+        return spelled
+    number = float(spelled)
+    if "." not in spelled:
+        return int(spelled) if len(spelled) < 20 else spelled
+    return spelled if number.is_integer() and spelled.rpartition(".")[2].strip("0") else number
+
+
+# Around the value
+
+
+_BLANK: Final = "".join(
+    map(
+        chr,
+        [*range(9, 14), 32, 160, 173, *range(0x200B, 0x2010), *range(0x2028, 0x202F), 0x2060, 0x3000, 0xFEFF],
+    )
+)
+_ENDINGS: Final = (
+    *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|endoftext|>", "<|end_of_text|>", "<|return|>"),
+    *("<end_of_turn>", "</s>", "<eos>", "<|END_OF_TURN_TOKEN|>", "<｜end▁of▁sentence｜>", "[/s]"),
+)
+_BEGINNING: Final = re.compile(
+    r"(?:<s>|<bos>|<\|begin_of_text\|>)?\s*"
+    r"(?:<\|im_start\|>\s*assistant\b|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>"
+    r"|<start_of_turn>\s*model\b|<\|assistant\|>|\[/INST\]|<s>|(?:<\|start\|>assistant)?<\|channel\|>final\s*"
+    r"(?:<\|constrain\|>\s*json\s*)?<\|message\|>)\s*"
+)
+_THOUGHT: Final = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
+_OPENED: Final = re.compile(
+    rf"<{_THOUGHT}(?:\s[^<>]*)?>|[◁\[]think[▷\]]|<\|channel\|>analysis<\|message\|>", re.IGNORECASE
+)
+_CLOSED: Final = re.compile(rf"</{_THOUGHT}>|[◁\[]/think[▷\]]|<\|end\|>", re.IGNORECASE)
+_BRACKET: Final = re.compile(r"[{}\[\]]")
+_BOXED: Final = re.compile(r"\$*\\boxed\{(.*)\}\$*", re.DOTALL)
+_DECORATION: Final = re.compile(
+    r"(?:`{3,}|~{3,})(?:json5?|jsonc|text|txt|plaintext|markdown|md)?|`|</?(?:answer|final|final[_-]answer|boxed)>"
+    r"|\*\*|__|\A#{1,6}(?= )",
+    re.IGNORECASE,
+)
+_EDGE: Final = re.compile(rf"\A(?:{_DECORATION.pattern})|(?:{_DECORATION.pattern})\Z", re.IGNORECASE)
+_THING: Final = (
+    r"(?:(?:the|my|your|a|an|final|requested|valid|resulting) )*(?:json|answer|output|results?|response"
+    r"|evaluation|assessment|analysis|annotations?|verdict|judge?ment|rating|score|list|errors|comparison)"
+    r"(?: object)?"
+)
+_LEAD_INS: Final = (
+    rf"(?:here(?:'s| is| are) )?{_THING}(?: (?:in json|as requested|of errors))?(?: is)?",
+    rf"(?:here(?:'s| is| are) )?{_THING} for (?:the|this) (?:translation|segment|text)",
+    r"here (?:it is|you go|you are)|so|thus|therefore|errors found|hier sind die fehler",
+    r"hier ist (?:das|die|mein|meine) (?:json(?:-objekt)?|antwort|ergebnis|ausgabe|bewertung)",
+    r"(?:meine |die )?(?:endgültige )?antwort|ergebnis|bewertung|ausgabe|fehler|urteil",
+    r"hier is (?:de|het|mijn) (?:json|antwoord|resultaat|beoordeling)|antwoord|resultaat|beoordeling",
+    r"här är (?:svaret|json|resultatet)|svar|resultat|bedömning|her er (?:svaret|json|resultatet)|vurdering",
+    r"voici (?:le|la|les|ma|mon) (?:json|objet json|réponse|résultat|évaluation|erreurs)",
+    r"(?:ma |la )?réponse(?: finale)?|résultat|évaluation|note|risposta(?: finale)?|risultato|valutazione",
+    r"ecco (?:il|la|gli) (?:json|risposta|risultato|valutazione|errori)",
+    r"aqu[ií] (?:est[áa]|tienes|tiene) (?:el|la) (?:json|respuesta|resultado|evaluación)",
+    r"aqui está (?:o|a) (?:json|resposta|resultado|avaliação)",
+    r"(?:la )?respuesta(?: final)?|resultado|evaluación|resposta(?: final)?|avaliação|răspuns|rezultat",
+    r"zde je (?:json|odpověď|výsledek|hodnocení)|odpověď|výsledek|hodnocení|odpoveď|výsledok|hodnotenie",
+    r"oto (?:json|odpowiedź|wynik|ocena)|odpowiedź|wynik|ocena",
+    r"вот (?:json|ответ|результат|оценка)|ответ|результат|оценка|відповідь|оцінка",
+    r"işte (?:json|cevap|yanıt|sonuç)|cevap|yanıt|sonuç|válasz|eredmény|vastaus|tulos",
+    r"الإجابة|الجواب|النتيجة|תשובה|תוצאה|उत्तर|परिणाम",
+    r"(?:以下是|这是|這是)?(?:json|答案|结果|結果|评估结果|評估結果|评分|評分|回答|错误列表)(?:如下)?",
+    r"(?:以下は)?(?:json|回答|結果|評価|評価結果)(?:です)?|답변|결과|평가|답",
+)
+_POLITE: Final = (
+    "sure|certainly|of course|okay|ok|natürlich|gerne|bien sûr|claro|certo|конечно|好的|当然|はい"
+)
+_LEAD_IN: Final = re.compile(
+    rf"(?:(?:{_POLITE})[,.!。！，、]* ?)?(?:{'|'.join(_LEAD_INS)})? ?[:：.]?", re.IGNORECASE
+)
+"""All words that may introduce an answer."""
+_ENDED: Final[Mapping[str, FailureReason]] = {
+    **dict.fromkeys(("refused", "refusal", "content_filter", "safety", "recitation", "blocklist"), "refused"),
+    **dict.fromkeys(("prohibited_content", "spii"), "refused"),
+    **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "no_answer"),
+}
+"""Why a reply is none that did not end by itself; any other ending cut it."""
+
+
+def _without_marks(text: str) -> str:
+    text = text.strip(_BLANK)
+    while text.endswith(_ENDINGS):
+        text = next(text.removesuffix(mark) for mark in _ENDINGS if text.endswith(mark)).rstrip(_BLANK)
+    match = _BEGINNING.match(text)
+    return text[match.end() :] if match else text
+
+
+def _without_thinking(text: str) -> str:
+    """Drop the one block of thinking before an answer; the prompt may have opened it.
+
+    Raises:
+        AnswerError: no_answer for thinking that does not end, or that nothing follows; parse for two blocks.
+    """
+    opened = _OPENED.match(text)
+    if opened is None and text.startswith(("{", "[")):
+        return text
+    closed = _CLOSED.search(text)
+    if closed is None and opened is None:
+        return text
+    if closed is None:
+        raise AnswerError("no_answer", "thinking that does not end")
+    if _OPENED.search(text, opened.end() if opened else 0, closed.start()):
+        raise AnswerError("parse", f"thinking that is not one block before the answer: {shown(text)}")
+    if rest := text[closed.end() :].strip(_BLANK):
+        return rest
+    raise AnswerError("no_answer", "thinking, and no answer behind it")
+
+
+# The leaves
+
+
+_DROPPED: Final = frozenset({"suggestion", "correction", "type"})
+"""Fields that models add to an error, and that take nothing from it."""
+_PROSE: Final = frozenset(
+    (
+        *(
+            "note",
+            "notes",
+            "reason",
+            "reasons",
+            "reasoning",
+            "comment",
+            "comments",
+            "explanation",
+            "rationale",
+        ),
+        *("summary", "analysis", "justification", "thought", "thoughts", "remark", "remarks", "description"),
+        *("assessment", "feedback", "details", "overall", "evaluation", "error", "refusal", "message"),
+    )
+)
+"""Fields that hold words and nothing else; an empty one says nothing."""
+_INTEGER: Final = re.compile(
+    r"(-?(?:0|[1-9][0-9]{0,17}))(?:\.0*)?(?:(?P<percent> ?%)|(?: ?/ ?| out of )(?P<scale>[0-9]+))?"
+)
+
+
+def read_integer(value: object, low: int, high: int, what: str) -> int:
+    """A whole number: 87, and 87.0, "87", `87.`, 87 % or 87/100 of a scale to 100.
+
+    Raises:
+        AnswerError: range.
+    """
+    match = _INTEGER.fullmatch(value.strip() if isinstance(value, str) else str(value))
+    number = int(match[1]) if match and match[1] != "-0" else low - 1
+    scale = match and (match["scale"] or (match["percent"] and "100"))
+    if not low <= number <= high or scale not in (None, str(high)):
+        raise AnswerError("range", f"{what} must be a whole number from {low} to {high}, got {shown(value)}")
+    return number
+
+
+class Reading:
+    """One reply, while its answer is read: each part of the answer by one method, `settle` at the end.
+
+    Args:
+        reply: what the model said.
+        judged: texts that were judged; an answer that stands in one of them word for word is flagged.
+
+    Raises:
+        AnswerError: the reply is cut, blocked, empty, has broken characters, or thinking and nothing else.
+    """
+
+    def __init__(self, reply: Reply, judged: Iterable[str] = ()) -> None:
+        if reply.finish != "stop":
+            reason = _ENDED.get(reply.finish.lower(), "truncated")
+            raise AnswerError(reason, f"the model stopped for {reply.finish!r}, not at its end")
+        check_characters(reply.text)
+        self.reply = reply
+        self.whole = reply.text.strip(_BLANK)
+        if not self.whole:
+            raise AnswerError(
+                "no_answer" if reply.reasoning.strip() else "empty", "wanted an answer, got no words"
+            )
+        unmarked = _without_marks(self.whole)
+        answer = _without_thinking(unmarked)
+        self.text = _without_marks(answer)
+        self._judged = judged
+        self._flags: dict[str, None] = {}
+        self.flag("extracted", unmarked != self.whole or self.text != answer)
+        self._words: list[str] = []
+        self._leaves: list[Hashable] = []
+        self._is_loose = self._is_plain = False
+
+    def flag(self, name: str, on: object = True) -> None:  # noqa: FBT002 (reads as an aside)
+        """Say how the answer was read."""
+        if on:
+            self._flags[name] = None
+
+    def settle(self, *, is_clean: bool = False) -> tuple[str, ...]:
+        """The flags of an answer that was read to its end.
+
+        Args:
+            is_clean: whether the answer says that all is well: no errors, the best rating, equally good. It
+                must be spelled exactly, and words beside it are never read over.
+
+        Raises:
+            WordsBesideError: words stand beside the answer, and no further question has settled their
+                meaning.
+            AnswerError: a clean answer that had to be mended.
+        """
+        if is_clean and self._is_loose:
+            raise AnswerError(
+                "parse", f"an answer that all is well must be spelled exactly, got {shown(self.whole)}"
+            )
+        way = self.reply.way
+        if way == "leaves" or (self._words and (is_clean or way == "strict")):
+            words = "; ".join(self._words)
+            raise WordsBesideError(words and shown(words), leaves=tuple(self._leaves), is_clean=is_clean)
+        self.flag("confirmed", self._words)
+        return tuple(self._flags)
+
+    def introduced(self, before: str) -> None:
+        """Take what stands before the answer for a lead-in, or for words beside the answer."""
+        words = " ".join(_DECORATION.sub(" ", before.strip(_BLANK)).split())
+        if not _LEAD_IN.fullmatch(words):
+            self._words.append(words)
+
+    def plain(self) -> str:
+        """The text of an answer that is no JSON, without its wrappers."""
+        inner = _BOXED.sub(r"\1", self.text)
+        while (less := _EDGE.sub("", inner).strip(_BLANK)) != inner:
+            inner = less
+        self.flag("extracted", inner != self.text)
+        self._flag_copied(inner)
+        self._is_plain = True
+        return inner
+
+    def value(self) -> object:
+        """The one bracketed value of the reply.
+
+        Raises:
+            AnswerError: parse or truncated where there is none, ambiguous where there are two.
+        """
+        text = _BOXED.sub(r"\1", self.text)
+        if text.startswith('"{'):
+            with suppress(ValueError):
+                text, self._is_loose = json.loads(text), True
+        found = _BRACKET.search(text)
+        if found is None:
+            raise AnswerError("parse", f"wanted a JSON object, got {shown(text)}")
+        parser = _Parser(text, found.start())
+        value = parser.value()
+        raw, rest = text[found.start() : parser.at], text[parser.at :]
+        if rest.strip(_BLANK).startswith(raw):
+            rest, self._is_loose = rest.strip(_BLANK).removeprefix(raw), True
+        before, after = text[: found.start()], _DECORATION.sub(" ", rest).strip(_BLANK)
+        if _BRACKET.search(before + after):
+            raise AnswerError("ambiguous", f"more than one JSON value, or pieces of one: {shown(text)}")
+        self._words += parser.comments
+        self.introduced(before)
+        self._words += filter(None, [after])
+        self._is_loose |= parser.is_mended
+        self._flag_copied(raw)
+        self.flag("extracted", raw != self.text)
+        self.flag("normalised", parser.is_respelled)
+        self.flag("repaired", parser.is_mended)
+        return value
+
+    def _flag_copied(self, raw: str) -> None:
+        """Flag an answer that stands in a judged text, a bare number only where a line says no more."""
+        flat = " ".join(raw.split())
+        has_letters = any(map(str.isalpha, flat))
+        for text in self._judged:
+            lines = (" ".join(line.split()) for line in ([text] if has_letters else text.splitlines()))
+            self.flag("verdict_in_text", any(flat in line if has_letters else flat == line for line in lines))
+
+    def answer(self, *keys: str, optional: Collection[str] = (), as_list: str = "") -> dict[str, object]:
+        """The fields of the one object of the reply.
+
+        Args:
+            keys: fields that must be there.
+            optional: fields that may.
+            as_list: the field that the reply may give without its object around it.
+        """
+        value = self.value()
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and keys[0] in value[0]:
+            value, self._is_loose = value[0], True
+            self.flag("normalised")
+        elif isinstance(value, list) and value and as_list:
+            value, self._is_loose = {as_list: value}, True
+            self.flag("normalised")
+        return self.fields(value, keys, "the answer", optional=optional)
+
+    def fields(
+        self,
+        value: object,
+        keys: Collection[str],
+        what: str,
+        *,
+        optional: Collection[str] = (),
+        is_error: bool = False,
+    ) -> dict[str, object]:
+        """The fields that were asked for, in any capitals.
+
+        A note, a reason and the like are words beside the answer. Nothing is taken from it by a confidence
+        above 0 and, in an error, a suggestion, a correction or a type.
+
+        Raises:
+            AnswerError: schema for what is no object, lacks a field or has any other; ambiguous for a field
+                that stands twice with different values.
+        """
+        if not isinstance(value, dict):
+            raise AnswerError("schema", f"{what} must be an object, got {shown(value)}")
+        found: dict[str, object] = {}
+        for spelled, item in value.items():
+            key = spelled.casefold()
+            self.flag("normalised", key != spelled or (key not in keys and key not in optional))
+            if key in keys or key in optional:
+                if repr(found.setdefault(key, item)) != repr(item):
+                    raise AnswerError("ambiguous", f"key {shown(key)} stands twice, with different values")
+            elif key in _PROSE and isinstance(item, str | None):
+                self._words += filter(None, [item])
+            elif not (
+                (is_error and key in _DROPPED) or (key == "confidence" and is_number(item) and item > 0)
+            ):
+                raise AnswerError("schema", f"beside {what} stands {shown(key)}: {shown(item)}")
+        if missing := [key for key in keys if key not in found]:
+            came = ", ".join(value) or "nothing"
+            raise AnswerError(
+                "schema", f"{what} must have {', '.join(keys)}; {missing[0]} is missing in {shown(came)}"
+            )
+        return found
+
+    def integer(self, value: object, low: int, high: int, what: str) -> int:
+        """A whole number; see `read_integer`.
+
+        Raises:
+            AnswerError: range.
+        """
+        number = self.leaf(read_integer(value, low, high, what))
+        self.flag("normalised", type(value) is not int and not (self._is_plain and value == str(number)))
+        return number
+
+    def number(self, value: object, low: float, high: float, what: str) -> float:
+        """A number as JSON has it.
+
+        Raises:
+            AnswerError: range.
+        """
+        if not is_number(value) or not low <= value <= high:
+            raise AnswerError("range", f"{what} must be a number from {low} to {high}, got {shown(value)}")
+        return self.leaf(float(value))
+
+    def label(
+        self, value: object, names: Sequence[Name], what: str, also: Mapping[str, Name] | None = None
+    ) -> Name:
+        """One of some names, in any capitals, quotation marks and full stops aside.
+
+        Args:
+            value: of the answer.
+            names: that are offered.
+            what: is read, for error messages.
+            also: other spellings, each with its name.
+
+        Raises:
+            AnswerError: label.
+        """
+        folded = value.strip(" \t\n.\"'*()").casefold() if isinstance(value, str) else ""
+        known = {**(also or {}), **{name.casefold(): name for name in names}}
+        if folded not in known:
+            raise AnswerError("label", f"{what} must be {either(names)}, got {shown(value)}")
+        self.flag("normalised", known[folded] != value)
+        return self.leaf(known[folded])
+
+    def truth(self, value: object, what: str) -> bool:
+        """True or false as JSON has it.
+
+        Raises:
+            AnswerError: schema.
+        """
+        if not isinstance(value, bool):
+            raise AnswerError("schema", f"{what} must be true or false, got {shown(value)}")
+        return self.leaf(value)
+
+    def leaf(self, value: T) -> T:
+        """Remember something that a confirming answer must give alike."""
+        self._leaves.append(value)
+        return value
+
+    def words(self, value: object, what: str) -> str:
+        """A text that was asked for and says something, without white space around it; prose is no leaf.
+
+        Raises:
+            AnswerError: schema.
+        """
+        if not isinstance(value, str) or not value.strip():
+            raise AnswerError("schema", f"{what} must be text that says something, got {shown(value)}")
+        return value.strip()
+
+    def items(self, value: object, what: str) -> list[object]:
+        """A list.
+
+        Raises:
+            AnswerError: schema.
+        """
+        if not isinstance(value, list):
+            raise AnswerError("schema", f"{what} must be a list, got {shown(value)}")
+        self.leaf(len(value))
+        return value
+
+
+def either(names: Sequence[str]) -> str:
+    """Names as an English choice."""
+    return " or ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} or {names[-1]}"
