@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AVERAGES",
+    "SCORE_COLUMNS",
     "Level",
     "ScoreTable",
     "count_of_lines",
@@ -299,7 +300,7 @@ def _render_score(value: float) -> str:
 
 _COMET: Final = "COMET"
 
-_COLUMNS: Final[Mapping[str, str]] = {
+SCORE_COLUMNS: Final[Mapping[str, str]] = {
     "system": "system",
     "score": "score",
     "segment": "segment",
@@ -331,9 +332,9 @@ def is_number(first: str) -> bool:
 
 
 def is_score_table(first: str) -> bool:
-    """Whether a file that begins with this line is a table with systems and scores, and without texts."""
+    """Whether a file that begins with this line is a table with systems and scores."""
     names = {name.strip().lower() for name in first.strip("\r").split(_delimiter(first))}
-    return {"system", "score"} <= names and "source" not in names
+    return {"system", "score"} <= names
 
 
 def _delimiter(first: str) -> str:
@@ -495,7 +496,7 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
     rows = csv_rows(text, path, _delimiter(text.partition("\n")[0]))
     heading = [name.strip().lower() for name in next(rows)[1]]
-    names = [_COLUMNS.get(name, "") for name in heading]
+    names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
         raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
     if missing := sorted({"score", "system"} - set(names)):

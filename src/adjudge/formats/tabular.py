@@ -29,10 +29,12 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
+from adjudge.formats.score_file import SCORE_COLUMNS
 from adjudge.formats.text import as_holes, csv_rows, of_lp
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
 from adjudge.store.files import import_extra, read_bytes, read_text
+from adjudge.store.json_lines import RECORD_KEYS
 
 __all__ = ["is_csv_of_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
 
@@ -47,6 +49,8 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "meta": ("note", "notes", "comment", "comments", "status", "state", "context"),
     "criteria": ("criteria",),
 }
+_OF_SCORES: Final = frozenset(SCORE_COLUMNS).union(*RECORD_KEYS.values())
+"""Columns of tables of scores and of records; one that is none of `_WORDS` is no system's, whatever it holds."""
 _WIDEST: Final = 16_384  # columns, as many as a spreadsheet has
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words}
 
@@ -110,8 +114,15 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
 
 
 def _check_heading(heading: Sequence[str], path: Path) -> None:
-    """Refuse headings of which one column would hide another."""
+    """Refuse headings of which one column would hide another, or is of a table of scores."""
     names = [name for name in heading if name]
+    if strange := [name for name in names if _kind(name) == "system" and name.lower() in _OF_SCORES]:
+        raise DataError(
+            f"a column {strange[0]!r} is of a table of scores, and no system's texts: scores need the columns "
+            f"system and score, and beside a source segment, too; the heading has {', '.join(names)!r:.200}; "
+            "rename the column if it is a system's",
+            path=path,
+        )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]
     counted = (*Counter(names).items(), *Counter(kinds).items())
     twice = next((word for word, count in counted if count > 1), None)
@@ -142,10 +153,20 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
 
 
 def is_csv_of_texts(first: str, path: Path) -> bool:
-    """Whether a first line is the heading of a table; one column will do in a file that is called a table."""
+    """Whether a first line is the heading of a table; one column will do in a file that is called a table.
+
+    One of scores may have the source, too, if it says its segments.
+
+    Raises:
+        DataError: a column is of a table of scores, and others that this needs are missing.
+    """
     cells = _cells(first, _delimiter(first))
     is_named = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
-    return (len(cells) > 1 or is_named) and has_source(cells)
+    is_scored = {"system", "score", "segment"} <= {SCORE_COLUMNS.get(cell.strip().lower()) for cell in cells}
+    if not has_source(cells) or is_scored or not (len(cells) > 1 or is_named):
+        return False
+    _check_heading([cell.strip() for cell in cells], path)
+    return True
 
 
 def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
