@@ -53,7 +53,7 @@ def test_a_folder_with_a_test_set_is_loaded(tmp_path: Path) -> None:
         ("x.jsonl", '\ufeff\r\n{"kind": "failure", "annotator": "a"}\n', "records"),
         ("x.jsonl", '{"src_lang": "zh", "trans_lang": "en"}\n', "ment-jsonl"),
         ("x.jsonl", '{"scores": {}, "src_text": "a", "tgt_text": {}, "doc_id": "b"}\n', "wmt25-jsonl"),
-        ("x.tsv", "system\tdoc\tdoc_id\n", "mqm-tsv"),
+        ("x.tsv", "system\tdoc\tdoc_id\tsource\ttarget\tcategory\tseverity\n", "mqm-tsv"),
         ("x.tsv", "doc_id\tsegment_id\tsource_lang\n", "wmt25"),
         ("x.seg.rating", "", "mtme-ratings"),
         ("x.seg.score", "", "mtme-scores"),
@@ -196,7 +196,7 @@ STRANGERS = {
     ),
     "app.jsonl": ('{"menu": "Open"}\n', "JSON with the keys menu"),
     "list.json": ('[{"id": 1, "text": "Hello"}]', "JSON with the keys id, text"),
-    "page.html": ("<html><body>Hello</body></html>", "begins with '<html>"),
+    "page.html": ("<html><body>Hello</body></html>", "a page of HTML"),
     "en-de.mqm.sys.score": ("A\t1\n", "scores of systems"),
     "prose.txt": ("Hello there.\n", "begins with 'Hello there.'"),
 }

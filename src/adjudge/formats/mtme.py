@@ -303,7 +303,10 @@ def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
         DataError: a line is no score, or every score is `None`.
         UsageError: nothing says the language pair.
     """
-    table = read_score_file(path)
+    said = path.name.removesuffix(".gz").endswith((".score", AVERAGES))
+    table = read_score_file(path, level=None if said else "seg")
+    if table.level != "seg":
+        raise DataError("scores of systems, domains or documents; those of segments are read", path=path)
     name, lp = name_and_lp(path, lp)
     if lp is None:
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")

@@ -17,7 +17,7 @@ from typing import Final
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Record
 from adjudge.core.segment import TestSet
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import (
     batches_test_set,
     find_batch_file,
@@ -49,7 +49,7 @@ from adjudge.formats.ment import (
     read_ment_ratings,
     write_ment_folder,
 )
-from adjudge.formats.mqm_tsv import read_mqm_tsv, write_mqm_tsv
+from adjudge.formats.mqm_tsv import is_mqm_heading, read_mqm_tsv, write_mqm_tsv
 from adjudge.formats.mtme import (
     find_test_set,
     is_mtme_folder,
@@ -276,6 +276,12 @@ def _records_of(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
     return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
 
 
+def _read_mtme(path: Path, lp: str | None) -> TestSet:
+    if is_ment_folder(path):
+        raise DataError("the lines of its sources are JSON: read it as ment", path=path)
+    return read_mtme(path, lp)
+
+
 def _read_lines(
     read: Callable[[Path, TestSet, str], Content[Record]],
 ) -> Callable[[Path, Asked], Content[Record]]:
@@ -364,7 +370,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="folder of mt-metrics-eval v2; scores and spans are mtme-scores and mtme-ratings",
         holds="test set",
         folder=is_mtme_folder,
-        texts=read_mtme,
+        texts=_read_mtme,
         write=_write_texts(write_mtme),
         files=("sources", "documents", "references", "system-outputs"),
     ),
@@ -382,7 +388,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="FiRE's benchmark (LP-annotation.json, or the folder annotation): pairs and their majorities",
         holds="test set, records",
         folder=is_fire_folder,
-        starts=rb"\[\s*\{\s*\"src\"",
+        keys=("src trans1 trans2",),
         read=lambda path, asked: read_fire(path, asked.lp),
         files=("LP/LP-annotation.json",),
     ),
@@ -435,7 +441,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="mqm-tsv",
         title="MQM TSV of WMT, any year: what was judged, and its errors; opens in Marot",
         holds="test set, records",
-        starts=rb"system\tdoc",
+        text=lambda seen: is_mqm_heading(seen.first),
         texts=lambda path, lp: read_mqm_tsv(path, lp).test_set,
         read=lambda path, asked: _about(asked.texts, read_mqm_tsv(path, asked.lp, asked.texts)),
         write=_write_both(write_mqm_tsv),
@@ -493,7 +499,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="appraise-batches",
         title="Appraise's batches (JSON), which start a campaign; written beside appraise",
         holds="test set",
-        starts=rb"\[\s*(?:\]|\{\s*\"(?:items|task)\")",
+        keys=("items task",),
         texts=lambda path, lp: of_lp(batches_test_set(read_batches(path), path.stem), lp),
     ),
     Format(
@@ -584,7 +590,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="xlsx",
         title="table of texts with a heading (Excel): a column for each system, and perhaps criteria",
         holds="test set",
-        named=(".xlsx", ".xlsm"),
+        starts=rb"(?s)PK\x03\x04.*?\bxl/",
         texts=read_xlsx,
     ),
     Format(
@@ -636,7 +642,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set",
         folder=lambda path: find_files(path, TEST_SET),
         keys=("segment", "source", "translations"),
-        text=lambda seen: seen.name.endswith(".jsonl"),
+        text=lambda seen: seen.head[:1] in {b"", b"{", b"["} and seen.name.endswith(".jsonl"),
         texts=lambda path, lp: read_test_set(inside(path, path / TEST_SET) if path.is_dir() else path, lp),
         write=_write_texts(write_test_set),
     ),

@@ -494,7 +494,7 @@ def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
 
 def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
-    rows = csv_rows(text, path, _delimiter(text.partition("\n")[0]))
+    rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     heading = [name.strip().lower() for name in next(rows)[1]]
     names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:

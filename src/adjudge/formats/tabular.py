@@ -177,7 +177,7 @@ def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
         UsageError: no language pair.
     """
     text = read_text(path)
-    rows = csv_rows(text, path, _delimiter(text.partition("\n")[0]))
+    rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     return read_table((row for _, row in rows if row), path, lp)
 
 

@@ -96,11 +96,15 @@ def _too_large(path: Path) -> DataError:
 
 
 def read_head(path: Path, size: int) -> bytes:
-    """Read how a file begins, unpacked where it is gzipped.
+    """Read how a file begins, unpacked where it is gzipped; standard input can still be read whole.
 
     Raises:
         DataError: it cannot be read, or its gzip stream is damaged.
     """
+    if str(path) == "-":
+        raw = read_bytes(path)
+        sys.stdin = io.TextIOWrapper(io.BytesIO(raw))
+        return raw[:size]
     try:
         with path.open("rb") as file:
             is_packed = file.peek(len(_GZIP)).startswith(_GZIP)
@@ -298,7 +302,7 @@ def read_json(text: str, *, path: Path, line: int | None = None) -> object:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if line is not None else f"line {error.lineno}"
+        place = f"column {error.colno} (a whole JSON value a line is wanted)" if line is not None else f"line {error.lineno}"
         raise DataError(f"not JSON: {error.msg} at {place}", path=path, line=line) from error
     except UnicodeEncodeError as error:
         raise DataError("not JSON: half a surrogate pair stands alone", path=path, line=line) from error
