@@ -120,11 +120,9 @@ def read_fire(path: Path | str, lp: str | None = None) -> ContentWithTexts[Prefe
     records = []
     met: Counter[str] = Counter()
     for pair in pairs:
-        for theirs, ours in CRITERIA.items():
-            if theirs not in pair.verdicts:
-                continue
+        for theirs in pair.verdicts:
             if (label := pair.label(theirs)) is None:
-                met[f"pairs without a majority on {ours}"] += 1
+                met[f"pairs without a majority on {CRITERIA[theirs]}"] += 1
                 continue
             records.append(
                 Preference(
@@ -133,7 +131,7 @@ def read_fire(path: Path | str, lp: str | None = None) -> ContentWithTexts[Prefe
                     systems=pair.systems,
                     annotator=ANNOTATOR,
                     protocol="pairwise",
-                    criterion=ours,
+                    criterion=CRITERIA[theirs],
                     verdict=label,
                 )
             )

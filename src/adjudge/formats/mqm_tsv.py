@@ -205,8 +205,7 @@ def _column_names(heading: Iterable[str]) -> list[str]:
 
 def is_mqm_heading(first: str) -> bool:
     """Whether a first line has the column names of an MQM TSV, in any order and case."""
-    names = _column_names(first.replace('"', "").split("\t"))
-    return {"system", "doc", "category", "severity"} <= set(names)
+    return {"system", "doc", "category", "severity"} <= {*_column_names(first.replace('"', "").split("\t"))}
 
 
 def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:

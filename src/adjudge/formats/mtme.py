@@ -86,8 +86,7 @@ def is_mtme_folder(path: Path) -> bool:
 
 def find_lps(path: Path) -> dict[str, str]:
     """Language pairs of a folder: canonical form to the spelling in its file names."""
-    stems = [file.name.removesuffix(".txt") for file in find_files(path, "sources/*.txt")]
-    return {canonical_lp(stem): stem for stem in stems}
+    return {canonical_lp(file.stem): file.stem for file in find_files(path, "sources/*.txt")}
 
 
 def choose_lp(lps: Mapping[str, str], lp: str | None, path: Path) -> str:
@@ -303,8 +302,8 @@ def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
         DataError: a line is no score, or every score is `None`.
         UsageError: nothing says the language pair.
     """
-    said = path.name.removesuffix(".gz").endswith((".score", AVERAGES))
-    table = read_score_file(path, level=None if said else "seg")
+    is_named = path.name.removesuffix(".gz").endswith((".score", AVERAGES))
+    table = read_score_file(path, level=None if is_named else "seg")
     if table.level != "seg":
         raise DataError("scores of systems, domains or documents; those of segments are read", path=path)
     name, lp = name_and_lp(path, lp)

@@ -115,11 +115,14 @@ def detect(path: Path) -> str:
 
     Raises:
         DataError: it is none; says what was looked for and what was found.
-        UsageError: a folder is said to be of a format that is a file.
+        UsageError: a folder is said to be of a format that it is not of.
     """
     if (said := _SAID.get()) is not None and path.resolve() in said[1]:
-        if path.is_dir() and find_format(said[0]).folder is None:
-            raise UsageError(f"{path} is a folder, and {said[0]} a file: a run is read without --from")
+        if path.is_dir() and not find_format(said[0]).claims(Seen(path)):
+            raise UsageError(
+                f"{path} is a folder, and not one of {said[0]}: a run, and any folder that is known, is read "
+                "without --from"
+            )
         return said[0]
     seen = Seen(path)
     for what, known in _REFUSED.items() if not seen.is_folder else ():
@@ -142,7 +145,7 @@ _REFUSED: Final[Mapping[str, tuple[str, ...] | bytes]] = {
         rb"(?i)(?:<[?!][^>]*>\s*)*<html\b|<!doctype html"
     ),
     "UTF-16, and UTF-8 is read: `iconv -f UTF-16 -t UTF-8 FILE` converts it": (
-        rb"\xff\xfe(?!<)|\xfe\xff(?!\0<)|[^\0<]\0[^\0]\0|\0[^\0<]\0[^\0]"
+        rb"\xff\xfe(?!<)|\xfe\xff(?!\0<)|(?:[^\0<]\0){2}|(?:\0[^\0<]){2}"
     ),
     "YAML, which is not read: write JSON lines": (".yaml", ".yml"),
     "an empty list, with nothing to read": rb"\[\s*\]",

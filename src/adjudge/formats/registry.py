@@ -17,7 +17,7 @@ from typing import Final
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Record
 from adjudge.core.segment import TestSet
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import UsageError
 from adjudge.formats.appraise import (
     batches_test_set,
     find_batch_file,
@@ -74,7 +74,14 @@ from adjudge.formats.score_file import (
     read_plain_scores,
 )
 from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
-from adjudge.formats.tabular import is_csv_of_texts, read_csv_texts, read_po, read_tmx, read_xlsx
+from adjudge.formats.tabular import (
+    is_csv_of_texts,
+    read_comet_texts,
+    read_csv_texts,
+    read_po,
+    read_tmx,
+    read_xlsx,
+)
 from adjudge.formats.text import is_text_folder, of_lp, read_text_folder, write_text_folder
 from adjudge.formats.wmt import (
     is_challenge_folder,
@@ -276,12 +283,6 @@ def _records_of(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
     return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
 
 
-def _read_mtme(path: Path, lp: str | None) -> TestSet:
-    if is_ment_folder(path):
-        raise DataError("the lines of its sources are JSON: read it as ment", path=path)
-    return read_mtme(path, lp)
-
-
 def _read_lines(
     read: Callable[[Path, TestSet, str], Content[Record]],
 ) -> Callable[[Path, Asked], Content[Record]]:
@@ -369,8 +370,8 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="mtme",
         title="folder of mt-metrics-eval v2; scores and spans are mtme-scores and mtme-ratings",
         holds="test set",
-        folder=is_mtme_folder,
-        texts=_read_mtme,
+        folder=lambda path: is_mtme_folder(path) and not is_ment_folder(path),
+        texts=read_mtme,
         write=_write_texts(write_mtme),
         files=("sources", "documents", "references", "system-outputs"),
     ),
@@ -599,6 +600,13 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set",
         text=lambda seen: is_csv_of_texts(seen.first, seen.path),
         texts=read_csv_texts,
+    ),
+    Format(
+        name="comet-texts",
+        title="texts for COMET (JSON, a list or lines): src, mt, and perhaps ref; mt is the system",
+        holds="test set",
+        keys=("src mt",),
+        texts=read_comet_texts,
     ),
     Format(
         name="comet",

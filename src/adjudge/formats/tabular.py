@@ -33,10 +33,18 @@ from adjudge.formats.score_file import SCORE_COLUMNS
 from adjudge.formats.text import as_holes, csv_rows, of_lp
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
-from adjudge.store.files import import_extra, read_bytes, read_text
+from adjudge.store.files import (
+    import_extra,
+    read_bytes,
+    read_fields,
+    read_head,
+    read_json_file,
+    read_json_lines,
+    read_text,
+)
 from adjudge.store.json_lines import RECORD_KEYS
 
-__all__ = ["is_csv_of_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
+__all__ = ["is_csv_of_texts", "read_comet_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
 
 
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -50,7 +58,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "criteria": ("criteria",),
 }
 _OF_SCORES: Final = frozenset(SCORE_COLUMNS).union(*RECORD_KEYS.values())
-"""Columns of tables of scores and of records; one that is none of `_WORDS` is no system's, whatever it holds."""
+"""Columns of tables of scores and of records, none of which is a system's."""
 _WIDEST: Final = 16_384  # columns, as many as a spreadsheet has
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words}
 
@@ -82,8 +90,6 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
     """
     lines = iter(rows)
     heading = [cell.strip() for cell in next(lines, [])]
-    if len(heading) > _WIDEST:
-        raise DataError(f"a table of {len(heading):,} columns; {_WIDEST:,} are read", path=path)
     if not has_source(heading):
         raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
     _check_heading(heading, path)
@@ -106,7 +112,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
         warn(f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system")
     try:
         test_set = TestSet(
-            name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, translated)
+            name=Path(path.name.removesuffix(".gz")).stem, segments=as_holes(segments, translated)
         )
     except DataError as error:
         raise DataError(str(error), path=path) from error
@@ -114,7 +120,9 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
 
 
 def _check_heading(heading: Sequence[str], path: Path) -> None:
-    """Refuse headings of which one column would hide another, or is of a table of scores."""
+    """Refuse a heading without end, two columns of one name, and a column of a table of scores."""
+    if len(heading) > _WIDEST:
+        raise DataError(f"a table of {len(heading):,} columns; {_WIDEST:,} are read", path=path)
     names = [name for name in heading if name]
     if strange := [name for name in names if _kind(name) == "system" and name.lower() in _OF_SCORES]:
         raise DataError(
@@ -191,6 +199,21 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return next(csv.reader([line.rstrip("\r")], delimiter=delimiter), [])
     except csv.Error:
         return []
+
+
+def read_comet_texts(path: Path, lp: str | None = None) -> TestSet:
+    """Read what COMET scores, a list of objects or one a line; their keys are the heading of a table.
+
+    Raises:
+        DataError: a key is known to nobody, or what it has is no text.
+        UsageError: no language pair.
+    """
+    is_list = read_head(path, 1 << 10).lstrip(b"\xef\xbb\xbf\r\n ").startswith(b"[")
+    rows: Any = read_json_file(path) if is_list else [row for _, row in read_json_lines(path)]
+    known = frozenset(_KINDS) | {"mt"}
+    found = [read_fields(row, known, f"segment {number}", path) for number, row in enumerate(rows, start=1)]
+    heading = list(dict.fromkeys(key for row in found for key in row.values))
+    return read_table([heading, *([row.text(key, "") for key in heading] for row in found)], path, lp)
 
 
 _LARGEST: Final = 256 << 20  # bytes of all its files, unpacked
@@ -341,9 +364,7 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
         warn(f"{path}: {counts} messages are left out")
     if not segments:
         raise DataError("the file has no message that is neither fuzzy nor obsolete", path=path)
-    return TestSet(
-        name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, [SYSTEM])
-    )
+    return TestSet(name=Path(path.name.removesuffix(".gz")).stem, segments=as_holes(segments, [SYSTEM]))
 
 
 def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)

@@ -316,7 +316,7 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
 def csv_rows(
     text: str, path: Path, delimiter: str = ",", *, named: str = "CSV"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table, each with the number of the line where it ends; empty rows are rows, but for the first.
+    """Read the rows of a table, each with the line where it ends; empty rows count, but for the first.
 
     Args:
         text: of the file.

@@ -218,14 +218,20 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
             value = orjson.loads(line)
             ours = render_json_line(value)
             # as we write it, but for blanks: so it is strict, and no key stands twice
-            if ours == line or ours.translate(None, _BLANKS) == line.translate(None, _BLANKS):
+            is_ours = ours == line or ours.translate(None, _BLANKS) == line.translate(None, _BLANKS)
+            if is_ours and not isinstance(value, list):
                 yield number, value
                 continue
         except orjson.JSONDecodeError:
             pass  # read_json says what is wrong with it, if anything is
         text = decode(line, path, first=number).removesuffix("\n")
         if text.strip(" \t\r"):  # a byte-order mark alone is blank, too
-            yield number, read_json(text, path=path, line=number)
+            value = read_json(text, path=path, line=number)
+            if isinstance(value, list):
+                raise DataError(
+                    "a list, where one object a line is wanted: `jq -c .[] FILE`", path=path, line=number
+                )
+            yield number, value
 
 
 def _raw_lines(path: Path) -> Iterator[bytes]:
@@ -302,7 +308,11 @@ def read_json(text: str, *, path: Path, line: int | None = None) -> object:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        place = f"column {error.colno} (a whole JSON value a line is wanted)" if line is not None else f"line {error.lineno}"
+        place = (
+            f"column {error.colno} (one JSON object a line is wanted: `jq -c . FILE`)"
+            if line is not None
+            else f"line {error.lineno}"
+        )
         raise DataError(f"not JSON: {error.msg} at {place}", path=path, line=line) from error
     except UnicodeEncodeError as error:
         raise DataError("not JSON: half a surrogate pair stands alone", path=path, line=line) from error
