@@ -228,8 +228,7 @@ def changed_options(settings: Any, among: Iterable[str]) -> list[str]:  # noqa: 
 
 
 def _dropped(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 (an annotation)
-    said = (each.names for each in getattr(hint, "__metadata__", ()) if isinstance(each, Without))
-    return next(said, ())
+    return next((it.names for it in getattr(hint, "__metadata__", ()) if isinstance(it, Without)), ())
 
 
 def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.Parameter]:

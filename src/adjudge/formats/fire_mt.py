@@ -85,14 +85,11 @@ def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
             raise UsageError(f"{path.name} does not say its language pair: give it with --lp")
         return path, canonical_lp(lp or (match["lp"] if match else ""))
     found = {
-        match["lp"]: file
+        canonical_lp(match["lp"]): file
         for file in find_files(path, "*/*-annotation.json")
         if (match := _NAME.fullmatch(file.name)) is not None
     }
-    if lp is None and len(found) == 1:
-        ((lp, file),) = found.items()
-        return file, canonical_lp(lp)
-    wanted = "" if lp is None else canonical_lp(lp)
+    wanted = canonical_lp(lp) if lp is not None else next(iter(found)) if len(found) == 1 else ""
     if wanted not in found:
         chosen = "no language pair was chosen" if lp is None else f"{lp} is not there"
         raise UsageError(f"{path}: {chosen}; there are {', '.join(found)}")
@@ -188,5 +185,4 @@ def _verdicts(row: Fields, criterion: str) -> tuple[Verdict, Verdict, Verdict]:
     wanted = verdict if count > 1 else "NONE"
     if label is not None and label in {"A", "B", "E", "NONE"} and label != wanted:
         row.fail(f"the label of {criterion!r} is {label}, and three people say {wanted}: {counts!r}")
-    first, second, third = said
-    return first, second, third
+    return said[0], said[1], said[2]

@@ -217,9 +217,8 @@ def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
     table = dropwhile(lambda row: not "".join(row[1]).strip(), _read_table(path))
     first, heading = next(table, (1, [""]))
     names = _column_names(heading)
-    for wanted in _WANTED:
-        if wanted not in names:
-            raise DataError(f"the heading of an MQM TSV has no column {wanted!r}", path=path, line=first)
+    if lacking := [name for name in _WANTED if name not in names]:
+        raise DataError(f"the heading of an MQM TSV has no column {lacking[0]!r}", path=path, line=first)
     met: Counter[str] = Counter()
     return [_read_row(names, fields, path, line, met) for line, fields in table], met
 

@@ -168,7 +168,7 @@ def _stranger(seen: Seen) -> str:
         keys = ", ".join(sorted(seen.keys[0])[:5])
         found = f"JSON with the keys {keys}" if keys else f"a file that begins with {seen.first[:40]!r}"
         return (
-            f"no known format: {found}; `adjudge list formats` says what is read, and --from NAME which of it "
+            f"no known format: {found}; `adjudge list formats` says what is read, --from NAME which of it "
             "this is; line-aligned files are given with -s and -t"
         )
     if (path / "campaign.json").is_file():
@@ -463,8 +463,11 @@ def read_judgements(
         return _of_run(read_run(path), str(source))
     if not kind.has_records:
         is_empty = path.is_file() and not path.stat().st_size
-        what = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
-        raise DataError(f"{what}; give a run or records", path=path)
+        raise DataError(
+            f"{'the file is empty' if is_empty else f'{form} holds texts and no judgements'}; give a run or "
+            "records",
+            path=path,
+        )
     known = _loaded(texts, lp)
     own = (known or _lying_near(path, form) or beside) if kind.takes_texts else None
     if own is not None and form in _LINES:
@@ -535,10 +538,9 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
         )
         return Judgements(name="frame", records=tuple(map(record_from_json, filled)), test_set=texts)
     if missing := {"system", "score"} - set(source.columns):
-        columns = ", ".join(map(str, source.columns))
         raise DataError(
             f"this frame has no column {min(missing)!r}: a frame of scores needs system and score, one of "
-            f"records kind; it has {columns}"
+            f"records kind; it has {', '.join(map(str, source.columns))}"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "frame.csv"

@@ -500,8 +500,11 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
         raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
     if missing := sorted({"score", "system"} - set(names)):
-        what = f"a table of scores has a column {missing[0]!r}; this heading has {', '.join(heading)!r:.200}"
-        raise DataError(what, path=path, line=1)
+        raise DataError(
+            f"a table of scores has a column {missing[0]!r}; this heading has {', '.join(heading)!r:.200}",
+            path=path,
+            line=1,
+        )
     yield from (_read_row(names, row, path, line) for line, row in rows if row)
 
 

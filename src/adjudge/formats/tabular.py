@@ -126,15 +126,14 @@ def _check_heading(heading: Sequence[str], path: Path) -> None:
     names = [name for name in heading if name]
     if strange := [name for name in names if _kind(name) == "system" and name.lower() in _OF_SCORES]:
         raise DataError(
-            f"a column {strange[0]!r} is of a table of scores, and no system's texts: scores need the columns "
+            f"a column {strange[0]!r} is of a table of scores, and no system's texts: scores need columns "
             f"system and score, and beside a source segment, too; the heading has {', '.join(names)!r:.200}; "
             "rename the column if it is a system's",
             path=path,
         )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]
     counted = (*Counter(names).items(), *Counter(kinds).items())
-    twice = next((word for word, count in counted if count > 1), None)
-    if twice is not None:
+    if twice := next((word for word, count in counted if count > 1), None):
         raise DataError(f"two columns are {twice!r}: rename or take out one", path=path)
 
 
@@ -171,10 +170,10 @@ def is_csv_of_texts(first: str, path: Path) -> bool:
     cells = _cells(first, _delimiter(first))
     is_named = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     is_scored = {"system", "score", "segment"} <= {SCORE_COLUMNS.get(cell.strip().lower()) for cell in cells}
-    if not has_source(cells) or is_scored or not (len(cells) > 1 or is_named):
-        return False
-    _check_heading([cell.strip() for cell in cells], path)
-    return True
+    is_table = has_source(cells) and not is_scored and (len(cells) > 1 or is_named)
+    if is_table:
+        _check_heading([cell.strip() for cell in cells], path)
+    return is_table
 
 
 def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
@@ -239,8 +238,6 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
     """
     openpyxl = import_extra("openpyxl")
     raw = read_bytes(path)
-    if not raw:
-        raise DataError("the file is empty", path=path)
     _check_archive(raw, path)
     try:
         with warnings.catch_warnings():
@@ -476,9 +473,10 @@ def _read_unit(unit: Element, name: str, source: str, path: Path) -> Iterator[Se
     own = next((language for language in texts if _bare(language) == source), None)
     if own is None:
         return
-    notes = [plain_text(note) for note in children(unit, "note")]
-    properties = {p.get("type", ""): plain_text(p) for p in children(unit, "prop")}
-    said = {"notes": notes, "properties": properties}
+    said: dict[str, Any] = {
+        "notes": [plain_text(note) for note in children(unit, "note")],
+        "properties": {p.get("type", ""): plain_text(p) for p in children(unit, "prop")},
+    }
     for language, found in texts.items():
         if language == own:
             continue

@@ -30,6 +30,7 @@ from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, UsageError, warn
 
 __all__ = [
+    "LINES_WANTED",
     "Fields",
     "decode",
     "find_files",
@@ -49,6 +50,7 @@ __all__ = [
     "write_text",
 ]
 
+LINES_WANTED = "; one JSON object a line is wanted: `jq -c .[] FILE`"
 _BOM = "\ufeff"
 _BLANKS = b" \t\r\n"  # of JSON
 _GZIP = b"\x1f\x8b"
@@ -218,20 +220,14 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
             value = orjson.loads(line)
             ours = render_json_line(value)
             # as we write it, but for blanks: so it is strict, and no key stands twice
-            is_ours = ours == line or ours.translate(None, _BLANKS) == line.translate(None, _BLANKS)
-            if is_ours and not isinstance(value, list):
+            if ours == line or ours.translate(None, _BLANKS) == line.translate(None, _BLANKS):
                 yield number, value
                 continue
         except orjson.JSONDecodeError:
             pass  # read_json says what is wrong with it, if anything is
         text = decode(line, path, first=number).removesuffix("\n")
         if text.strip(" \t\r"):  # a byte-order mark alone is blank, too
-            value = read_json(text, path=path, line=number)
-            if isinstance(value, list):
-                raise DataError(
-                    "a list, where one object a line is wanted: `jq -c .[] FILE`", path=path, line=number
-                )
-            yield number, value
+            yield number, read_json(text, path=path, line=number)
 
 
 def _raw_lines(path: Path) -> Iterator[bytes]:
@@ -507,7 +503,8 @@ def read_fields(
         DataError: it is no object, or has a key that nobody would read.
     """
     if not isinstance(value, dict):
-        raise DataError(f"{what} must be a JSON object, got {value!r}", path=path, line=line)
+        hint = LINES_WANTED if isinstance(value, list) else ""
+        raise DataError(f"{what} must be a JSON object, got {value!r:.80}{hint}", path=path, line=line)
     fields = Fields(value, what, path, line)
     if unknown := sorted(value.keys() - known):
         fields.fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")

@@ -18,7 +18,14 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preferenc
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import checks_keywords
 from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
-from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
+from adjudge.store.files import (
+    LINES_WANTED,
+    Fields,
+    read_fields,
+    read_json_lines,
+    render_json_line,
+    write_bytes,
+)
 
 __all__ = [
     "RECORD_KEYS",
@@ -246,7 +253,10 @@ def _read(value: object, path: Path | None, line: int | None) -> Record:
 def _kind(value: object) -> Kind:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind not in RECORD_KEYS:
-        raise DataError(f'a record is an object with "kind" {", ".join(RECORD_KEYS)}; got kind {kind!r}')
+        hint = LINES_WANTED if isinstance(value, list) else ""
+        raise DataError(
+            f'a record is an object with "kind" {", ".join(RECORD_KEYS)}; got kind {kind!r}{hint}'
+        )
     return cast("Kind", kind)
 
 
