@@ -377,8 +377,7 @@ def find_test_set(path: Path | str) -> TestSet | None:
 
 def rater_name(path: Path | str, lp: str) -> str:
     """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
-    name = Path(path).name.removesuffix(".gz").removesuffix(".seg.rating")
-    return name.removeprefix(f"{lp}.") or "mqm"
+    return Path(path).name.removesuffix(".gz").removesuffix(".seg.rating").removeprefix(f"{lp}.") or "mqm"
 
 
 def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:

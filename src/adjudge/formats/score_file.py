@@ -127,8 +127,11 @@ def _level(path: Path) -> Level:
     parts = path.name.removesuffix(".gz").split(".")
     if len(parts) >= 2 and parts[-1] == "score" and parts[-2] in get_args(Level):
         return cast("Level", parts[-2])
-    names = ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES])
-    raise DataError(f"the level of a score file is told by its name: {names}", path=path)
+    raise DataError(
+        "the level of a score file is told by its name: "
+        + ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES]),
+        path=path,
+    )
 
 
 def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
@@ -369,8 +372,11 @@ def files_beside_lines(path: Path) -> list[str]:
     files = _visible(path)
     heads = (read_head(file, 1 << 10) if file.is_file() else b"" for file in files)
     firsts = (head.lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0] for head in heads)
-    are_numbers = (is_number(first.decode(errors="replace")) for first in firsts)
-    return [file.name for file, is_one in zip(files, are_numbers, strict=True) if not is_one]
+    return [
+        file.name
+        for file, first in zip(files, firsts, strict=True)
+        if not is_number(first.decode(errors="replace"))
+    ]
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -433,19 +439,18 @@ def read_plain_scores(
         place = seen[score.system]
         segment = score.segment or (known[place - 1] if known else str(place))
         asked.add((own, segment))
-        if math.isnan(score.value):
-            continue
-        records.append(
-            Annotation(
-                lp=own,
-                segment=segment,
-                system=score.system,
-                annotator=score.annotator,
-                protocol="metric",
-                document=score.document or documents.get(segment, ""),
-                rating=score.value,
+        if not math.isnan(score.value):
+            records.append(
+                Annotation(
+                    lp=own,
+                    segment=segment,
+                    system=score.system,
+                    annotator=score.annotator,
+                    protocol="metric",
+                    document=score.document or documents.get(segment, ""),
+                    rating=score.value,
+                )
             )
-        )
     if not records:
         raise DataError("there is no score in this file: every one is missing", path=path)
     if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
@@ -456,9 +461,8 @@ def read_plain_scores(
 def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> None:
     """Check that every system has as many lines as there are segments, where lines are segments."""
     counts = Counter(score.system for score in scores if not score.segment)
-    if not counts:
-        return
-    (first, wanted), *_ = counts.items()
+    first = next(iter(counts), "")
+    wanted = counts[first]
     for system, found in counts.items():
         if found != wanted:
             raise DataError(
@@ -466,7 +470,7 @@ def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> No
                 "segment, None or an empty cell where there is none",
                 path=path,
             )
-    if known and wanted != len(known):
+    if known and counts and wanted != len(known):
         raise DataError(f"{wanted} scores a system, where the test set has {len(known)} segments", path=path)
 
 

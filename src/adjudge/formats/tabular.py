@@ -209,8 +209,10 @@ def read_comet_texts(path: Path, lp: str | None = None) -> TestSet:
     """
     is_list = read_head(path, 1 << 10).lstrip(b"\xef\xbb\xbf\r\n ").startswith(b"[")
     rows: Any = read_json_file(path) if is_list else [row for _, row in read_json_lines(path)]
-    known = frozenset(_KINDS) | {"mt"}
-    found = [read_fields(row, known, f"segment {number}", path) for number, row in enumerate(rows, start=1)]
+    found = [
+        read_fields(row, frozenset(_KINDS) | {"mt"}, f"segment {number}", path)
+        for number, row in enumerate(rows, start=1)
+    ]
     heading = list(dict.fromkeys(key for row in found for key in row.values))
     return read_table([heading, *([row.text(key, "") for key in heading] for row in found)], path, lp)
 
@@ -408,8 +410,7 @@ def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa:
     forms = {int(place): text for place, text in entry.msgstr_plural.items()} or {0: entry.msgstr}
     for place, text in sorted(forms.items()):
         is_plural = bool(entry.msgid_plural)
-        is_singular_form = place == 0 and len(forms) > 1
-        source = entry.msgid_plural if is_plural and not is_singular_form else entry.msgid
+        source = entry.msgid_plural if is_plural and (place or len(forms) == 1) else entry.msgid
         yield Segment(
             segment=f"{number}[{place}]" if is_plural else number,
             lp=lp,

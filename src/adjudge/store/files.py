@@ -503,8 +503,12 @@ def read_fields(
         DataError: it is no object, or has a key that nobody would read.
     """
     if not isinstance(value, dict):
-        hint = LINES_WANTED if isinstance(value, list) else ""
-        raise DataError(f"{what} must be a JSON object, got {value!r:.80}{hint}", path=path, line=line)
+        raise DataError(
+            f"{what} must be a JSON object, got {value!r:.80}"
+            + (LINES_WANTED if isinstance(value, list) else ""),
+            path=path,
+            line=line,
+        )
     fields = Fields(value, what, path, line)
     if unknown := sorted(value.keys() - known):
         fields.fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")

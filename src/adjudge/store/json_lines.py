@@ -253,9 +253,9 @@ def _read(value: object, path: Path | None, line: int | None) -> Record:
 def _kind(value: object) -> Kind:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind not in RECORD_KEYS:
-        hint = LINES_WANTED if isinstance(value, list) else ""
         raise DataError(
-            f'a record is an object with "kind" {", ".join(RECORD_KEYS)}; got kind {kind!r}{hint}'
+            f'a record is an object with "kind" {", ".join(RECORD_KEYS)}; got kind {kind!r}'
+            + (LINES_WANTED if isinstance(value, list) else "")
         )
     return cast("Kind", kind)
 
