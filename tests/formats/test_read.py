@@ -321,7 +321,7 @@ COMET = [{"src": "a", "mt": "b", "ref": "c"}, {"src": "d", "mt": "e", "ref": "f"
 )
 def test_texts_for_comet_are_those_of_one_system(text: str, tmp_path: Path) -> None:
     (path := tmp_path / "input.json").write_text(text)
-    assert detect(path) == "comet-texts"
+    assert detect(path) == "csv"
     first, second = load(path, "en-de")
     assert (first.source, first.translations, first.references) == ("a", {"mt": "b"}, {"ref": "c"})
     assert second.source == "d"

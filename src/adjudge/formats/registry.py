@@ -76,7 +76,6 @@ from adjudge.formats.score_file import (
 from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
 from adjudge.formats.tabular import (
     is_csv_of_texts,
-    read_comet_texts,
     read_csv_texts,
     read_po,
     read_tmx,
@@ -598,15 +597,9 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="csv",
         title="table of texts with a heading (CSV, TSV): a column for each system, and perhaps criteria",
         holds="test set",
+        keys=("src mt",),
         text=lambda seen: is_csv_of_texts(seen.first, seen.path),
         texts=read_csv_texts,
-    ),
-    Format(
-        name="comet-texts",
-        title="texts for COMET (JSON, a list or lines): src, mt, and perhaps ref; mt is the system",
-        holds="test set",
-        keys=("src mt",),
-        texts=read_comet_texts,
     ),
     Format(
         name="comet",

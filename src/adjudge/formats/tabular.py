@@ -33,18 +33,10 @@ from adjudge.formats.score_file import SCORE_COLUMNS
 from adjudge.formats.text import as_holes, csv_rows, of_lp
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
-from adjudge.store.files import (
-    import_extra,
-    read_bytes,
-    read_fields,
-    read_head,
-    read_json_file,
-    read_json_lines,
-    read_text,
-)
+from adjudge.store.files import import_extra, read_bytes, read_fields, read_json, read_text
 from adjudge.store.json_lines import RECORD_KEYS
 
-__all__ = ["is_csv_of_texts", "read_comet_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
+__all__ = ["is_csv_of_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
 
 
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -122,7 +114,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
 def _check_heading(heading: Sequence[str], path: Path) -> None:
     """Refuse a heading without end, two columns of one name, and a column of a table of scores."""
     if len(heading) > _WIDEST:
-        raise DataError(f"a table of {len(heading):,} columns; {_WIDEST:,} are read", path=path)
+        raise DataError(f"a table of more than {_WIDEST:,} columns, and no more are read", path=path)
     names = [name for name in heading if name]
     if strange := [name for name in names if _kind(name) == "system" and name.lower() in _OF_SCORES]:
         raise DataError(
@@ -179,11 +171,22 @@ def is_csv_of_texts(first: str, path: Path) -> bool:
 def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set; cells may hold line ends where they are quoted.
 
+    What COMET reads, a list of JSON objects or one a line, is such a table: its keys are the heading.
+
     Raises:
-        DataError: it is no such table, as in `read_table`.
+        DataError: it is no such table, as in `read_table`; a key is not known, or what it has is no text.
         UsageError: no language pair.
     """
     text = read_text(path)
+    if (start := text.lstrip("\r\n ")[:1]) in {"[", "{"}:
+        lines = [(None, text)] if start == "[" else list(enumerate(text.split("\n"), start=1))
+        values: list[Any] = [read_json(line, path=path, line=at) for at, line in lines if line.strip()]
+        found = [
+            read_fields(value, frozenset(_KINDS) | {"mt"}, f"segment {number}", path)
+            for number, value in enumerate(values[0] if start == "[" else values, start=1)
+        ]
+        heading = list(dict.fromkeys(key for each in found for key in each.values))
+        return read_table([heading, *([each.text(key, "") for key in heading] for each in found)], path, lp)
     rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     return read_table((row for _, row in rows if row), path, lp)
 
@@ -198,23 +201,6 @@ def _cells(line: str, delimiter: str) -> list[str]:
         return next(csv.reader([line.rstrip("\r")], delimiter=delimiter), [])
     except csv.Error:
         return []
-
-
-def read_comet_texts(path: Path, lp: str | None = None) -> TestSet:
-    """Read what COMET scores, a list of objects or one a line; their keys are the heading of a table.
-
-    Raises:
-        DataError: a key is known to nobody, or what it has is no text.
-        UsageError: no language pair.
-    """
-    is_list = read_head(path, 1 << 10).lstrip(b"\xef\xbb\xbf\r\n ").startswith(b"[")
-    rows: Any = read_json_file(path) if is_list else [row for _, row in read_json_lines(path)]
-    found = [
-        read_fields(row, frozenset(_KINDS) | {"mt"}, f"segment {number}", path)
-        for number, row in enumerate(rows, start=1)
-    ]
-    heading = list(dict.fromkeys(key for row in found for key in row.values))
-    return read_table([heading, *([row.text(key, "") for key in heading] for row in found)], path, lp)
 
 
 _LARGEST: Final = 256 << 20  # bytes of all its files, unpacked
