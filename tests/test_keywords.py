@@ -142,3 +142,8 @@ def test_line_aligned_files_need_no_test_set_in_python(tmp_path: Path) -> None:
 def test_settings_of_many_judges_are_keywords(tmp_path: Path) -> None:
     found = adjudge.forecast("gemba-da", small_set(), samples=3, temperature=0.5, limit=2)
     assert found.calls.typical == 12
+
+
+def test_a_value_too_many_is_told_to_be_named() -> None:
+    with pytest.raises(TypeError, match=r"compare\(\) takes first, second; the others by name:.* systems=,"):
+        adjudge.compare("run", "A", "B")  # type: ignore[call-arg]

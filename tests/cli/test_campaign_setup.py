@@ -139,12 +139,12 @@ def sparse(path: Path, start: bytes = b"") -> None:
 
 def bombs(folder: Path) -> dict[str, str]:
     """Name of each file to what is said of it."""
-    (folder / "zeros.jsonl.gz").write_bytes(gzip.compress(b"\0" * MEGABYTE) * 1024)
+    (folder / "zeros.jsonl.gz").write_bytes(gzip.compress(b"{" * MEGABYTE) * 1024)
     (folder / "lists.jsonl").write_bytes(b'{"segment": ' + b"[" * 1_000_000)
     name = b'{"schema": "adjudge-campaign/1", "name": '
     (folder / "objects.jsonl").write_bytes(name + b'{"a": ' * 200_000)
     (folder / "annotations.json").write_bytes(b'{"annotation": ' + b"[" * 500_000 + b', "item": []')
-    sparse(folder / "line.jsonl")
+    sparse(folder / "line.jsonl", b"{")
     sparse(folder / "line.csv", b"source,target\n")
     (folder / "columns.csv").write_bytes(b"source" + b",x" * 1_000_000 + b"\n")
     (folder / "cells.csv").write_bytes(b"source,A\n" + b"x" + b",y" * 1_000_000 + b"\n")
@@ -165,7 +165,7 @@ def bombs(folder: Path) -> dict[str, str]:
         "zeros.jsonl.gz": packed_once,
         **dict.fromkeys(("lists.jsonl", "objects.jsonl", "annotations.json"), deep),
         **dict.fromkeys(("line.jsonl", "line.csv"), long),
-        "columns.csv": "a table of 1,000,001 columns; 16,384 are read",
+        "columns.csv": "a table of more than 16,384 columns",
         "cells.csv": "row 1 has 1000001 cells, the heading 2",
         "columns.tsv": "severity must be neutral, minor, major, critical or No-error",
         **dict.fromkeys(("laughs.xliff", "laughs.tmx", "file.xliff", "file.tmx"), declares),

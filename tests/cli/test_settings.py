@@ -176,3 +176,42 @@ def test_the_table_of_shown_options_names_options_of_long_commands() -> None:
         assert len(there) > options.MOST_SHOWN, path
         assert set(shown.split()) <= there, path
         assert len(shown.split()) <= options.MOST_SHOWN - 2, path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--lp", "en-de", "--lp", "en-cs"),
+        ("-l", "en-de", "--lp=en-de"),
+        ("--lp", "en-de", "--set", "lp=en-cs"),
+        ("--lp", "en-de", "--set", "level=seg", "--level", "sys"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = told(capsys, "score", GOLD, *words)
+    assert (code, "is given twice; say it once" in err) == (2, True), err
+
+
+def test_an_option_that_repeats_is_given_as_often_as_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in "sab":
+        Path(f"{name}.txt").write_text("Hello.\n")
+    words = ("-s", "s.txt", "-t", "a.txt", "-t", "b.txt", "--lp", "en-de", "--to", "jsonl", "-")
+    assert told(capsys, "convert", *words)[0] == 0
+
+
+@pytest.mark.parametrize("text", ['from = "records"\n', "seed = 1\n", '[[score]]\nlevel = "seg"\n'])
+def test_a_default_in_no_table_of_a_command_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("adjudge.toml").write_text(text)
+    code, _, err = told(capsys, "rank", GOLD, "--lp", "en-de")
+    assert (code, "must be a table" in err and "`adjudge rank` stand below [rank]" in err) == (2, True), err
+
+
+def test_a_default_in_the_table_of_a_group_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("adjudge.toml").write_text("[campaign]\nseed = 1\n")
+    code, _, err = told(capsys, "campaign", "new", "out", TEST_SET, "--lp", "en-de")
+    assert (code, "[seed] must be a table; got 1; options of `adjudge campaign new` stand below" in err) == (
+        2,
+        True,
+    ), err

@@ -68,9 +68,10 @@ def test_a_gzip_bomb_is_refused_while_it_unpacks(reader: Callable[[Path], object
 def test_what_a_file_is_is_told_by_its_beginning(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     if name.endswith(".gz"):
-        packed(path, b"\0", 300)
+        packed(path, b"{", 300)
     else:
         with path.open("wb") as file:
+            file.write(b"{")
             file.truncate(1024 * MEGABYTE)
     assert detect(path) == "jsonl"
 
@@ -284,8 +285,9 @@ def test_a_cell_far_out_makes_no_rows_without_end(tmp_path: Path, monkeypatch: p
     ("content", "message"),
     [
         (b"", "the file is empty"),
-        (b"PK\x03\x04broken", "not an Excel workbook"),
-        (b"source,A\n", "not an Excel workbook"),
+        (b"PK\x03\x04broken", "a zip archive that is no workbook"),
+        (b"PK\x03\x04xl/broken", "not an Excel workbook"),
+        (b"source,A\n", "the table has no row"),
     ],
 )
 def test_what_is_no_workbook_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
@@ -390,7 +392,7 @@ def test_what_is_not_installed_is_named_with_what_installs_it(
     for module in [m for m in sys.modules if m.partition(".")[0] == library] + [library]:
         monkeypatch.setitem(sys.modules, module, None)
     path = tmp_path / name
-    path.write_text({"x.xlf": "<xliff/>", "x.tmx": "<tmx/>"}.get(name, ""))
+    path.write_text({"x.xlf": "<xliff/>", "x.tmx": "<tmx/>", "x.xlsx": "PK\x03\x04xl/"}.get(name, ""))
     with pytest.raises(
         UsageError, match=rf"{library}, which is not installed: pip install 'adjudge\[l10n\]'"
     ):

@@ -15,7 +15,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mqm_tsv import AttentionCheck, MqmFile, read_mqm_tsv, write_mqm_tsv
-from adjudge.formats.read import load
+from adjudge.formats.read import detect, load
 from tests.formats.nasty import annotations, texts
 
 OLD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
@@ -367,7 +367,7 @@ def test_a_row_that_fits_no_layout_is_refused(tmp_path: Path, cells: str) -> Non
     "heading", ["", "a\tb", "sys\tdoc\tsource", "system\tdoc\tdoc_id\tsource\ttarget\tseverity"]
 )
 def test_a_file_without_the_known_heading_is_refused(tmp_path: Path, heading: str) -> None:
-    with pytest.raises(DataError, match=r"starts with a line of column names|has no column 'category'"):
+    with pytest.raises(DataError, match=r"an MQM TSV has no column '(system|category)'"):
         read(tmp_path, heading=heading)
 
 
@@ -605,3 +605,15 @@ def test_places_in_documents_that_a_file_written_from_it_would_not_have_are_coun
     path = tmp_path / "file.tsv"
     path.write_text("\n".join([NEW, *lines]) + "\n", encoding="utf-8")
     assert read_mqm_tsv(path, "en-de").met == lost
+
+
+def test_columns_may_stand_in_any_order_and_case(tmp_path: Path) -> None:
+    (path := tmp_path / "x.tsv").write_text(
+        "Category\tSource\tTarget\tSYSTEM\tdoc\tseverity\tseg_id\nNo-error\ts\tt\tA\td\tNo-error\t7\n"
+    )
+    assert detect(path) == "mqm-tsv"
+    (segment,) = load(path, "en-de")
+    assert (segment.segment, segment.source, segment.translations) == ("7", "s", {"A": "t"})
+    path.write_text("Category\tSource\tTarget\tSYSTEM\tdoc\tseverity\tseg_id\nNo-error\ts\tt\tA\n")
+    with pytest.raises(DataError, match="a row of 4 fields has no 'doc'"):
+        load(path, "en-de")

@@ -1,5 +1,6 @@
 """What a path holds is found out, and what it does not hold is said."""
 
+import io
 import json
 import re
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.catalog import CATALOG, cached_path
-from adjudge.formats.read import detect, load, read_judgements, reading_as
+from adjudge.formats.read import detect, load, read_content, read_judgements, reading_as
 from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import write_run_info
 
@@ -53,7 +54,7 @@ def test_a_folder_with_a_test_set_is_loaded(tmp_path: Path) -> None:
         ("x.jsonl", '\ufeff\r\n{"kind": "failure", "annotator": "a"}\n', "records"),
         ("x.jsonl", '{"src_lang": "zh", "trans_lang": "en"}\n', "ment-jsonl"),
         ("x.jsonl", '{"scores": {}, "src_text": "a", "tgt_text": {}, "doc_id": "b"}\n', "wmt25-jsonl"),
-        ("x.tsv", "system\tdoc\tdoc_id\n", "mqm-tsv"),
+        ("x.tsv", "system\tdoc\tdoc_id\tsource\ttarget\tcategory\tseverity\n", "mqm-tsv"),
         ("x.tsv", "doc_id\tsegment_id\tsource_lang\n", "wmt25"),
         ("x.seg.rating", "", "mtme-ratings"),
         ("x.seg.score", "", "mtme-scores"),
@@ -125,8 +126,6 @@ def test_a_public_name_is_loaded_from_the_cache(cache: Path) -> None:
 
 
 def test_a_public_set_of_one_language_pair_needs_none_named(cache: Path) -> None:
-    from adjudge.formats.read import read_content
-
     (cache / "test-sets").mkdir(parents=True)
     heading = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
     row = "A\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\n"
@@ -196,7 +195,7 @@ STRANGERS = {
     ),
     "app.jsonl": ('{"menu": "Open"}\n', "JSON with the keys menu"),
     "list.json": ('[{"id": 1, "text": "Hello"}]', "JSON with the keys id, text"),
-    "page.html": ("<html><body>Hello</body></html>", "begins with '<html>"),
+    "page.html": ("<html><body>Hello</body></html>", "a page of HTML"),
     "en-de.mqm.sys.score": ("A\t1\n", "scores of systems"),
     "prose.txt": ("Hello there.\n", "begins with 'Hello there.'"),
 }
@@ -275,3 +274,134 @@ def test_a_table_that_is_said_to_be_of_scores_has_their_columns(text: str, tmp_p
     (path := tmp_path / "t.csv").write_text(text)
     with reading_as("score-table", path), pytest.raises(DataError, match="a table of scores has a column"):
         read_judgements(path, "en-de")
+
+
+# A file is what it holds...
+
+OTHERS = {
+    "a.docx": (b"PK\x03\x04\x14\0word/document.xml", "a zip archive that is no workbook"),
+    "a.xlsx": (b"PK\x03\x04\x14\0word/document.xml", "a zip archive that is no workbook"),
+    "a.doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office document of the old kind"),
+    "a.pdf": (b"%PDF-1.7\n", "a PDF, which is not read"),
+    "a.htm": (b"<!DOCTYPE html>\n<html>", "a page of HTML"),
+    "a.yaml": (b"a: b\n", "YAML"),
+    "a.csv": ("source,A\nä,b\n".encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
+    "b.csv": ("source,A\nä,b\n".encode("utf-16-be"), "iconv -f UTF-16 -t UTF-8"),
+    "empty.json": (b" [\n]\n", "an empty list"),
+    "empty.jsonl": (b"[]\n", "an empty list"),
+    "prose.jsonl": (b"Hello.\n", "begins with 'Hello.'; `adjudge list formats`"),
+    "prose.xlsx": (b"Hello.\n", "begins with 'Hello.'; `adjudge list formats`"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_is_refused_by_what_it_is_whatever_its_name(name: str, tmp_path: Path) -> None:
+    content, message = OTHERS[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=re.escape(message)) as refused:
+        detect(tmp_path / name)
+    assert len(str(refused.value)) < 250 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["x", "x.jsonl", "x.json"])
+def test_json_that_is_no_object_a_line_is_refused_with_what_is_wanted(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    segment = {"segment": "1", "lp": "en-de", "source": "a", "translations": {}}
+    for text in (json.dumps([segment]), json.dumps([segment], indent=1), json.dumps(segment, indent=1)):
+        path.write_text(text)
+        with pytest.raises(DataError, match=r"one (JSON )?object a line is wanted: `jq -c"):
+            load(path)
+
+
+COMET = [{"src": "a", "mt": "b", "ref": "c"}, {"src": "d", "mt": "e", "ref": "f"}]
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps(COMET), json.dumps(COMET, indent=2), "\n".join(map(json.dumps, COMET))]
+)
+def test_texts_for_comet_are_those_of_one_system(text: str, tmp_path: Path) -> None:
+    (path := tmp_path / "input.json").write_text(text)
+    assert detect(path) == "csv"
+    first, second = load(path, "en-de")
+    assert (first.source, first.translations, first.references) == ("a", {"mt": "b"}, {"ref": "c"})
+    assert second.source == "d"
+    with pytest.raises(UsageError, match="add --lp"):
+        load(path)
+
+
+def test_a_key_that_texts_for_comet_do_not_have_is_refused(tmp_path: Path) -> None:
+    (path := tmp_path / "input.json").write_text(json.dumps([{"src": "a", "mt": "b", "COMET": 1}]))
+    with pytest.raises(DataError, match="segment 1: unknown key 'COMET'"):
+        load(path, "en-de")
+
+
+def test_scores_by_document_are_known_by_their_content(tmp_path: Path) -> None:
+    lists = {"document_id": "d", "language_pair": "en-de", "domain": "n", "metric_scores": {"M": [1.0]}}
+    (path := tmp_path / "scores.txt").write_text(json.dumps(lists) + "\n")
+    assert [record.annotator for record in read_judgements(path).records] == ["M"]
+
+
+def test_scores_of_segments_may_have_another_name_where_that_is_said(tmp_path: Path) -> None:
+    (path := tmp_path / "scores.tsv").write_text("A\t1\nA\t2\nB\t3\nB\tNone\n")
+    with reading_as("mtme-scores", path):
+        found = read_judgements(path, "en-de")
+        assert [(r.segment, *r.systems, r.annotator) for r in found.records] == [
+            *(("1", "A", "scores"), ("2", "A", "scores"), ("1", "B", "scores"))
+        ]
+        with pytest.raises(UsageError, match="add --lp"):
+            read_judgements(path)
+    for name, message in (("x.sys.score", "those of segments are read"), ("x.score", "told by its name")):
+        (tmp_path / name).write_text("A\t1\nB\t2\n")
+        with reading_as("mtme-scores", tmp_path / name), pytest.raises(DataError, match=message):
+            read_judgements(tmp_path / name, "en-de")
+
+
+HEADING = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+BLANK_FIRST = {
+    "mqm-tsv": HEADING + "A\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\n",
+    "csv": "source;A\na;b\n",
+    "score-table": "system;score\nA;1\n",
+}
+
+
+@pytest.mark.parametrize("form", BLANK_FIRST)
+@pytest.mark.parametrize("blank", ["\n", "\n\n", " \r\n"])
+def test_empty_lines_before_a_heading_are_skipped(form: str, blank: str, tmp_path: Path) -> None:
+    (path := tmp_path / "x").write_text(blank + BLANK_FIRST[form], newline="")
+    assert detect(path) == form
+    content = read_content(path, lp="en-de")
+    assert content.records or content.test_set
+
+
+def test_an_empty_line_before_numbers_may_be_a_score_that_is_missing(tmp_path: Path) -> None:
+    (path := tmp_path / "x.txt").write_text("\n1\n2\n")
+    with pytest.raises(DataError, match=r"the line is empty: write None for a missing score.*line 1"):
+        read_judgements(path, "en-de")
+
+
+def test_a_folder_is_not_said_to_be_what_it_is_not(tmp_path: Path) -> None:
+    for name, text in (
+        ("sources/en-de.txt", '{"src": "a"}\n'),
+        ("system-outputs/en-de/A", '{"trans": "b"}\n'),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    assert detect(tmp_path) == "ment"
+    for form in ("mtme", "mqm-tsv", "run"):
+        with reading_as(form, tmp_path), pytest.raises(UsageError, match=f"a folder, and not one of {form}"):
+            load(tmp_path)
+    with reading_as("ment", tmp_path):
+        assert load(tmp_path).segments[0].translations == {"A": "b"}
+
+
+@pytest.mark.parametrize("form", BLANK_FIRST)
+def test_standard_input_is_told_by_its_beginning(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BLANK_FIRST[form].encode())))
+    content = read_content("-", lp="en-de")
+    assert content.records or content.test_set
+
+
+def test_standard_input_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A\t0.5\n")))
+    with pytest.raises(DataError, match=r"no known format: .* --from NAME"):
+        load("-")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.segment import Segment
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.formats.read import detect, load
+from adjudge.formats.read import detect, load, read_judgements
 
 Rows = Sequence[Sequence[object]]
 
@@ -195,3 +195,36 @@ def test_a_column_without_any_translation_is_named(
     path = write(tmp_path, [["source", "A", "B"], ["a", "b", ""], ["c", "d", ""]])
     with pytest.warns(DataWarning, match="no translation stands in column 'B', so that it is no system"):
         assert load(path, "en-de").systems == ("A",)
+
+
+SCORED = {
+    "x.csv": "source,target,score\na,b,0.5\n",
+    "y.csv": "Source;System;SCORE\na;A;0.5\n",
+    "x.tsv": "src\tref\tmt\tRating\na\tb\tc\t4\n",
+    "z.tsv": "source\tAlder\tannotator\na\tb\tme\n",
+}
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_a_column_of_a_table_of_scores_is_no_system(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(SCORED[name])
+    for read in (detect, lambda path: load(path, "en-de"), lambda path: read_judgements(path, "en-de")):
+        with pytest.raises(DataError, match=r"is of a table of scores.*the heading has '(source|Source|src)"):
+            read(tmp_path / name)
+
+
+def test_a_column_of_scores_in_a_workbook_is_no_system(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a column 'score' is of a table of scores"):
+        load(write_xlsx(tmp_path, [["source", "A", "score"], ["a", "b", 0.5]]), "en-de")
+
+
+def test_scores_beside_sources_are_read_where_their_segments_are_said(tmp_path: Path) -> None:
+    (path := tmp_path / "x.csv").write_text("segment,source,system,score\n2,a,A,0.5\n1,b,A,0.25\n")
+    assert detect(path) == "score-table"
+    found = read_judgements(path, "en-de").records
+    assert [(r.segment, getattr(r, "rating", None)) for r in found] == [("2", 0.5), ("1", 0.25)]
+
+
+def test_a_system_may_have_translations_that_are_numbers(tmp_path: Path) -> None:
+    (path := tmp_path / "x.csv").write_text("source,Alder\nnull,0\n")
+    assert load(path, "en-de").segments[0].translations == {"Alder": "0"}

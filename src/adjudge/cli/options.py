@@ -14,6 +14,7 @@ import inspect
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import MISSING, fields, is_dataclass
@@ -25,7 +26,7 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_
 
 import typer
 from annotated_types import Ge, Le
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
@@ -202,15 +203,12 @@ _HINTS: Final[dict[type[Any], Mapping[str, Any]]] = {}
 
 
 def _hints(model: type[Any]) -> Mapping[str, Any]:
-    if model not in _HINTS:
-        _HINTS[model] = get_type_hints(model, include_extras=True)
-    return _HINTS[model]
+    return _HINTS.get(model) or _HINTS.setdefault(model, get_type_hints(model, include_extras=True))
 
 
 def option_fields(model: type[Any]) -> list[str]:
     """Return the fields of settings that are options."""
-    hints = _hints(model)
-    known = {field.name: option_of(hints[field.name]) for field in fields(model)}
+    known = {field.name: option_of(_hints(model)[field.name]) for field in fields(model)}
     return [name for name, option in known.items() if option is not None and option.kind is not None]
 
 
@@ -230,8 +228,7 @@ def changed_options(settings: Any, among: Iterable[str]) -> list[str]:  # noqa: 
 
 
 def _dropped(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 (an annotation)
-    said = (each.names for each in getattr(hint, "__metadata__", ()) if isinstance(each, Without))
-    return next(said, ())
+    return next((it.names for it in getattr(hint, "__metadata__", ()) if isinstance(it, Without)), ())
 
 
 def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.Parameter]:
@@ -464,6 +461,10 @@ class Command(TyperCommand):
     _takes_any = False  # also options that the command does not know
 
     def _parse(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (the same)
+        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        for each, times in Counter(() if ctx.resilient_parsing else given).items():
+            if times > 1 and isinstance(each, TyperOption) and not (each.multiple or each.is_flag):
+                raise UsageError(f"{each.opts[0]} is given twice; say it once")
         return super().parse_args(ctx, args)
 
     def _shown(self, ctx: Any, params: list[Any]) -> set[str] | None:  # noqa: ANN401 (the same)
@@ -504,11 +505,7 @@ def _name_of(parameter: Any) -> str:  # noqa: ANN401 (typer's own)
 
 def _path_of(ctx: Any) -> str:  # noqa: ANN401 (typer's own)
     """The words of a command: `run`, `campaign new`."""
-    names = []
-    while ctx is not None and ctx.parent is not None:
-        names.append(ctx.info_name)
-        ctx = ctx.parent
-    return " ".join(reversed(names))
+    return str(ctx.command_path.removeprefix(ctx.find_root().command_path).strip())
 
 
 def _expanded(words: list[str], options: Mapping[str, Any], *, takes_any: bool) -> Iterator[str]:
@@ -539,20 +536,16 @@ def _as_words(
         UsageError: no such option, or a switch that is neither yes nor no.
     """
     name = name.strip().replace("_", "-")
-    if name not in options:
-        if not takes_any:
-            near = difflib.get_close_matches(name, options, n=1)
-            hint = f"; did you mean {near[0]}?" if near else "; --all-options shows all"
-            raise UsageError(f"{where}: there is no option {name!r}{hint}")
-        yield f"--{name}={value}"
-    elif getattr(options[name], "is_flag", False):
-        truth = {"yes": True, "true": True, "no": False, "false": False}.get(str(value).lower())
-        if truth is None:
+    if name not in options and not takes_any:
+        near = difflib.get_close_matches(name, options, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; --all-options shows all"
+        raise UsageError(f"{where}: there is no option {name!r}{hint}")
+    if getattr(options.get(name), "is_flag", False):
+        on, off = [f"--{name}"], options[name].secondary_opts[:1]
+        words = {"yes": on, "true": on, "no": off, "false": off}
+        if (word := str(value).lower()) not in words:
             raise UsageError(f"{where}: {name} is yes or no; got {value!r}")
-        if truth:
-            yield f"--{name}"
-        else:
-            yield from options[name].secondary_opts[:1]
+        yield from words[word]
     else:
         yield f"--{name}={value}"
 
@@ -575,17 +568,21 @@ def _read_defaults(
         table: Any = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read adjudge.toml: {error}") from error
+    table.pop("model", None)  # of every command: `llm/model_choice.py` reads it
+    heading = f"[{path.replace(' ', '.')}]"
     for word in path.split():
-        table = table.get(word, {}) if isinstance(table, dict) else {}
-    if not isinstance(table, dict):
-        raise UsageError(f"adjudge.toml: [{path.replace(' ', '.')}] must be a table; got {table!r}")
+        if stray := next((name for name, value in table.items() if not isinstance(value, dict)), None):
+            raise UsageError(
+                f"adjudge.toml: [{stray}] must be a table; got {table[stray]!r}; options of "
+                f"`adjudge {path}` stand below {heading}"
+            )
+        table = table.get(word, {})
     values: dict[str, Any] = {}
     settings: list[str] = []
     for name, value in table.items():
         option = options.get(name.replace("_", "-"))
         if option is None:
-            where = f"adjudge.toml, [{path.replace(' ', '.')}]"
-            settings += _as_words(name, value, options, where, takes_any=takes_any)
+            settings += _as_words(name, value, options, f"adjudge.toml, {heading}", takes_any=takes_any)
         else:
             values[option.name] = value
     return values, settings

@@ -198,6 +198,11 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
         @functools.wraps(function)
         def verb(*args: Any, **keywords: Any) -> Any:  # noqa: ANN401 (any verb's)
             _refuse_unknown(function.__name__, keywords, known)
+            if len(args) > len(sources):
+                raise TypeError(
+                    f"{function.__name__}() takes {', '.join(each.name for each in sources)}; the others by "
+                    f"name: {', '.join(f'{name}=' for name in chosen)}"
+                )
             made = self.model(**{name: keywords.pop(name) for name in chosen if name in keywords})
             given = inspect.Signature(sources).bind(*args, **keywords)
             given.apply_defaults()

@@ -85,14 +85,11 @@ def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
             raise UsageError(f"{path.name} does not say its language pair: give it with --lp")
         return path, canonical_lp(lp or (match["lp"] if match else ""))
     found = {
-        match["lp"]: file
+        canonical_lp(match["lp"]): file
         for file in find_files(path, "*/*-annotation.json")
         if (match := _NAME.fullmatch(file.name)) is not None
     }
-    if lp is None and len(found) == 1:
-        ((lp, file),) = found.items()
-        return file, canonical_lp(lp)
-    wanted = "" if lp is None else canonical_lp(lp)
+    wanted = canonical_lp(lp) if lp is not None else next(iter(found)) if len(found) == 1 else ""
     if wanted not in found:
         chosen = "no language pair was chosen" if lp is None else f"{lp} is not there"
         raise UsageError(f"{path}: {chosen}; there are {', '.join(found)}")
@@ -120,11 +117,9 @@ def read_fire(path: Path | str, lp: str | None = None) -> ContentWithTexts[Prefe
     records = []
     met: Counter[str] = Counter()
     for pair in pairs:
-        for theirs, ours in CRITERIA.items():
-            if theirs not in pair.verdicts:
-                continue
+        for theirs in pair.verdicts:
             if (label := pair.label(theirs)) is None:
-                met[f"pairs without a majority on {ours}"] += 1
+                met[f"pairs without a majority on {CRITERIA[theirs]}"] += 1
                 continue
             records.append(
                 Preference(
@@ -133,7 +128,7 @@ def read_fire(path: Path | str, lp: str | None = None) -> ContentWithTexts[Prefe
                     systems=pair.systems,
                     annotator=ANNOTATOR,
                     protocol="pairwise",
-                    criterion=ours,
+                    criterion=CRITERIA[theirs],
                     verdict=label,
                 )
             )
@@ -190,5 +185,4 @@ def _verdicts(row: Fields, criterion: str) -> tuple[Verdict, Verdict, Verdict]:
     wanted = verdict if count > 1 else "NONE"
     if label is not None and label in {"A", "B", "E", "NONE"} and label != wanted:
         row.fail(f"the label of {criterion!r} is {label}, and three people say {wanted}: {counts!r}")
-    first, second, third = said
-    return first, second, third
+    return said[0], said[1], said[2]

@@ -19,6 +19,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -42,6 +43,7 @@ __all__ = [
     "Mark",
     "MqmFile",
     "carry_over",
+    "is_mqm_heading",
     "read_label",
     "read_mqm_tsv",
     "render_label",
@@ -152,8 +154,13 @@ COLUMNS: Final = (
     "severity",
     "metadata",
 )
-_WANTED: Final = ("source", "target", "category", "severity")
-_ALIASES: Final = {"doc_id": "docSegId", "seg_id": "globalSegId", "misc": "metadata"}
+_WANTED: Final = ("system", "doc", "source", "target", "category", "severity")
+_NAMES: Final = {name.lower(): name for name in COLUMNS} | {
+    "doc_id": "docSegId",
+    "seg_id": "globalSegId",
+    "misc": "metadata",
+}
+"""Headings, folded to lower case, and what they are called here."""
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
 
 
@@ -192,20 +199,26 @@ class Row:
     comment: str = ""
 
 
+def _column_names(heading: Iterable[str]) -> list[str]:
+    return [_NAMES.get(name.strip().lower(), name) for name in heading]
+
+
+def is_mqm_heading(first: str) -> bool:
+    """Whether a first line has the column names of an MQM TSV, in any order and case."""
+    return {"system", "doc", "category", "severity"} <= {*_column_names(first.replace('"', "").split("\t"))}
+
+
 def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
     """Read all rows, and count what was met in columns that nobody reads.
 
     Raises:
         DataError: no MQM TSV, or a row that fits no known layout; says which.
     """
-    table = _read_table(path)
-    _, heading = next(table, (1, [""]))
-    if heading[:2] != ["system", "doc"]:
-        raise DataError("an MQM TSV starts with a line of column names, system, doc, ...", path=path, line=1)
-    names = [_ALIASES.get(name, name) for name in heading]
-    for wanted in _WANTED:
-        if wanted not in names:
-            raise DataError(f"the heading has no column {wanted!r}", path=path, line=1)
+    table = dropwhile(lambda row: not "".join(row[1]).strip(), _read_table(path))
+    first, heading = next(table, (1, [""]))
+    names = _column_names(heading)
+    if lacking := [name for name in _WANTED if name not in names]:
+        raise DataError(f"the heading of an MQM TSV has no column {lacking[0]!r}", path=path, line=first)
     met: Counter[str] = Counter()
     return [_read_row(names, fields, path, line, met) for line, fields in table], met
 
@@ -239,7 +252,7 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
     filled = len(fields)
     while filled and not fields[filled - 1]:
         filled -= 1
-    if filled < 9 and len(fields) < len(names):
+    if filled < 9 and len(fields) < len(names) and names[:2] == ["system", "doc"]:
         cells = _align_short(fields[:filled], path, line)
         met["rows shorter than the heading, read from their end"] += 1
     else:

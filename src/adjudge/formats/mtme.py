@@ -86,8 +86,7 @@ def is_mtme_folder(path: Path) -> bool:
 
 def find_lps(path: Path) -> dict[str, str]:
     """Language pairs of a folder: canonical form to the spelling in its file names."""
-    stems = [file.name.removesuffix(".txt") for file in find_files(path, "sources/*.txt")]
-    return {canonical_lp(stem): stem for stem in stems}
+    return {canonical_lp(file.stem): file.stem for file in find_files(path, "sources/*.txt")}
 
 
 def choose_lp(lps: Mapping[str, str], lp: str | None, path: Path) -> str:
@@ -303,7 +302,10 @@ def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
         DataError: a line is no score, or every score is `None`.
         UsageError: nothing says the language pair.
     """
-    table = read_score_file(path)
+    is_named = path.name.removesuffix(".gz").endswith((".score", AVERAGES))
+    table = read_score_file(path, level=None if is_named else "seg")
+    if table.level != "seg":
+        raise DataError("scores of systems, domains or documents; those of segments are read", path=path)
     name, lp = name_and_lp(path, lp)
     if lp is None:
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
@@ -375,8 +377,7 @@ def find_test_set(path: Path | str) -> TestSet | None:
 
 def rater_name(path: Path | str, lp: str) -> str:
     """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
-    name = Path(path).name.removesuffix(".gz").removesuffix(".seg.rating")
-    return name.removeprefix(f"{lp}.") or "mqm"
+    return Path(path).name.removesuffix(".gz").removesuffix(".seg.rating").removeprefix(f"{lp}.") or "mqm"
 
 
 def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:

@@ -110,20 +110,20 @@ def reading_as(form: str, paths: Iterable[Path | str] | Path | str) -> Iterator[
         _SAID.reset(token)
 
 
-def detect(path: Path, *, piped: str = "jsonl") -> str:
-    """Name of the format of a path, as in `adjudge list formats`.
-
-    Args:
-        path: of a file or a folder; `-` is standard input.
-        piped: what standard input holds, if nothing was said.
+def detect(path: Path) -> str:
+    """Name of the format of a path, as in `adjudge list formats`; `-` is standard input.
 
     Raises:
         DataError: it is none; says what was looked for and what was found.
+        UsageError: a folder is said to be of a format that it is not of.
     """
     if (said := _SAID.get()) is not None and path.resolve() in said[1]:
+        if path.is_dir() and not find_format(said[0]).claims(Seen(path)):
+            raise UsageError(
+                f"{path} is a folder, and not one of {said[0]}: a run, and any folder that is known, is read "
+                "without --from"
+            )
         return said[0]
-    if str(path) == "-":
-        return piped
     seen = Seen(path)
     for what, known in _REFUSED.items() if not seen.is_folder else ():
         if re.match(known, seen.head) if isinstance(known, bytes) else seen.name.endswith(known):
@@ -137,6 +137,18 @@ _REFUSED: Final[Mapping[str, tuple[str, ...] | bytes]] = {
     "scores of systems, domains or documents, which are known and not read here: give the .seg.score or "
     ".seg.rating beside it": (".sys.score", ".domain.score", ".doc.score"),
     "an archive: unpack it first": (".tgz", ".tar", ".zip"),
+    "a zip archive that is no workbook, such as a document of Word: save its texts as XLSX or CSV, or unpack "
+    "it": rb"(?s)PK\x03\x04(?!.*?\bxl/)",
+    "an Office document of the old kind, or with a password: save it as XLSX without": rb"\xd0\xcf\x11\xe0",
+    "a PDF, which is not read: write its texts to a CSV with a column 'source'": rb"%PDF-",
+    "a page of HTML, which is not read: if a server sent it in place of a file, fetch the file again": (
+        rb"(?i)(?:<[?!][^>]*>\s*)*<html\b|<!doctype html"
+    ),
+    "UTF-16, and UTF-8 is read: `iconv -f UTF-16 -t UTF-8 FILE` converts it": (
+        rb"\xff\xfe(?!<)|\xfe\xff(?!\0<)|(?:[^\0<]\0){2}|(?:\0[^\0<]){2}"
+    ),
+    "YAML, which is not read: write JSON lines": (".yaml", ".yml"),
+    "an empty list, with nothing to read": rb"\[\s*\]",
     "subtitles (SRT), which are not read: write their lines to a CSV with a column 'source'": (
         rb"\d+\s*\n[\d:,.]+ *-->"
     ),
@@ -155,10 +167,9 @@ def _stranger(seen: Seen) -> str:
             return "the file is empty"
         keys = ", ".join(sorted(seen.keys[0])[:5])
         found = f"JSON with the keys {keys}" if keys else f"a file that begins with {seen.first[:40]!r}"
-        known = ", ".join(form.name for form in FORMATS if form.reads)
         return (
-            f"no known format: {found}; formats are {known} (`adjudge list formats` says what each is, and "
-            "--from which one this is); line-aligned files are given with -s and -t"
+            f"no known format: {found}; `adjudge list formats` says what is read, --from NAME which of it "
+            "this is; line-aligned files are given with -s and -t"
         )
     if (path / "campaign.json").is_file():
         export = f"`adjudge campaign export {shlex.quote(str(path))} FILE.jsonl` writes what is read here"
@@ -443,7 +454,7 @@ def read_judgements(
     if not isinstance(source, Path | str):
         return _of_object(source, lp, texts, needed=needed)
     path, lp = find_path(source, lp)
-    form = detect(path, piped="records")
+    form = detect(path)
     kind = find_format(form)
     if texts is not None and needed and not kind.takes_texts:
         takers = ", ".join(sorted(each.name for each in FORMATS if each.takes_texts))
@@ -452,8 +463,11 @@ def read_judgements(
         return _of_run(read_run(path), str(source))
     if not kind.has_records:
         is_empty = path.is_file() and not path.stat().st_size
-        what = "the file is empty" if is_empty else f"{form} holds texts and no judgements"
-        raise DataError(f"{what}; give a run or records", path=path)
+        raise DataError(
+            f"{'the file is empty' if is_empty else f'{form} holds texts and no judgements'}; give a run or "
+            "records",
+            path=path,
+        )
     known = _loaded(texts, lp)
     own = (known or _lying_near(path, form) or beside) if kind.takes_texts else None
     if own is not None and form in _LINES:
@@ -524,10 +538,9 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
         )
         return Judgements(name="frame", records=tuple(map(record_from_json, filled)), test_set=texts)
     if missing := {"system", "score"} - set(source.columns):
-        columns = ", ".join(map(str, source.columns))
         raise DataError(
             f"this frame has no column {min(missing)!r}: a frame of scores needs system and score, one of "
-            f"records kind; it has {columns}"
+            f"records kind; it has {', '.join(map(str, source.columns))}"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "frame.csv"

@@ -49,7 +49,7 @@ from adjudge.formats.ment import (
     read_ment_ratings,
     write_ment_folder,
 )
-from adjudge.formats.mqm_tsv import read_mqm_tsv, write_mqm_tsv
+from adjudge.formats.mqm_tsv import is_mqm_heading, read_mqm_tsv, write_mqm_tsv
 from adjudge.formats.mtme import (
     find_test_set,
     is_mtme_folder,
@@ -74,7 +74,13 @@ from adjudge.formats.score_file import (
     read_plain_scores,
 )
 from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
-from adjudge.formats.tabular import is_csv_of_texts, read_csv_texts, read_po, read_tmx, read_xlsx
+from adjudge.formats.tabular import (
+    is_csv_of_texts,
+    read_csv_texts,
+    read_po,
+    read_tmx,
+    read_xlsx,
+)
 from adjudge.formats.text import is_text_folder, of_lp, read_text_folder, write_text_folder
 from adjudge.formats.wmt import (
     is_challenge_folder,
@@ -363,7 +369,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="mtme",
         title="folder of mt-metrics-eval v2; scores and spans are mtme-scores and mtme-ratings",
         holds="test set",
-        folder=is_mtme_folder,
+        folder=lambda path: is_mtme_folder(path) and not is_ment_folder(path),
         texts=read_mtme,
         write=_write_texts(write_mtme),
         files=("sources", "documents", "references", "system-outputs"),
@@ -382,7 +388,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="FiRE's benchmark (LP-annotation.json, or the folder annotation): pairs and their majorities",
         holds="test set, records",
         folder=is_fire_folder,
-        starts=rb"\[\s*\{\s*\"src\"",
+        keys=("src trans1 trans2",),
         read=lambda path, asked: read_fire(path, asked.lp),
         files=("LP/LP-annotation.json",),
     ),
@@ -435,7 +441,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="mqm-tsv",
         title="MQM TSV of WMT, any year: what was judged, and its errors; opens in Marot",
         holds="test set, records",
-        starts=rb"system\tdoc",
+        text=lambda seen: is_mqm_heading(seen.first),
         texts=lambda path, lp: read_mqm_tsv(path, lp).test_set,
         read=lambda path, asked: _about(asked.texts, read_mqm_tsv(path, asked.lp, asked.texts)),
         write=_write_both(write_mqm_tsv),
@@ -493,7 +499,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="appraise-batches",
         title="Appraise's batches (JSON), which start a campaign; written beside appraise",
         holds="test set",
-        starts=rb"\[\s*(?:\]|\{\s*\"(?:items|task)\")",
+        keys=("items task",),
         texts=lambda path, lp: of_lp(batches_test_set(read_batches(path), path.stem), lp),
     ),
     Format(
@@ -584,13 +590,14 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="xlsx",
         title="table of texts with a heading (Excel): a column for each system, and perhaps criteria",
         holds="test set",
-        named=(".xlsx", ".xlsm"),
+        starts=rb"(?s)PK\x03\x04.*?\bxl/",
         texts=read_xlsx,
     ),
     Format(
         name="csv",
         title="table of texts with a heading (CSV, TSV): a column for each system, and perhaps criteria",
         holds="test set",
+        keys=("src mt",),
         text=lambda seen: is_csv_of_texts(seen.first, seen.path),
         texts=read_csv_texts,
     ),
@@ -636,7 +643,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set",
         folder=lambda path: find_files(path, TEST_SET),
         keys=("segment", "source", "translations"),
-        text=lambda seen: seen.name.endswith(".jsonl"),
+        text=lambda seen: seen.head[:1] in {b"", b"{", b"["} and seen.name.endswith(".jsonl"),
         texts=lambda path, lp: read_test_set(inside(path, path / TEST_SET) if path.is_dir() else path, lp),
         write=_write_texts(write_test_set),
     ),

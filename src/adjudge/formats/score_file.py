@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AVERAGES",
+    "SCORE_COLUMNS",
     "Level",
     "ScoreTable",
     "count_of_lines",
@@ -126,8 +127,11 @@ def _level(path: Path) -> Level:
     parts = path.name.removesuffix(".gz").split(".")
     if len(parts) >= 2 and parts[-1] == "score" and parts[-2] in get_args(Level):
         return cast("Level", parts[-2])
-    names = ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES])
-    raise DataError(f"the level of a score file is told by its name: {names}", path=path)
+    raise DataError(
+        "the level of a score file is told by its name: "
+        + ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES]),
+        path=path,
+    )
 
 
 def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
@@ -299,7 +303,7 @@ def _render_score(value: float) -> str:
 
 _COMET: Final = "COMET"
 
-_COLUMNS: Final[Mapping[str, str]] = {
+SCORE_COLUMNS: Final[Mapping[str, str]] = {
     "system": "system",
     "score": "score",
     "segment": "segment",
@@ -331,9 +335,9 @@ def is_number(first: str) -> bool:
 
 
 def is_score_table(first: str) -> bool:
-    """Whether a file that begins with this line is a table with systems and scores, and without texts."""
+    """Whether a file that begins with this line is a table with systems and scores."""
     names = {name.strip().lower() for name in first.strip("\r").split(_delimiter(first))}
-    return {"system", "score"} <= names and "source" not in names
+    return {"system", "score"} <= names
 
 
 def _delimiter(first: str) -> str:
@@ -368,8 +372,11 @@ def files_beside_lines(path: Path) -> list[str]:
     files = _visible(path)
     heads = (read_head(file, 1 << 10) if file.is_file() else b"" for file in files)
     firsts = (head.lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0] for head in heads)
-    are_numbers = (is_number(first.decode(errors="replace")) for first in firsts)
-    return [file.name for file, is_one in zip(files, are_numbers, strict=True) if not is_one]
+    return [
+        file.name
+        for file, first in zip(files, firsts, strict=True)
+        if not is_number(first.decode(errors="replace"))
+    ]
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -432,19 +439,18 @@ def read_plain_scores(
         place = seen[score.system]
         segment = score.segment or (known[place - 1] if known else str(place))
         asked.add((own, segment))
-        if math.isnan(score.value):
-            continue
-        records.append(
-            Annotation(
-                lp=own,
-                segment=segment,
-                system=score.system,
-                annotator=score.annotator,
-                protocol="metric",
-                document=score.document or documents.get(segment, ""),
-                rating=score.value,
+        if not math.isnan(score.value):
+            records.append(
+                Annotation(
+                    lp=own,
+                    segment=segment,
+                    system=score.system,
+                    annotator=score.annotator,
+                    protocol="metric",
+                    document=score.document or documents.get(segment, ""),
+                    rating=score.value,
+                )
             )
-        )
     if not records:
         raise DataError("there is no score in this file: every one is missing", path=path)
     if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
@@ -455,9 +461,8 @@ def read_plain_scores(
 def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> None:
     """Check that every system has as many lines as there are segments, where lines are segments."""
     counts = Counter(score.system for score in scores if not score.segment)
-    if not counts:
-        return
-    (first, wanted), *_ = counts.items()
+    first = next(iter(counts), "")
+    wanted = counts[first]
     for system, found in counts.items():
         if found != wanted:
             raise DataError(
@@ -465,7 +470,7 @@ def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> No
                 "segment, None or an empty cell where there is none",
                 path=path,
             )
-    if known and wanted != len(known):
+    if known and counts and wanted != len(known):
         raise DataError(f"{wanted} scores a system, where the test set has {len(known)} segments", path=path)
 
 
@@ -493,14 +498,17 @@ def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
 
 def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
-    rows = csv_rows(text, path, _delimiter(text.partition("\n")[0]))
+    rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     heading = [name.strip().lower() for name in next(rows)[1]]
-    names = [_COLUMNS.get(name, "") for name in heading]
+    names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
         raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
     if missing := sorted({"score", "system"} - set(names)):
-        what = f"a table of scores has a column {missing[0]!r}; this heading has {', '.join(heading)!r:.200}"
-        raise DataError(what, path=path, line=1)
+        raise DataError(
+            f"a table of scores has a column {missing[0]!r}; this heading has {', '.join(heading)!r:.200}",
+            path=path,
+            line=1,
+        )
     yield from (_read_row(names, row, path, line) for line, row in rows if row)
 
 

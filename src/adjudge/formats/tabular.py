@@ -29,10 +29,12 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
+from adjudge.formats.score_file import SCORE_COLUMNS
 from adjudge.formats.text import as_holes, csv_rows, of_lp
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
-from adjudge.store.files import import_extra, read_bytes, read_text
+from adjudge.store.files import import_extra, read_bytes, read_fields, read_json, read_text
+from adjudge.store.json_lines import RECORD_KEYS
 
 __all__ = ["is_csv_of_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
 
@@ -47,6 +49,8 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "meta": ("note", "notes", "comment", "comments", "status", "state", "context"),
     "criteria": ("criteria",),
 }
+_OF_SCORES: Final = frozenset(SCORE_COLUMNS).union(*RECORD_KEYS.values())
+"""Columns of tables of scores and of records, none of which is a system's."""
 _WIDEST: Final = 16_384  # columns, as many as a spreadsheet has
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words}
 
@@ -78,8 +82,6 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
     """
     lines = iter(rows)
     heading = [cell.strip() for cell in next(lines, [])]
-    if len(heading) > _WIDEST:
-        raise DataError(f"a table of {len(heading):,} columns; {_WIDEST:,} are read", path=path)
     if not has_source(heading):
         raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
     _check_heading(heading, path)
@@ -102,7 +104,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
         warn(f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system")
     try:
         test_set = TestSet(
-            name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, translated)
+            name=Path(path.name.removesuffix(".gz")).stem, segments=as_holes(segments, translated)
         )
     except DataError as error:
         raise DataError(str(error), path=path) from error
@@ -110,12 +112,20 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
 
 
 def _check_heading(heading: Sequence[str], path: Path) -> None:
-    """Refuse headings of which one column would hide another."""
+    """Refuse a heading without end, two columns of one name, and a column of a table of scores."""
+    if len(heading) > _WIDEST:
+        raise DataError(f"a table of more than {_WIDEST:,} columns, and no more are read", path=path)
     names = [name for name in heading if name]
+    if strange := [name for name in names if _kind(name) == "system" and name.lower() in _OF_SCORES]:
+        raise DataError(
+            f"a column {strange[0]!r} is of a table of scores, and no system's texts: scores need columns "
+            f"system and score, and beside a source segment, too; the heading has {', '.join(names)!r:.200}; "
+            "rename the column if it is a system's",
+            path=path,
+        )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]
     counted = (*Counter(names).items(), *Counter(kinds).items())
-    twice = next((word for word, count in counted if count > 1), None)
-    if twice is not None:
+    if twice := next((word for word, count in counted if count > 1), None):
         raise DataError(f"two columns are {twice!r}: rename or take out one", path=path)
 
 
@@ -142,21 +152,42 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -
 
 
 def is_csv_of_texts(first: str, path: Path) -> bool:
-    """Whether a first line is the heading of a table; one column will do in a file that is called a table."""
+    """Whether a first line is the heading of a table; one column will do in a file that is called a table.
+
+    One of scores may have the source, too, if it says its segments.
+
+    Raises:
+        DataError: a column is of a table of scores, and others that this needs are missing.
+    """
     cells = _cells(first, _delimiter(first))
     is_named = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
-    return (len(cells) > 1 or is_named) and has_source(cells)
+    is_scored = {"system", "score", "segment"} <= {SCORE_COLUMNS.get(cell.strip().lower()) for cell in cells}
+    is_table = has_source(cells) and not is_scored and (len(cells) > 1 or is_named)
+    if is_table:
+        _check_heading([cell.strip() for cell in cells], path)
+    return is_table
 
 
 def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set; cells may hold line ends where they are quoted.
 
+    What COMET reads, a list of JSON objects or one a line, is such a table: its keys are the heading.
+
     Raises:
-        DataError: it is no such table, as in `read_table`.
+        DataError: it is no such table, as in `read_table`; a key is not known, or what it has is no text.
         UsageError: no language pair.
     """
     text = read_text(path)
-    rows = csv_rows(text, path, _delimiter(text.partition("\n")[0]))
+    if (start := text.lstrip("\r\n ")[:1]) in {"[", "{"}:
+        lines = [(None, text)] if start == "[" else list(enumerate(text.split("\n"), start=1))
+        values: list[Any] = [read_json(line, path=path, line=at) for at, line in lines if line.strip()]
+        found = [
+            read_fields(value, frozenset(_KINDS) | {"mt"}, f"segment {number}", path)
+            for number, value in enumerate(values[0] if start == "[" else values, start=1)
+        ]
+        heading = list(dict.fromkeys(key for each in found for key in each.values))
+        return read_table([heading, *([each.text(key, "") for key in heading] for each in found)], path, lp)
+    rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     return read_table((row for _, row in rows if row), path, lp)
 
 
@@ -195,8 +226,6 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
     """
     openpyxl = import_extra("openpyxl")
     raw = read_bytes(path)
-    if not raw:
-        raise DataError("the file is empty", path=path)
     _check_archive(raw, path)
     try:
         with warnings.catch_warnings():
@@ -320,9 +349,7 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
         warn(f"{path}: {counts} messages are left out")
     if not segments:
         raise DataError("the file has no message that is neither fuzzy nor obsolete", path=path)
-    return TestSet(
-        name=path.name.removesuffix(".gz").rpartition(".")[0], segments=as_holes(segments, [SYSTEM])
-    )
+    return TestSet(name=Path(path.name.removesuffix(".gz")).stem, segments=as_holes(segments, [SYSTEM]))
 
 
 def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
@@ -369,8 +396,7 @@ def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa:
     forms = {int(place): text for place, text in entry.msgstr_plural.items()} or {0: entry.msgstr}
     for place, text in sorted(forms.items()):
         is_plural = bool(entry.msgid_plural)
-        is_singular_form = place == 0 and len(forms) > 1
-        source = entry.msgid_plural if is_plural and not is_singular_form else entry.msgid
+        source = entry.msgid_plural if is_plural and (place or len(forms) == 1) else entry.msgid
         yield Segment(
             segment=f"{number}[{place}]" if is_plural else number,
             lp=lp,
@@ -434,9 +460,10 @@ def _read_unit(unit: Element, name: str, source: str, path: Path) -> Iterator[Se
     own = next((language for language in texts if _bare(language) == source), None)
     if own is None:
         return
-    notes = [plain_text(note) for note in children(unit, "note")]
-    properties = {p.get("type", ""): plain_text(p) for p in children(unit, "prop")}
-    said = {"notes": notes, "properties": properties}
+    said: dict[str, Any] = {
+        "notes": [plain_text(note) for note in children(unit, "note")],
+        "properties": {p.get("type", ""): plain_text(p) for p in children(unit, "prop")},
+    }
     for language, found in texts.items():
         if language == own:
             continue

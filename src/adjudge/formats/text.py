@@ -15,6 +15,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -315,7 +316,7 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
 def csv_rows(
     text: str, path: Path, delimiter: str = ",", *, named: str = "CSV"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table, each with the number of the line where it ends; empty rows are rows.
+    """Read the rows of a table, each with the line where it ends; empty rows count, but for the first.
 
     Args:
         text: of the file.
@@ -328,7 +329,7 @@ def csv_rows(
     """
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        for row in rows:
+        for row in dropwhile(lambda row: not "".join(row).strip(), rows):
             yield rows.line_num, row
     except csv.Error as error:
         raise DataError(f"not {named}: {error}", path=path, line=rows.line_num) from error

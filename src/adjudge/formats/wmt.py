@@ -402,6 +402,9 @@ SCORED: Final = (*TEXTS[:6], "domain_name", "method", "overall")
 """Columns of a table of scores: of the quality-score task of WMT25, and of what it returned."""
 
 
+_SCORE_KEYS: Final = (b'"metric_scores"', b'"document_id"')
+
+
 def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotation]:
     """Read scores of one metric (TSV), or of several by document (JSONL, or a folder with a file a system).
 
@@ -417,8 +420,7 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotati
     """
     path, wanted = Path(path), None if lp is None else canonical_lp(lp)
     met: Counter[str] = Counter()
-    is_jsonl = path.is_dir() or path.name.removesuffix(".gz").endswith(".jsonl")
-    read = _document_scores if is_jsonl else _table_scores
+    read = _document_scores if path.is_dir() or _begins_with(path, _SCORE_KEYS) else _table_scores
     files = find_files(path, "*.jsonl") if path.is_dir() else [path]
     rows = (row for file in files for row in read(file, met))
     return Content(records=tuple(row for row in rows if wanted in {None, row.lp}), met=+met)
@@ -426,8 +428,7 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotati
 
 def is_score_folder(path: Path) -> bool:
     """Whether a folder holds scores by document, a file a system."""
-    keys = (b'"metric_scores"', b'"document_id"')
-    return any(_begins_with(file, keys) for file in find_files(path, "*.jsonl"))
+    return any(_begins_with(file, _SCORE_KEYS) for file in find_files(path, "*.jsonl"))
 
 
 def _begins_with(file: Path, keys: Iterable[bytes]) -> bool:

@@ -30,6 +30,7 @@ from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, UsageError, warn
 
 __all__ = [
+    "LINES_WANTED",
     "Fields",
     "decode",
     "find_files",
@@ -49,6 +50,7 @@ __all__ = [
     "write_text",
 ]
 
+LINES_WANTED = "; one JSON object a line is wanted: `jq -c .[] FILE`"
 _BOM = "\ufeff"
 _BLANKS = b" \t\r\n"  # of JSON
 _GZIP = b"\x1f\x8b"
@@ -96,11 +98,15 @@ def _too_large(path: Path) -> DataError:
 
 
 def read_head(path: Path, size: int) -> bytes:
-    """Read how a file begins, unpacked where it is gzipped.
+    """Read how a file begins, unpacked where it is gzipped; standard input can still be read whole.
 
     Raises:
         DataError: it cannot be read, or its gzip stream is damaged.
     """
+    if str(path) == "-":
+        raw = read_bytes(path)
+        sys.stdin = io.TextIOWrapper(io.BytesIO(raw))
+        return raw[:size]
     try:
         with path.open("rb") as file:
             is_packed = file.peek(len(_GZIP)).startswith(_GZIP)
@@ -298,7 +304,11 @@ def read_json(text: str, *, path: Path, line: int | None = None) -> object:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if line is not None else f"line {error.lineno}"
+        place = (
+            f"column {error.colno} (one JSON object a line is wanted: `jq -c . FILE`)"
+            if line is not None
+            else f"line {error.lineno}"
+        )
         raise DataError(f"not JSON: {error.msg} at {place}", path=path, line=line) from error
     except UnicodeEncodeError as error:
         raise DataError("not JSON: half a surrogate pair stands alone", path=path, line=line) from error
@@ -493,7 +503,12 @@ def read_fields(
         DataError: it is no object, or has a key that nobody would read.
     """
     if not isinstance(value, dict):
-        raise DataError(f"{what} must be a JSON object, got {value!r}", path=path, line=line)
+        raise DataError(
+            f"{what} must be a JSON object, got {value!r:.80}"
+            + (LINES_WANTED if isinstance(value, list) else ""),
+            path=path,
+            line=line,
+        )
     fields = Fields(value, what, path, line)
     if unknown := sorted(value.keys() - known):
         fields.fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")

@@ -18,9 +18,17 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preferenc
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import checks_keywords
 from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
-from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
+from adjudge.store.files import (
+    LINES_WANTED,
+    Fields,
+    read_fields,
+    read_json_lines,
+    render_json_line,
+    write_bytes,
+)
 
 __all__ = [
+    "RECORD_KEYS",
     "counts_from_json",
     "read_records",
     "read_test_set",
@@ -112,7 +120,7 @@ def write_test_set(path: Path | str, test_set: TestSet) -> None:
 Kind = Literal["annotation", "preference", "failure"]
 
 _SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
-_RECORDS_KEYS: Final[dict[str, frozenset[str]]] = {
+RECORD_KEYS: Final[dict[str, frozenset[str]]] = {
     "annotation": _SHARED
     | {"system", "rating", "spans", "counts", "flags", "rationale", "samples", "steps", "criterion"},
     "preference": _SHARED
@@ -244,8 +252,11 @@ def _read(value: object, path: Path | None, line: int | None) -> Record:
 
 def _kind(value: object) -> Kind:
     kind = value.get("kind") if isinstance(value, dict) else None
-    if kind not in _RECORDS_KEYS:
-        raise DataError(f'a record is an object with "kind" {", ".join(_RECORDS_KEYS)}; got kind {kind!r}')
+    if kind not in RECORD_KEYS:
+        raise DataError(
+            f'a record is an object with "kind" {", ".join(RECORD_KEYS)}; got kind {kind!r}'
+            + (LINES_WANTED if isinstance(value, list) else "")
+        )
     return cast("Kind", kind)
 
 
@@ -286,7 +297,7 @@ def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, w
 def _annotation(value: object, path: Path | None, line: int | None) -> Annotation:
     if (plain := _plain_annotation(value)) is not None:
         return plain
-    fields = read_fields(value, _RECORDS_KEYS["annotation"], "annotation", path, line)
+    fields = read_fields(value, RECORD_KEYS["annotation"], "annotation", path, line)
     spans = fields.values.get("spans", [])
     if not isinstance(spans, list):
         fields.fail(f"'spans' must be a list, got {spans!r}")
@@ -364,7 +375,7 @@ def _refuse_span(fields: Fields) -> None:
 
 
 def _preference(value: object, path: Path | None, line: int | None) -> Preference:
-    fields = read_fields(value, _RECORDS_KEYS["preference"], "preference", path, line)
+    fields = read_fields(value, RECORD_KEYS["preference"], "preference", path, line)
     systems = fields.texts("systems")
     if len(systems) != 2:
         fields.fail(f"'systems' must name two systems, got {systems!r}")
@@ -386,7 +397,7 @@ def _preference(value: object, path: Path | None, line: int | None) -> Preferenc
 
 
 def _failure(value: object, path: Path | None, line: int | None) -> Failure:
-    fields = read_fields(value, _RECORDS_KEYS["failure"], "failure", path, line)
+    fields = read_fields(value, RECORD_KEYS["failure"], "failure", path, line)
     if fields.has("system") == fields.has("systems"):
         fields.fail("needs 'system', or 'systems' for a pair, and not both")
     return Failure(
