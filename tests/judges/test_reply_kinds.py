@@ -93,7 +93,7 @@ MOST_ASKED_ON = 0.15
 @pytest.mark.parametrize(("count", "seed"), ROUNDS)
 def test_an_honest_model_is_never_believed_in_doubt(count: int, seed: int) -> None:
     believed = believed_wrongly([*doubts(count, seed)])
-    assert len(believed) <= MOST_BELIEVED * count / 2000 + 1, believed
+    assert len(believed) <= max(1, MOST_BELIEVED * count / 2000), believed
 
 
 @pytest.mark.parametrize("model", ["yes", "echo"])
@@ -106,7 +106,7 @@ def test_a_model_that_says_yes_or_repeats_itself_never_makes_a_doubt_clean(
     believed = [(kind, one) for kind, one in came if one.verdict not in (None, truths[kind.form])]
     clean = [kind.name for kind, _ in believed if ": clean," in kind.name]
     silent = [kind.name for kind, one in believed if not {"confirmed", "span_unmatched"} & {*one.flags}]
-    assert len(clean) + len(silent) <= MOST_BELIEVED * count / 2000 + 1, (clean, silent)
+    assert len(clean) + len(silent) <= max(1, MOST_BELIEVED * count / 2000), (clean, silent)
 
 
 @pytest.mark.parametrize(("count", "seed"), ROUNDS)
