@@ -86,7 +86,8 @@ _QUOTES: Final = {
     )
 }
 """What a text may open with, and what then closes it, or is an escape."""
-_BESIDE: Final = re.compile(r"(?:\s|(?P<comment>//[^\n]*|/\*.*?\*/|#[^\n]*))*", re.DOTALL)
+_BESIDE: Final = re.compile(r"\s+|(?P<comment>//[^\n]*|/\*.*?\*/|#[^\n]*)", re.DOTALL)
+_BARE_QUOTE: Final = re.compile(r'(?<!\\)(?:\\\\)*"')
 _KEY: Final = re.compile(r"[^\W\d]\w*")
 _KEY_ENDS: Final = re.compile(r"\s*:")
 _TEXT_ENDS: Final = re.compile(r"\s*(?:[,}\]]|\Z|//|/\*|#|[\"'“„][^\W\d]\w*[\"'“”]\s*:)")
@@ -174,8 +175,8 @@ class _Parser:
                 break
         else:
             raise AnswerError("truncated", f"a text that does not end: {shown(self.text[self.at :])}")
-        self.is_mended |= opening != '"' or bool(re.search(r'(?<!\\)(?:\\\\)*"', raw))
-        self.is_respelled |= not {*raw}.isdisjoint("\n\t\r")
+        self.is_mended |= opening != '"' or ('"' in raw and _BARE_QUOTE.search(raw) is not None)
+        self.is_respelled |= "\n" in raw or "\t" in raw or "\r" in raw
         if "\\" not in raw:
             return raw
         if ends is _KEY_ENDS:
@@ -194,13 +195,15 @@ class _Parser:
 
     def _next(self) -> str:
         """The next character that is neither white space nor a comment; comments are kept."""
-        match = _BESIDE.match(self.text, self.at)
-        if match is not None:
-            self.comments += filter(None, [match["comment"]])
-            self.at = match.end()
-        if self.at == len(self.text):
+        char = self.text[self.at : self.at + 1]
+        if char.isspace() or char in {"/", "#"}:
+            while match := _BESIDE.match(self.text, self.at):
+                self.comments += filter(None, [match["comment"]])
+                self.at = match.end()
+            char = self.text[self.at : self.at + 1]
+        if not char:
             raise AnswerError("truncated", f"JSON that does not end: {shown(self.text[-80:])}")
-        return self.text[self.at]
+        return char
 
     def _error(self) -> AnswerError:
         return AnswerError("parse", f"broken JSON at {shown(self.text[self.at :])}")
