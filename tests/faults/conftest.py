@@ -1,6 +1,6 @@
 """What the fault tests share: a server, a test set, and the command line in this process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -46,10 +46,16 @@ def command(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> 
     test_set = write_set(tmp_path / "set.jsonl", 2)
 
     def run(*options: str, judge: str = "gemba-mqm", out: str = "run") -> int:
-        wire = ["--base-url", server.url, "--model", "mock", "--key-env", "CANARY_KEY", "--timeout", "60"]
-        return call("run", judge, str(test_set), "--out", str(tmp_path / out), *wire, *options)
+        wire = {"--base-url": server.url, "--model": "mock", "--key-env": "CANARY_KEY", "--timeout": "60"}
+        where = ("--out", str(tmp_path / out))
+        return call("run", judge, str(test_set), *where, *unless_given(wire, options), *options)
 
     return run
+
+
+def unless_given(defaults: Mapping[str, str], options: Sequence[str]) -> list[str]:
+    """Options with their values, but for those that are given otherwise."""
+    return [word for name, value in defaults.items() if name not in options for word in (name, value)]
 
 
 def call(*arguments: str) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import KEY, call, write_set
+from tests.faults.conftest import KEY, call, unless_given, write_set
 from tests.faults.dialects import HEADERS, NATIVE, NativeServer, speaking
 from tests.faults.server import FAULTS
 
@@ -31,7 +31,8 @@ def spoken(_spoken: NativeServer, monkeypatch: pytest.MonkeyPatch) -> NativeServ
 def judge_in(dialect: str, server: NativeServer, out: Path, *options: str) -> int:
     test_set = write_set(out.parent / "set.jsonl", 2)
     wire = ["--base-url", server.base(dialect), "--model", MODELS[dialect], "--key-env", "CANARY_KEY"]
-    return call("run", "gemba-mqm", str(test_set), "--out", str(out), *wire, "--timeout", "20", *options)
+    wire += unless_given({"--timeout": "20"}, options)
+    return call("run", "gemba-mqm", str(test_set), "--out", str(out), *wire, *options)
 
 
 def records(out: Path) -> list[dict[str, object]]:

@@ -15,10 +15,9 @@ from typing import Annotated, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS
 from adjudge.analysis.spans import COUNTED, Marking, Paired, keep_common, pair_up, read_both, signature_of
 from adjudge.core.columns import Column
-from adjudge.core.mqm import Weights, find_weights, mqm_score
+from adjudge.core.mqm import DEFAULT_WEIGHTS, Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, are_by_criteria
 from adjudge.core.scores import Signature

@@ -16,6 +16,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BeforeValidator
 
+from adjudge.analysis.blindness import unfit_note, why_unfit
 from adjudge.analysis.compare import (
     ENOUGH_UNITS,
     FEW_UNITS,
@@ -795,6 +796,7 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
         )
     sides = [baseline] if is_one else [candidate, baseline]
     read = [_read_side(each, settings) for each in sides]
+    unfit = [n for r in read if r.run for n in unfit_note(r.run.info.annotator, why_unfit(r.run))]
     if systems is not None:
         read = _of_systems(read, {*systems})
     scores = [
@@ -810,7 +812,7 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
     if settings.test_set is not None:
         domains = domains_of(settings.test_set, settings.lp)
     records = [without_repeats(each.records)[0] for each in read]
-    return gate_scores(
+    found = gate_scores(
         scores[0],
         scores[-1],
         (records[0], records[-1]),
@@ -818,6 +820,11 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
         settings=settings,
         domains=domains,
     )
+    if not unfit or found.left_out:
+        return found
+    # what such a judge says is no reason, for or against
+    notes = tuple(dict.fromkeys((*unfit, *found.notes)))
+    return replace(found, verdict="not-enough-data", reasons=tuple(unfit), notes=notes)
 
 
 def _read_side(source: Source | None, settings: GateSettings) -> Judgements:

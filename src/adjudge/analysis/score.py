@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
-from adjudge.analysis.segment_scores import DEFAULT_WEIGHTS, Totals, score_matrix, score_records
+from adjudge.analysis.segment_scores import Totals, score_matrix, score_records
 from adjudge.core.language import count_words, source_language, target_language
-from adjudge.core.mqm import PassMark, Weights, find_weights, total
+from adjudge.core.mqm import DEFAULT_WEIGHTS, PassMark, Weights, find_weights, total
 from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.core.scores import VERSION, Card, Interval, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import Segment, TestSet

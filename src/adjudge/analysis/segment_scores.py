@@ -20,7 +20,16 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.core.mqm import Weights, find_weights, mean, mqm_range, mqm_score, unknown_categories_note
+from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.core.mqm import (
+    DEFAULT_WEIGHTS,
+    Weights,
+    find_weights,
+    mean,
+    mqm_range,
+    mqm_score,
+    unknown_categories_note,
+)
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import (
     SUSPECT,
@@ -52,7 +61,6 @@ from adjudge.errors import DataError, UsageError
 from adjudge.stats.judged import Floats, divided
 
 __all__ = [
-    "DEFAULT_WEIGHTS",
     "ScoreMatrix",
     "Totals",
     "coverage_note",
@@ -518,10 +526,6 @@ def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> 
     return [f"{which}, {alone}. {segments}, by {moves[most]:+.4g}."]
 
 
-DEFAULT_WEIGHTS: Final = "mqm-google"
-"""Weights of MQM records that come without any."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Method:
     """How these records become numbers.
@@ -637,7 +641,9 @@ def score_records(
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
     unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)
-    scores = replace(scores, notes=(*scores.notes, *unknown, *repeats_note(repeated)))
+    unfit = why_unfit(run_or_records) if isinstance(run_or_records, Run) else ()
+    notes = (*unfit_note(chosen[0].annotator, unfit), *scores.notes, *unknown, *repeats_note(repeated))
+    scores = replace(scores, unfit=unfit, notes=notes)
     if method.has_criteria:
         asked = run_or_records.test_set if isinstance(run_or_records, Run) else ()
         return _with_checklists(scores, chosen, method, without_criteria_note(asked, lp))

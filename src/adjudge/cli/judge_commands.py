@@ -99,8 +99,20 @@ def run_command(
     announce(job)
     with parting("stopped; nothing was written" if job.models is None else RESUMABLE):
         outcome = run_to_end(carry_out(job))
+    for note in _unfit(job, outcome):
+        print_note(note)
     print_summary(job, outcome)
     check_failures(outcome.info, options.max_failed)
+
+
+def _unfit(job: Job, outcome: Outcome) -> tuple[str, ...]:
+    """Say it where the judge of a finished run does not see what it judges."""
+    if outcome.info.kind != "judge" or outcome.info.counts["pending"]:
+        return ()
+    from adjudge.analysis.blindness import unfit_note, why_unfit
+    from adjudge.store.run_directory import read_run
+
+    return unfit_note(outcome.info.annotator, why_unfit(read_run(job.out, job.plan.test_set)))
 
 
 def _systems(job: Job) -> Iterator[str]:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import MISSING, fields, is_dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from keyword import iskeyword
 from pathlib import Path
 from types import NoneType, UnionType
@@ -31,7 +31,7 @@ from typer.core import TyperCommand, TyperOption
 from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
-from adjudge.core.wording import has_too_many_failures
+from adjudge.core.wording import has_too_many_failures, unfit_first
 from adjudge.errors import FAILURES, SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
@@ -314,7 +314,7 @@ def print_result(
     else:
         text = render_table(table, form)
     sys.stdout.write(name_invisible(text) if sys.stdout.isatty() else text)
-    for note in () if is_for_people(form) else notes:
+    for note in () if is_for_people(form) else chain(*unfit_first(notes)):
         print_note(note)
 
 

@@ -24,6 +24,7 @@ from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
+    "DEFAULT_WEIGHTS",
     "WEIGHTS",
     "PassMark",
     "Weights",
@@ -35,6 +36,9 @@ __all__ = [
     "total",
     "unknown_categories_note",
 ]
+
+DEFAULT_WEIGHTS: Final = "mqm-google"
+"""Weights of MQM records that come without any."""
 
 
 @dataclass(frozen=True, kw_only=True)

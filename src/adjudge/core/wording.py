@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 from adjudge.errors import UsageError
 
-__all__ = ["count", "form", "has_too_many_failures", "of_all", "read_share"]
+__all__ = ["UNFIT", "count", "form", "has_too_many_failures", "of_all", "read_share", "unfit_first"]
 
 
 def form(amount: int, one: str, many: str) -> str:
@@ -42,3 +45,13 @@ def read_share(value: float | str) -> float:
 def has_too_many_failures(failed: int, judged: int, allowed: float | str) -> bool:
     """Whether a larger share of judgements failed than may fail, such as 0.01 or 1%."""
     return failed > read_share(allowed) * (failed + judged)
+
+
+UNFIT: Final = " is unfit, because "
+"""What stands in a note that a judge does not see what it judges."""
+
+
+def unfit_first(notes: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Notes that a judge is unfit, which stand before every number, and the others."""
+    told = [*notes]
+    return [note for note in told if UNFIT in note], [note for note in told if UNFIT not in note]

@@ -19,6 +19,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import SkipValidation
 
+from adjudge.analysis.blindness import unfit_note, why_unfit
 from adjudge.analysis.rank import RankedSystem
 from adjudge.core.columns import Column
 from adjudge.core.mqm import find_weights
@@ -216,13 +217,16 @@ def make_page(
     for annotator in (*golden, *(a for a in own if a.info is None)):
         warn_of_misfits(annotator, segments)
     annotators = (*beside_gold(own, golden), *golden)
+    runs = [each for each in judged if isinstance(each, Run)]
+    unfit = [note for run in runs for note in unfit_note(run.info.annotator, why_unfit(run))]
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
     lost = [(a.label, r) for a in annotators for r in a.records if isinstance(r, Failure)]
     failures = tuple((label, r) for label, r in lost if r.reason != UNTRANSLATED)
     holes = {(r.lp, r.segment, r.systems) for _, r in lost if r.reason == UNTRANSLATED}
     return Page(
         title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
-        headline=headline(
+        headline="".join(f"{note} " for note in unfit)
+        + headline(
             {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
             gold=[annotator.label for annotator in golden],
         )

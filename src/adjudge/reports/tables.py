@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeVar, get_args
 
 from adjudge.core.columns import Column, Kind
 from adjudge.core.scores import Interval
-from adjudge.core.wording import count
+from adjudge.core.wording import count, unfit_first
 from adjudge.errors import UsageError
 from adjudge.formats.spreadsheet import disarm
 
@@ -208,8 +208,11 @@ def _terminal(table: Table) -> str:
         grid.add_row(*map(Text, row), end_section=index in table.rules)
     buffer = io.StringIO()
     console = Console(file=buffer, width=None if sys.stdout.isatty() else 200)
+    first, rest = unfit_first(table.notes)
+    for note in first:
+        console.print(Text(note, style="bold"), soft_wrap=True)
     console.print(grid)
-    for note in table.notes:
+    for note in rest:
         console.print(Text(note), soft_wrap=True)
     return buffer.getvalue()
 
@@ -242,7 +245,8 @@ def _markdown(table: Table) -> str:
     marks = ["---:" if right else "---" for right in table.right]
     lines = [line(table.headings), line(marks), *(line(cells, row) for row, cells in enumerate(table.rows))]
     title = [f"**{table.title}**\n"] if table.title else []
-    return "\n".join(title + lines + [f"\n{note}" for note in table.notes]) + "\n"
+    first, rest = unfit_first(table.notes)
+    return "\n".join([f"**{n}**\n" for n in first] + title + lines + [f"\n{n}" for n in rest]) + "\n"
 
 
 _LATEX = {
