@@ -222,7 +222,7 @@ def print_forecast(job: Job, form: TableFormat) -> None:
     from adjudge.runs.run import run_to_end
 
     found = run_to_end(forecast_job(job))
-    notes = [str(job.signature), *_schema_note(job), *_notes(found)]
+    notes = [str(job.signature), *_schema_note(job), *_confirming_note(job, found), *_notes(found)]
     print_result(form, _table(found, notes), found.to_json(), notes)
 
 
@@ -276,6 +276,21 @@ def _schema_note(job: Job) -> Iterator[str]:
     if job.models is not None and job.models.is_paid and job.settings["json_schema"] == "auto":
         used = cast("Mapping[str, str]", job.settings["json_schema_used"])
         yield "--json-schema auto: " + ", ".join(f"{how} for {name}" for name, how in used.items())
+
+
+def _confirming_note(job: Job, found: Forecast) -> Iterator[str]:
+    """What one question more costs, which a reply with words beside its answer brings in this profile."""
+    if getattr(job.annotator, "profile", "") != "recommended" or not found.calls.typical:
+        return
+    from adjudge.llm.asking import CONFIRM
+    from adjudge.llm.money import estimate_text
+
+    reply = found.completion.typical / found.calls.typical
+    asked = estimate_text(CONFIRM).typical + reply
+    yield (
+        f"a reply with words beside its answer is shown back once, for about {asked:,.0f} tokens and "
+        f"{reply:,.0f} of its answer; a server that holds the model to the schema sends none"
+    )
 
 
 def _notes(found: Forecast) -> Iterator[str]:
