@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -371,6 +372,8 @@ def reply_to_json(reply: Reply) -> bytes:
         value["reasoning"] = reply.reasoning
     if reply.logprobs:
         value["logprobs"] = [(t.token, t.logprob) for t in reply.logprobs]
+        if any(t.alternatives for t in reply.logprobs):  # earlier versions read what stands beside them
+            value["alternatives"] = [t.alternatives for t in reply.logprobs]
     if reply.calls:
         value["calls"] = _calls_to_json(reply.calls)
     return orjson.dumps(value)
@@ -385,9 +388,15 @@ def reply_from_json(raw: bytes) -> Reply:
         finish=value["finish"],
         usage=usage_of(*value["usage"]),
         reasoning=value.get("reasoning", ""),
-        logprobs=tuple([TokenLogprob(*pair) for pair in value["logprobs"]]) if "logprobs" in value else (),
+        logprobs=tuple(
+            map(_token_from_json, value.get("logprobs", ()), value.get("alternatives") or repeat(()))
+        ),
         calls=_calls_from_json(value["calls"]) if "calls" in value else (),
     )
+
+
+def _token_from_json(pair: tuple[str, float], alternatives: Iterable[tuple[str, float]]) -> TokenLogprob:
+    return TokenLogprob(*pair, tuple([(token, logprob) for token, logprob in alternatives]))
 
 
 def usage_of(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:

@@ -92,10 +92,14 @@ class Threshold:
     def __init__(self, said: str | float | Path) -> None:
         self._value: float | None = None
         self._file: Calibration | None = None
+        self.plain: Path | None = None
+        """The file, where its confidences were not renormalised."""
         try:
             self._value = float(said)  # type: ignore[arg-type] # a path is no number, which is caught
         except (TypeError, ValueError):
-            self._file = read_calibration(Path(said))  # type: ignore[arg-type] # no number comes here
+            path = Path(said)  # type: ignore[arg-type] # no number comes here
+            self._file = read_calibration(path)
+            self.plain = None if self._file.renormalised else path
             return
         if not 0 <= self._value <= 1:
             raise UsageError(f"threshold must be a confidence from 0 to 1, or a file; got {said!r}")
@@ -296,6 +300,11 @@ class Himate:
     def measured_roles(self) -> tuple[str, ...]:
         """Agents whose confidence is read from log-probabilities."""
         return tuple(agent.role for agent in self._agents) if self.verifications == 1 else ()
+
+    @property
+    def plain_threshold(self) -> Path | None:
+        """The file of its threshold, where its confidences were not renormalised."""
+        return None if self.threshold is None else self.threshold.plain
 
     @property
     def needs_logprobs(self) -> tuple[str, ...]:
