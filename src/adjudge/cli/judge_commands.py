@@ -502,7 +502,8 @@ def calibrate_command(
     write_calibration(out, calibration)
     data = {**asdict(calibration), "digest": calibration.digest}
     print_result(form, _calibrate_table(calibration), data)
-    print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
+    for note in (*outcome.notes, f"use it with: adjudge run {calibration.judge} ... --threshold {out}"):
+        print_note(note)
     check_failures(outcome.info, options.max_failed)
 
 

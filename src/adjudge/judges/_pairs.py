@@ -22,11 +22,11 @@ from typing import ClassVar, Final, Literal, NamedTuple, get_args
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
 from adjudge.core.judge import PairJudge, Profile, preference_of
 from adjudge.core.language import language_name
-from adjudge.core.record import UNDECIDED, Preference, Verdict
+from adjudge.core.record import RENORMALISED, UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
-from adjudge.judges._reading import RENORMALISED, Reading, object_schema, or_error, shares, shown
+from adjudge.judges._reading import Reading, object_schema, or_error, shares, shown
 
 __all__ = [
     "IDENTICAL",

@@ -26,7 +26,6 @@ from adjudge.core.protocol import is_number
 from adjudge.errors import AnswerError, FailureReason
 
 __all__ = [
-    "RENORMALISED",
     "Reading",
     "check_characters",
     "either",
@@ -37,8 +36,6 @@ __all__ = [
     "shown",
 ]
 
-RENORMALISED: Final = "renormalised"
-"""Flag of a judgement with a probability that is a share of what could be answered; see `shares`."""
 _RESULT: Final = re.compile(r'.*"result"\s*:[\s"]*(?P<value>.*)', re.DOTALL)
 
 T = TypeVar("T")

@@ -46,9 +46,7 @@ __all__ = [
 
 
 _ENOUGH: Final = 2048  # tokens of a reply; a server that refuses so few refuses the question
-
-
-_FEWER: Final = (20, 5, 0)  # alternatives of a token; a server that refuses some is asked for fewer
+_FEWER: Final = (5, 0)  # alternatives of a token, one after the other, where a server refuses more
 
 
 _KEY_ADVICE: Final = (
@@ -74,7 +72,7 @@ class RemoteModel:
         self.tools_refused = ""  # what the server said to a request that offered tools
         self._took_tools = False  # after that, a fault that speaks of tools is about one question
         self._gives_logprobs = True
-        self._alternatives = max(_FEWER)
+        self._alternatives = endpoint.provider.alternatives
         self._bare: set[bytes] = set()
         self._fitting: dict[int, int] = {}  # tokens of a reply, by the bytes of the shortest request for it
 
@@ -127,7 +125,6 @@ class RemoteModel:
             raise NoToolsError("server_error", self.tools_refused)
         asked, body = self._said(request)
         refusal: Fault | None = None  # of the schema, as it seems
-        crashes = 0
         tries = Tries(self.endpoint.patience, self.endpoint.timeout)
         share = self._joined()
         place = share.place(len(body), request.sampling.max_tokens)
@@ -151,10 +148,6 @@ class RemoteModel:
                 refusal, (asked, body) = outcome, self._said(request, is_bare=True)
                 continue
             await share.sleep(self._pause_or_give_up(outcome, tries))
-            crashes += outcome.status == 500
-            if crashes == 2 and asked.sampling.logprobs:  # it may be unable to write minus infinity
-                request = request.but(alternatives=0)
-                asked, body = self._said(request, is_bare=asked.schema is None)
 
     def _said(self, request: Request, *, is_bare: bool = False) -> tuple[Request, bytes]:
         """The request as it is sent now, and its body: what the server refuses is left out or shortened."""
