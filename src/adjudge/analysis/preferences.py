@@ -374,6 +374,11 @@ class TieCalibration:
 FOLDS: Final = 5
 
 
+_TWO_KINDS: Final = (
+    f"some strengths are {RENORMALISED} and some plain probabilities, and one threshold fits one kind"
+)
+
+
 def calibrate_ties(
     preferences: Iterable[Preference | Failure], gold: Iterable[Preference | Failure]
 ) -> tuple[TieCalibration, ...]:
@@ -411,11 +416,7 @@ def calibrate_ties(
         raise DataError(
             "no comparison that gold has was measured; run the judge with --samples, or --strength logprob"
         )
-    if len(kinds) > 1:
-        warn(
-            f"some strengths are {RENORMALISED} and some plain probabilities, which one threshold cannot fit"
-        )
-    found, without = [], []
+    found, without = [], [_TWO_KINDS] if len(kinds) > 1 else []
     for name, rows in both.items():
         try:
             found.append(_calibrated(name, sorted(rows), split[name]))

@@ -17,8 +17,8 @@ from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
 __all__ = [
     "DUPLICATE",
-    "SUSPECT",
     "RENORMALISED",
+    "SUSPECT",
     "UNDECIDED",
     "Annotation",
     "ErrorSpan",

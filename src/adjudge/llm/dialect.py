@@ -437,13 +437,13 @@ def _logprob(value: object, name: str, *, is_chosen: bool = True) -> TokenLogpro
     others = (fields.get("top_logprobs") or []) if is_chosen else []
     if not isinstance(others, list) or not all(isinstance(other, dict) for other in others):
         _fail_logprob(others)
-    possible = [_logprob(o, name, is_chosen=False) for o in others if not _is_impossible(o.get(name))]
+    possible = [
+        _logprob(other, name, is_chosen=False)
+        for other in others
+        if (number := other.get(name)) is not None
+        and not (isinstance(number, int | float) and number <= _UNLIKELY)
+    ]
     return TokenLogprob(token, min(float(logprob), 0.0), tuple((one.token, one.logprob) for one in possible))
-
-
-def _is_impossible(logprob: object) -> bool:
-    """Whether a server says that a token could not come, such as one that a grammar forbids."""
-    return logprob is None or (isinstance(logprob, int | float) and logprob <= _UNLIKELY)
 
 
 def _bytes(value: dict[str, Any]) -> bytes:

@@ -342,9 +342,7 @@ def _calls_to_json(calls: Iterable[ToolCall]) -> list[object]:
 
 
 def _calls_from_json(value: Iterable[list[Any]]) -> tuple[ToolCall, ...]:
-    return tuple(
-        ToolCall(id=id_, name=name, arguments=arguments, state=state) for id_, name, arguments, state in value
-    )
+    return tuple(ToolCall(id=i, name=n, arguments=a, state=s) for i, n, a, s in value)
 
 
 def request_from_json(raw: bytes) -> StoredRequest:
@@ -356,10 +354,7 @@ def request_from_json(raw: bytes) -> StoredRequest:
         sampling=Sampling(**value["sampling"]),
         schema=value["schema"],
         sample=tuple(value["sample"]),
-        tools=tuple(
-            Tool(name=name, description=description, parameters=parameters)
-            for name, description, parameters in value.get("tools", ())
-        ),
+        tools=tuple(Tool(name=n, description=d, parameters=p) for n, d, p in value.get("tools", ())),
     )
 
 
@@ -382,6 +377,7 @@ def reply_to_json(reply: Reply) -> bytes:
 def reply_from_json(raw: bytes) -> Reply:
     """The reply that `reply_to_json` wrote."""
     value = orjson.loads(raw)
+    alternatives = value.get("alternatives") or repeat(())
     return Reply(
         text=value["text"],
         model=value["model"],
@@ -389,14 +385,11 @@ def reply_from_json(raw: bytes) -> Reply:
         usage=usage_of(*value["usage"]),
         reasoning=value.get("reasoning", ""),
         logprobs=tuple(
-            map(_token_from_json, value.get("logprobs", ()), value.get("alternatives") or repeat(()))
+            TokenLogprob(token, logprob, tuple(map(tuple, others)))
+            for (token, logprob), others in zip(value.get("logprobs", ()), alternatives, strict=False)
         ),
         calls=_calls_from_json(value["calls"]) if "calls" in value else (),
     )
-
-
-def _token_from_json(pair: tuple[str, float], alternatives: Iterable[tuple[str, float]]) -> TokenLogprob:
-    return TokenLogprob(*pair, tuple([(token, logprob) for token, logprob in alternatives]))
 
 
 def usage_of(prompt: int, completion: int, cached: int, reasoning: int) -> Usage:

@@ -312,6 +312,12 @@ class Calibration:
     renormalised: bool = False
 
     @property
+    def content(self) -> dict[str, Any]:
+        """What the file says; files of earlier versions, whose digests stay, do not say `renormalised`."""
+        said = asdict(self)
+        return said if self.renormalised else {key: said[key] for key in said if key != "renormalised"}
+
+    @property
     def digest(self) -> str:
         """Six hexadecimal digits over everything that the file says."""
         return hashlib.sha256(_bytes(self)).hexdigest()[:6]
@@ -368,7 +374,4 @@ def _calibration(value: Mapping[str, Any]) -> Calibration:
 
 
 def _bytes(calibration: Calibration) -> bytes:
-    value = asdict(calibration)
-    if not calibration.renormalised:  # as earlier versions wrote it, so that the digest stays
-        del value["renormalised"]
-    return (json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+    return (json.dumps(calibration.content, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()

@@ -16,9 +16,10 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
          5. Confidence is the share of the decision among both that may be given, at the token that tells them
             apart (flag `renormalised`). Without alternatives of tokens it is the exponential of the summed
             log-probabilities of the words of the decision, and of no other token of the answer. The paper
-            sums those of the answer; the code's answer is one letter, and it multiplies by 100. It stands in the records wherever the model gives log-probabilities.
-            With `verifications` above 1, for models without them, it is the share of so many answers, drawn
-            at temperature 0.7, that agree; a tie keeps the error.
+            sums those of the answer; the code's answer is one letter, and it multiplies by 100. It stands in
+            the records wherever the model gives log-probabilities. With `verifications` above 1, for models
+            without them, it is the share of so many answers, drawn at temperature 0.7, that agree; a tie
+            keeps the error.
          6. Verification sees the source, and compares in both orders of the two versions; where these differ,
             the error stands, flag `orders_differ`, with a confidence of 0.5 at most. Profiles paper and code:
             no source, one order.
