@@ -273,6 +273,13 @@ def test_of_several_people_the_majority_counts_and_a_pair_without_one_is_left_ou
     assert (found.n, found.tied, found.split) == (4, 2, 1)
 
 
+def test_strengths_of_two_kinds_are_told(recwarn: pytest.WarningsRecorder) -> None:
+    calibrate_ties([replace(p, flags=("renormalised",)) for p in JUDGE], GOLD)
+    assert not recwarn.list
+    with pytest.warns(DataWarning, match="some strengths are renormalised and some plain"):
+        calibrate_ties([replace(JUDGE[0], flags=("renormalised",)), *JUDGE[1:]], GOLD)
+
+
 def test_without_strengths_there_is_nothing_to_calibrate() -> None:
     with pytest.raises(DataError, match="--samples, or --strength logprob"):
         calibrate_ties(GOLD, GOLD)

@@ -17,9 +17,18 @@ from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
-from adjudge.judges._pairs import Compared, TieThreshold, majority, read_criterion, synthesise
+from adjudge.judges._pairs import (
+    Compared,
+    TieThreshold,
+    majority,
+    read_criterion,
+    read_strength,
+    synthesise,
+)
+from adjudge.judges._reading import shares
 from adjudge.judges.fire import Fire
-from adjudge.runs.run import run
+from adjudge.runs.job import prepare
+from adjudge.runs.run import execute, run, run_to_end
 from tests.faults.server import running
 from tests.judges.asking import Script, pair
 from tests.runs.conftest import small_set
@@ -298,6 +307,82 @@ def sure(verdict: str, probability: float) -> Reply:
     return Reply(text=start + verdict + end, logprobs=tuple(TokenLogprob(*token) for token in tokens))
 
 
+FORCED = {"A": -3.96, "1": -3.21, "B": -4.5, "E": -6.0}
+"""What llama.cpp says of an A that its grammar forced: the likeliest token was none of the three letters."""
+OF_A = math.exp(-3.96) / (math.exp(-3.96) + math.exp(-4.5) + math.exp(-6.0))
+
+
+def among(letter: str, alternatives: dict[str, float], start: str = "", end: str = "") -> Reply:
+    """A reply whose letter, in one token with what stands around it, had alternatives."""
+    text = says("style", letter)
+    before, after = text.rsplit(letter, 1)
+    chosen = start + letter + end
+    tokens = (
+        TokenLogprob(before.removesuffix(start), -3.0, (("Hm", -1.0),)),
+        TokenLogprob(chosen, alternatives.get(chosen, -3.96), tuple(alternatives.items())),
+        TokenLogprob(after.removeprefix(end), -2.0),
+    )
+    return Reply(text=text, logprobs=tokens)
+
+
+@pytest.mark.parametrize(
+    ("reply", "share"),
+    [
+        (among("A", FORCED), OF_A),
+        (among("A", {"1": -3.21, "B": -4.5, "E": -6.0}), OF_A),
+        (among("A", {'"A': -3.96, '"1': -3.21, '"B': -4.5, ' "E': -6.0, '"': -0.1}, start='"'), OF_A),
+        (among("A", {'A"': -3.96, "1": -3.21, 'B"': -4.5, "E": -6.0}, end='"'), OF_A),
+        (among("A", {'"A"': -3.96, '"B"': -4.5, '"E"': -6.0}, start='"', end='"'), OF_A),
+        (among("A", {"A": -3.96, " B": -4.5, 'E"}': -6.0, "An": -0.1, "Equal": -0.2, "AB": -0.3}), OF_A),
+        (among("A", {"A": math.log(0.3), 'A"': math.log(0.1), "B": math.log(0.1)}), 0.8),
+        (among("A", {"A": -3.96, "1": -3.21}), 1.0),
+        (among("B", {"A": -900.0, "B": -901.0}), 1 / (1 + math.e)),
+        (among("E", FORCED), 0.0),
+    ],
+)
+def test_the_strength_is_the_share_of_the_letter_among_those_that_may_be_given(
+    reply: Reply, share: float
+) -> None:
+    verdict: Verdict = json.loads(reply.text)["result"]
+    sign = {"A": 1, "B": -1, "E": 0}[verdict]
+    strength, flags = read_strength(reply, verdict)
+    assert strength == pytest.approx(sign * share)
+    assert flags == ("renormalised",)
+
+
+@pytest.mark.parametrize("alternatives", [{}, None])
+def test_without_alternatives_the_strength_is_the_plain_probability(alternatives: Any) -> None:
+    reply = sure("A", 0.019) if alternatives is None else among("A", alternatives)
+    plain = 0.019 if alternatives is None else math.exp(-3.96)
+    strength, flags = read_strength(reply, "A")
+    assert strength == pytest.approx(plain)
+    assert flags == ()
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["A", 'A"', " A", "B", 'B"', "E", ' E"', "1", "An", '"', ""]), st.floats(-2000, 0)
+    ).filter(bool),
+    st.sampled_from(["A", "B", "E"]),
+)
+def test_shares_are_probabilities_that_sum_to_one(alternatives: dict[str, float], letter: str) -> None:
+    found = shares(among(letter, alternatives), ("A", "B", "E"))
+    assert set(found) == {"A", "B", "E"}
+    assert all(0 <= share <= 1 for share in found.values())
+    assert math.fsum(found.values()) == pytest.approx(1)
+
+
+async def test_a_record_with_a_share_is_flagged(tmp_path: Path) -> None:
+    judge = one_criterion(tmp_path, strength="logprob")
+    style, overall = await judge.compare(
+        pair(), Script(among("A", FORCED), among("B", {"A": -4.0, "B": -4.0}))
+    )
+    assert isinstance(style, Preference)
+    assert isinstance(overall, Preference)
+    assert style.strength == pytest.approx((OF_A + 0.5) / 2)
+    assert (style.flags, overall.flags) == (("renormalised",), ())
+
+
 def one_criterion(folder: Path, **settings: Any) -> Fire:
     (folder / "criterion_style.md").write_text(
         "Style.\n\n" + "".join(f"- {aspect}: which is closer\n" for aspect in ASPECTS["style"])
@@ -385,6 +470,33 @@ def test_a_threshold_for_each_criterion_is_taken_and_one_for_none_refused() -> N
     for said, message in (("beauty=0.2", "names 'beauty'"), ("0.2,style=0.1", "one for all or one for each")):
         with pytest.raises(UsageError, match=message):
             load_judge("fire", settings={"strength": "logprob", "tie-threshold": said})
+
+
+@pytest.mark.parametrize("has_any", [True, False])
+def test_a_run_says_once_that_strengths_are_plain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_any: bool
+) -> None:
+    top = [{"token": token, "logprob": logprob} for token, logprob in FORCED.items()] if has_any else []
+
+    def told(content: str) -> dict[str, Any]:
+        before, after = content.rsplit("A", 1)
+        tokens = [(before, -0.5, []), ("A", -3.96, top), (after, -0.5, [])]
+        return {"content": [{"token": t, "logprob": n, "top_logprobs": o} for t, n, o in tokens]}
+
+    monkeypatch.setattr("tests.faults.server.spelled", told)
+    judge = one_criterion(tmp_path, strength="logprob")
+    with running(lambda payload: says("style", "A")) as server:
+        options: Any = {"base_url": server.url, "model": "mock"}
+        done = run_to_end(execute(prepare(judge, small_set(2), out=tmp_path / "run", **options)))
+        assert {payload["top_logprobs"] for payload in server.log} == {20}
+        asked = len(server.log)
+        replayed = prepare(judge, small_set(2), out=tmp_path / "again", model=f"replay:{tmp_path / 'run'}")
+        again = run_to_end(execute(replayed))
+        assert len(server.log) == asked
+    for outcome, out in ((done, tmp_path / "run"), (again, tmp_path / "again")):
+        assert sum("without alternatives" in note for note in outcome.notes) == (not has_any)
+        records = (out / "records.jsonl").read_text()
+        assert records.count("renormalised") == (len(small_set(2).segments) if has_any else 0)
 
 
 def test_answers_without_log_probabilities_are_failures_that_are_not_paid_twice(

@@ -20,7 +20,7 @@ from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.himate import Himate, Threshold
-from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, confidence_in
+from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, confidence_in, read_verification
 from adjudge.store.run_directory import Calibration, LpThreshold, read_calibration, write_calibration
 from tests.judges.asking import Asking, subject
 from tests.judges.malformed import ANYWHERE, Bad, alike
@@ -269,6 +269,48 @@ def test_confidence_is_that_of_the_decision_and_of_no_other_token() -> None:
     reply = Reply(text=SAME, logprobs=tuple(TokenLogprob(*token) for token in tokens))
     assert confidence_in(reply, "no difference") == pytest.approx(math.exp(-0.3))
     assert confidence_in(Reply(text=SAME), "no difference") is None
+
+
+@pytest.mark.parametrize(
+    ("pieces", "place", "alternatives", "share"),
+    [
+        (
+            ['{"', "result", '": "', "no", " difference", '"}'],
+            3,
+            {"no": -1.0, "corrected": -2.0},
+            1 / (1 + math.exp(-1)),
+        ),
+        (
+            ['{"', "result", '": "', "no", " difference", '"}'],
+            3,
+            {"no": -1.0, "cor": -2.0, "none": -0.1},
+            1 / (1 + math.exp(-1)),
+        ),
+        (
+            ['{"result":', ' "no', " difference", '"}'],
+            1,
+            {' "no': -1.0, '"corrected"': -1.0, ' "': -0.5},
+            0.5,
+        ),
+        (
+            ['{"result": "', "n", "o difference", '"}'],
+            1,
+            {"c": -3.0, "co": -3.0, "better": -0.1},
+            1 / (1 + 2 * math.exp(-1)),
+        ),
+        ([SAME], 0, {SAME: -2.0, CORRECTED: -2.0}, 0.5),
+        (['{"result": "', "no difference", '"}'], 2, {'"}': -0.1}, None),
+    ],
+)
+def test_confidence_is_the_share_of_the_result_at_the_token_that_tells_them_apart(
+    pieces: list[str], place: int, alternatives: dict[str, float], share: float | None
+) -> None:
+    assert "".join(pieces) == SAME
+    tokens = [TokenLogprob(piece, alternatives.get(piece, -2.0)) for piece in pieces]
+    tokens[place] = replace(tokens[place], alternatives=tuple(alternatives.items()))
+    verified = read_verification(Reply(text=SAME, logprobs=tuple(tokens)), subject(), measured=True)
+    assert verified.flags == (() if share is None else ("renormalised",))
+    assert verified.confidence == pytest.approx(math.exp(-2.0) if share is None else share)
 
 
 async def test_a_correction_that_changes_nothing_drops_the_error_unasked() -> None:
@@ -700,6 +742,20 @@ def test_a_file_is_read_as_it_was_written_and_named_by_its_content(tmp_path: Pat
     assert by_subtype.of("en-de", "fluency/grammar") == by_subtype.of("en-de") == 0.9
     with pytest.raises(UsageError, match="en-de; zh-en needs"):
         threshold.of("zh-en")
+
+
+def test_a_file_of_an_earlier_version_says_nothing_of_shares_and_keeps_its_name(tmp_path: Path) -> None:
+    plain, shared = threshold_file(tmp_path), threshold_file(tmp_path, renormalised=True)
+    written = json.loads((tmp_path / "threshold.json").read_text())
+    assert written.pop("renormalised") is True
+    assert plain != shared
+    (tmp_path / "old.json").write_text(json.dumps(written))
+    assert Threshold(str(tmp_path / "old.json")) == plain
+    assert (plain.plain, shared.plain) == (tmp_path / "threshold.json", None)
+    assert Himate(threshold=Threshold(0.5)).plain_threshold is None
+    (tmp_path / "old.json").write_text(json.dumps({**written, "renormalised": "yes"}))
+    with pytest.raises(DataError, match="renormalised must be true or false"):
+        Threshold(str(tmp_path / "old.json"))
 
 
 @pytest.mark.parametrize(

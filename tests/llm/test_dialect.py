@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from adjudge.core.ask import Reply, Sampling, TokenLogprob
 from adjudge.errors import AnswerError
@@ -11,7 +12,7 @@ from adjudge.llm.dialect import read_logprobs
 from adjudge.llm.openai import read_envelope
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint, Provider
 from adjudge.llm.remote import RemoteModel
-from tests.faults.server import Server, body, envelope, says, spelled
+from tests.faults.server import Server, body, envelope, says, spelled, status
 from tests.llm.conftest import make_request
 
 pytestmark = pytest.mark.usefixtures("_quick")
@@ -66,6 +67,31 @@ def test_what_is_no_log_probability_is_refused_and_nothing_is_made_of_the_rest(n
         read([*tokens("ye"), *tokens("s", logprob=number)], "yes")
 
 
+def test_alternatives_are_read_and_those_that_could_not_come_left_out() -> None:
+    top = [{"token": "yes", "logprob": -0.5}, {"token": "no", "logprob": 1e-9}]
+    impossible = [{"token": "maybe", "logprob": number} for number in (-9999.0, None, float("-inf"))]
+    (token,) = read(tokens("yes", top_logprobs=[*top, *impossible]), "yes")
+    assert token == TokenLogprob("yes", -0.5, (("yes", -0.5), ("no", 0.0)))
+    assert read(tokens("yes", top_logprobs=None), "yes") == (TokenLogprob("yes", -0.5),)
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        *("x", {"a": -1}, [1], [None], [{"logprob": -1}], [{"token": 1, "logprob": -1}]),
+        *([{"token": "a", "logprob": number}] for number in (0.1, float("nan"), float("inf"), True, "-1")),
+    ],
+)
+def test_what_are_no_alternatives_is_refused(top: Any) -> None:
+    with pytest.raises(AnswerError, match="logprob"):
+        read(tokens("yes", top_logprobs=top), "yes")
+
+
+def test_alternatives_that_hold_the_key_are_dropped() -> None:
+    top = [{"token": "canary-4f1d9b7c2e8a6053", "logprob": -1.0}]
+    assert read(tokens("yes", top_logprobs=top), "yes") == (TokenLogprob("yes", -0.5),)
+
+
 def test_tokens_that_spell_the_key_are_dropped() -> None:
     assert read(tokens("canary-4f1d9b7c", "2e8a6053"), "[key]") == ()
 
@@ -115,6 +141,50 @@ def _with(logprobs: object, content: str) -> dict[str, Any]:
     value = envelope(content)
     value["choices"][0]["logprobs"] = logprobs
     return value
+
+
+@pytest.mark.parametrize(
+    ("takes", "sent"),
+    [(20, [20]), (5, [20, 5]), (10, [20, 5]), (0, [20, 5, None])],
+)
+async def test_a_server_that_refuses_alternatives_is_asked_for_fewer(
+    server: Server, takes: int, sent: list[int | None]
+) -> None:
+    too_many = status(400, "Cannot request more than that many top_logprobs")
+
+    async def choose(request: web.Request, content: str) -> web.StreamResponse:
+        return await too_many(request, content)
+
+    server.fails(None)
+    server.play = lambda number: choose if server.log[number].get("top_logprobs", 0) > takes else None
+    remote = RemoteModel(Endpoint(provider=COMPATIBLE, url=server.url, model="mock"))
+    try:
+        for _ in range(2):
+            reply = await remote.reply(make_request(sampling=Sampling(logprobs=True)))
+            assert reply.logprobs
+    finally:
+        await remote.close()
+    assert [payload.get("top_logprobs") for payload in server.log] == [*sent, sent[-1]]
+    assert all(payload["logprobs"] for payload in server.log)
+
+
+async def test_alternatives_of_a_long_answer_are_no_body_without_end(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(content: str) -> dict[str, Any]:
+        top = [{"token": f"word{n}", "logprob": -5.25, "bytes": [119] * 5} for n in range(20)]
+        return {"content": [{**one, "top_logprobs": top} for one in spelled(content)["content"]]}
+
+    monkeypatch.setattr("tests.faults.server.spelled", told)
+    server.answer = lambda payload: "word " * 1000 + "end"
+    reply = await ask(server)
+    assert {len(token.alternatives) for token in reply.logprobs} == {20}
+
+
+async def test_of_sglang_no_alternatives_are_asked(server: Server) -> None:
+    assert (await ask(server, PROVIDERS["sglang"])).logprobs
+    assert "top_logprobs" not in server.log[-1]
+    assert server.log[-1]["logprobs"] is True
 
 
 async def test_of_a_model_that_has_none_they_are_neither_asked_nor_missed(server: Server) -> None:

@@ -267,6 +267,12 @@ def test_geminis_log_probabilities_are_read_and_checked() -> None:
     chosen = [{"token": "ye", "logProbability": -0.5}, {"token": "s", "logProbability": -0.25}]
     good["candidates"][0]["logprobsResult"] = {"chosenCandidates": chosen}
     assert read("gemini", good).logprobs == (TokenLogprob("ye", -0.5), TokenLogprob("s", -0.25))
+    top = [{"candidates": [one, {"token": "no", "logProbability": -2.0}]} for one in chosen]
+    good["candidates"][0]["logprobsResult"] = {"chosenCandidates": chosen, "topCandidates": top}
+    assert read("gemini", good).logprobs[1] == TokenLogprob("s", -0.25, (("s", -0.25), ("no", -2.0)))
+    good["candidates"][0]["logprobsResult"] = {"chosenCandidates": chosen, "topCandidates": top[:1]}
+    with pytest.raises(AnswerError, match="logprob"):
+        read("gemini", good)
     for bad in ([chosen[0]], [{"token": "yes"}], "x", None):
         good["candidates"][0]["logprobsResult"] = {"chosenCandidates": bad}
         with pytest.raises(AnswerError, match="logprob"):

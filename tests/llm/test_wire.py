@@ -106,7 +106,7 @@ async def test_what_a_call_is_about_never_reaches_the_server(server: Server) -> 
             "vllm",
             "m",
             {"sampling": Sampling(temperature=1, logprobs=True)},
-            {"seed": 0, "logprobs": True},
+            {"seed": 0, "logprobs": True, "top_logprobs": 20},
             [],
         ),
         ("vllm", "m", {"sampling": Sampling(temperature=1), "seed": 7, "sample": 2}, {"seed": 9}, []),

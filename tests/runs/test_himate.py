@@ -19,9 +19,9 @@ from adjudge.judges.himate import Himate, Threshold
 from adjudge.runs.calibration import acalibrate, for_calibration, percentile_of
 from adjudge.runs.forecast import forecast
 from adjudge.runs.job import prepare
-from adjudge.runs.run import run, run_to_end
-from adjudge.store.run_directory import read_calibration, write_calibration
-from tests.faults.server import Server
+from adjudge.runs.run import execute, run, run_to_end
+from adjudge.store.run_directory import Calibration, read_calibration, write_calibration
+from tests.faults.server import Server, spelled
 from tests.runs.conftest import check_stops, platform_set
 from tests.runs.debates import check_flaky, check_replayed, check_told, check_wmt23
 
@@ -189,6 +189,45 @@ def test_a_calibration_takes_the_percentile_of_every_confidence_by_language_pair
     assert len(server.log) - asked == 4 * 152, "nothing is above the threshold"
     with pytest.raises(UsageError, match="made with model 'mock', this run has 'builtin/rules'"):
         run("himate", platform_set(2), out=tmp_path / "other", settings=settings)
+
+
+def test_a_threshold_of_plain_probabilities_is_told_from_one_of_shares(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answer = model(finds=True)
+    options: Any = {"base_url": server.url, "model": "mock"}
+
+    def calibrated(name: str) -> Calibration:
+        job = prepare(
+            for_calibration(Himate(most=1)), platform_set(1), out=tmp_path / f"{name}.run", **options
+        )
+        calibration, _ = run_to_end(acalibrate(job, 60))
+        write_calibration(tmp_path / f"{name}.json", calibration)
+        assert run_to_end(acalibrate(job, 60))[0] == calibration
+        return calibration
+
+    def told(name: str, out: str) -> list[str]:
+        settings = {"most": "1", "threshold": str(tmp_path / f"{name}.json")}
+        job = prepare("himate", platform_set(1), out=tmp_path / out, settings=settings, **options)
+        return [note for note in run_to_end(execute(job)).notes if "plain" in note]
+
+    assert not calibrated("plain").renormalised
+    assert len(told("plain", "unlike")) == 1, "only that the server gives none"
+
+    def shared(content: str) -> dict[str, Any]:
+        chosen = spelled(content)["content"]
+        return {
+            "content": [
+                {**one, "top_logprobs": [{"token": one["token"], "logprob": -0.25}]} for one in chosen
+            ]
+        }
+
+    monkeypatch.setattr("tests.faults.server.spelled", shared)
+    assert calibrated("shares").renormalised
+    assert told("shares", "shared") == []
+    (note,) = told("plain", "mixed")
+    assert note.startswith(f"{tmp_path / 'plain.json'} was measured with plain probabilities")
+    assert "`adjudge calibrate himate`" in note
 
 
 def test_thresholds_are_swept_over_a_finished_run_without_a_call(tmp_path: Path, server: Server) -> None:

@@ -19,7 +19,16 @@ import numpy as np
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_category, find_protocol
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict, grouped
+from adjudge.core.record import (
+    RENORMALISED,
+    Annotation,
+    ErrorSpan,
+    Failure,
+    Preference,
+    Record,
+    Verdict,
+    grouped,
+)
 from adjudge.core.scores import SegmentScore
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
@@ -365,6 +374,11 @@ class TieCalibration:
 FOLDS: Final = 5
 
 
+_TWO_KINDS: Final = (
+    f"some strengths are {RENORMALISED} and some plain probabilities, and one threshold fits one kind"
+)
+
+
 def calibrate_ties(
     preferences: Iterable[Preference | Failure], gold: Iterable[Preference | Failure]
 ) -> tuple[TieCalibration, ...]:
@@ -384,23 +398,25 @@ def calibrate_ties(
             gold ties, or ranks, none, or no threshold is better than to call everything a tie.
 
     Warns:
-        DataWarning: a criterion has no threshold, for one of these reasons.
+        DataWarning: a criterion has no threshold, for one of these reasons; or strengths are of two kinds.
     """
     wanted, split = _majorities(gold)
     if not wanted and not split:
         raise DataError("gold has no verdicts on pairs, and a threshold is compared with such verdicts")
     both: dict[str, list[tuple[float, float, float, int]]] = {}
+    kinds = set()
     for p in preferences:
         if isinstance(p, Preference) and p.strength is not None and not p.is_undecided:
             key, verdict = _keyed(p)
             if key in wanted:
                 fold = int(hashlib.sha256(f"{p.lp}/{p.segment}".encode()).hexdigest(), 16) % FOLDS
                 both.setdefault(p.criterion, []).append((abs(p.strength), verdict, wanted[key], fold))
+                kinds.add(RENORMALISED in p.flags)
     if not both:
         raise DataError(
             "no comparison that gold has was measured; run the judge with --samples, or --strength logprob"
         )
-    found, without = [], []
+    found, without = [], [_TWO_KINDS] if len(kinds) > 1 else []
     for name, rows in both.items():
         try:
             found.append(_calibrated(name, sorted(rows), split[name]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
@@ -527,9 +527,10 @@ def calibrate_command(
     with parting(RESUMABLE):
         calibration, outcome = run_to_end(acalibrate(job, options.percentile))
     write_calibration(out, calibration)
-    data = {**asdict(calibration), "digest": calibration.digest}
+    data = {**calibration.content, "digest": calibration.digest}
     print_result(form, _calibrate_table(calibration), data)
-    print_note(f"use it with: adjudge run {calibration.judge} ... --threshold {out}")
+    for note in (*outcome.notes, f"use it with: adjudge run {calibration.judge} ... --threshold {out}"):
+        print_note(note)
     check_failures(outcome.info, options.max_failed)
 
 

@@ -161,10 +161,18 @@ class Usage:
 
 @dataclass(frozen=True)
 class TokenLogprob:
-    """One token of a reply with its natural log-probability."""
+    """One token of a reply with its natural log-probability.
+
+    Args:
+        token: as the server writes it.
+        logprob: natural, at most 0.
+        alternatives: the likeliest tokens at its place with theirs, itself perhaps among them; none where the
+            server gives none, or an earlier version stored the reply.
+    """
 
     token: str
     logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
 __all__ = [
     "DUPLICATE",
+    "RENORMALISED",
     "SUSPECT",
     "UNDECIDED",
     "Annotation",
@@ -51,6 +52,8 @@ DUPLICATE: Final = "duplicate"
 """Flag of an item that fills up a batch: its translation stands elsewhere in the campaign, too."""
 SUSPECT: Final = "injection_suspect"
 """Flag of a judgement of texts that may hold something meant for the judge; `checks.attacks` finds it."""
+RENORMALISED: Final = "renormalised"
+"""Flag of a judgement with a probability that is a share of what could be answered."""
 UNDECIDED: Final = "position_undecided"
 """Flag of a comparison whose verdict changed with the order and was kept as that: neither a win nor a tie."""
 

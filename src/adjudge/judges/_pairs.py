@@ -22,11 +22,11 @@ from typing import ClassVar, Final, Literal, NamedTuple, get_args
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
 from adjudge.core.judge import PairJudge, Profile, preference_of
 from adjudge.core.language import language_name
-from adjudge.core.record import UNDECIDED, Preference, Verdict
+from adjudge.core.record import RENORMALISED, UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
-from adjudge.judges._reading import Reading, object_schema, or_error, shown
+from adjudge.judges._reading import Reading, object_schema, or_error, shares, shown
 
 __all__ = [
     "IDENTICAL",
@@ -153,8 +153,11 @@ def disagreement(orders: Sequence[Verdict], inconsistent: Inconsistent) -> tuple
     return (INCONSISTENT, UNDECIDED) if inconsistent == "keep" else (INCONSISTENT,)
 
 
-def read_strength(reply: Reply, verdict: Verdict) -> float:
+def read_strength(reply: Reply, verdict: Verdict) -> tuple[float, tuple[str, ...]]:
     """How sure the model was of its verdict, by the probability of the letter: for A above 0, for B below.
+
+    Returns:
+        The strength, with the flag `renormalised` where the probability is the letter's share of the three.
 
     Raises:
         AnswerError: logprob, where the server gave none for it.
@@ -167,7 +170,9 @@ def read_strength(reply: Reply, verdict: Verdict) -> float:
         if start <= place < start + len(token.token):
             total = token.logprob
         start += len(token.token)
-    return SIGNS[verdict] * math.exp(min(total, 0.0))
+    if among := shares(reply, VERDICTS):
+        return SIGNS[verdict] * among[verdict], (RENORMALISED,)
+    return SIGNS[verdict] * math.exp(min(total, 0.0)), ()
 
 
 def mean_strength(measured: Sequence[tuple[float | None, bool]]) -> float | None:
@@ -391,8 +396,10 @@ class Comparison:
             AnswerError: it is not in the form.
         """
         verdict, analysis, flags = read_compared(reply, judged_texts(subject), self.criterion.aspects)
-        strength = read_strength(reply, verdict) if self.settings.strength == "logprob" else None
-        return _Answer(verdict, flags, analysis, strength)
+        if self.settings.strength != "logprob":
+            return _Answer(verdict, flags, analysis, None)
+        strength, how = read_strength(reply, verdict)
+        return _Answer(verdict, (*flags, *how), analysis, strength)
 
     def _shown(self, subject: Subject) -> list[Subject]:
         turned = subject.of(*reversed(subject.systems))

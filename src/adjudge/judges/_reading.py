@@ -15,6 +15,7 @@ that was asked for, such as an analysis, stays as it is.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Awaitable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +25,18 @@ from adjudge.core.ask import Reply, WordsBesideError
 from adjudge.core.protocol import is_number
 from adjudge.errors import AnswerError, FailureReason
 
-__all__ = ["Reading", "check_characters", "either", "object_schema", "or_error", "read_integer", "shown"]
+__all__ = [
+    "Reading",
+    "check_characters",
+    "either",
+    "object_schema",
+    "or_error",
+    "read_integer",
+    "shares",
+    "shown",
+]
+
+_RESULT: Final = re.compile(r'.*"result"\s*:[\s"]*(?P<value>.*)', re.DOTALL)
 
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
@@ -46,6 +58,51 @@ def object_schema(**fields: object) -> Mapping[str, object]:
         "required": list(fields),
         "additionalProperties": False,
     }
+
+
+def shares(reply: Reply, results: Sequence[str]) -> dict[str, float]:
+    """How probable each result is among those that may be given.
+
+    Log-probabilities may be from before a grammar, which then forbids much of what was likely. So they are
+    compared at the first token that tells the results apart: each alternative counts for the result that it
+    would begin, and a result that none begins has 0.
+
+    Args:
+        reply: with the result in its last field `result`.
+        results: that are allowed.
+
+    Returns:
+        The shares, which sum to 1; none where that token has no alternatives, or cannot be found.
+    """
+    spelled = "".join(token.token for token in reply.logprobs)
+    found = _RESULT.fullmatch(spelled)
+    if found is None:
+        return {}
+    after = ""
+    for token in reply.logprobs:
+        before, after = after, after + token.token
+        if len(after) <= found.start("value") or not _begun(after, results):
+            continue
+        options = list(token.alternatives)
+        if options and token.token not in dict(options):
+            options.append((token.token, token.logprob))
+        told = [(_begun(before + other, results), logprob) for other, logprob in options]
+        likeliest = max((logprob for result, logprob in told if result), default=0.0)
+        weights = {
+            one: math.fsum(math.exp(logprob - likeliest) for result, logprob in told if result == one)
+            for one in results
+        }
+        total = math.fsum(weights.values())
+        return {one: weight / total for one, weight in weights.items()} if total else {}
+    return {}
+
+
+def _begun(spelled: str, results: Sequence[str]) -> str:
+    """The only result that a reply can come to that begins so; empty where there are several, or none."""
+    found = _RESULT.fullmatch(spelled)
+    value = found["value"].partition('"')[0].strip() if found else ""
+    fitting = [result for result in results if value and result.startswith(value)]
+    return fitting[0] if len(fitting) == 1 else ""
 
 
 def shown(value: object) -> str:

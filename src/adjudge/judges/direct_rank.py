@@ -12,8 +12,8 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
          3. An answer that cannot be read is asked for at most three times, then it is a failure. The paper
             asks until it can read one.
          4. Two translations that are the same text are E, flagged `identical`, and nobody is asked.
-         5. With `strength=logprob` a verdict is measured by the probability of its letter, and one not above
-            `tie_threshold` is E, flagged `tie_by_strength`.
+         5. With `strength=logprob` a verdict is measured by the share of its letter among the three (flag
+            `renormalised`), and one not above `tie_threshold` is E, flagged `tie_by_strength`.
          6. Context and glossary are shown where the user gives them. With explain_in the analysis is in that
             language. Texts may have any length.
 """

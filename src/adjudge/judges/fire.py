@@ -25,8 +25,9 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
             With `inconsistent=keep` it is undecided where these disagree.
          7. Criteria of your own: files `criterion_NAME.md` in the folder of --prompts, in the order of their
             names, in place of the three.
-         8. Ties, the paper's open problem: with `strength=logprob` each verdict is measured by what the model
-            gave its letter, A above 0 and B below, as the mean of the orders; one that is not stronger than
+         8. Ties, the paper's open problem: with `strength=logprob` each verdict is measured by the share
+            of its letter among the three (flag `renormalised`; plain probability where the server gives no
+            alternatives), A above 0 and B below, as the mean of the orders; one that is not stronger than
             `tie_threshold` is E (flag `tie_by_strength`). `adjudge calibrate` finds the threshold.
          9. The code draws at temperature 0.6 with 8,000 tokens a reply, and so does profile code; the others
             draw at 0. The code takes a criterion without an answer for E in the overall verdict.

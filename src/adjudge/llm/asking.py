@@ -269,6 +269,8 @@ class Tally:
         unfound: queries that a unit of work needed and has no results of, by the reason.
         first_unfound: the detail of the first of them.
         masked: stored answers with a mark in place of a key that their question does not have.
+        with_alternatives: models whose log-probabilities came with alternatives, at least once.
+        without_alternatives: models of which some came without.
     """
 
     asked: int = 0
@@ -280,6 +282,8 @@ class Tally:
     unfound: Counter[str] = field(default_factory=Counter)
     first_unfound: str = ""
     masked: int = 0
+    with_alternatives: set[str] = field(default_factory=set)
+    without_alternatives: set[str] = field(default_factory=set)
 
     def add(self, reply: Reply) -> None:
         """Count an answer that was paid."""
@@ -881,6 +885,9 @@ class _Question:
         except AnswerError as error:
             self._refuse(use, error)
             raise _UnreadableError(error) from error
+        if request.sampling.logprobs and reply.logprobs and not self._model.identity.reads_about:
+            tally, has_any = self._asker.tally, any(token.alternatives for token in reply.logprobs)
+            (tally.with_alternatives if has_any else tally.without_alternatives).add(self._model.name)
         if self._log.uses[use].reason:  # it was refused at first, and is read all the same
             self._log.uses[use] = replace(self._log.uses[use], reason="", detail="")
         return value

@@ -187,7 +187,7 @@ def _no_room(error: OSError) -> StoreError:
     return StoreError(f"cannot keep the questions of a batch: {error.strerror}; make room and run it again")
 
 
-_LONGEST: Final = 2 << 20  # bytes of a line; a body of 1 MB and what stands around it
+_LONGEST: Final = 8 << 20  # bytes of a line: a body, what stands around it, and alternatives of its tokens
 
 
 class _Place(NamedTuple):

@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal, NoReturn, Protocol
 
 import orjson
@@ -384,7 +385,9 @@ def read_logprobs(
     something else are refused: their probability is that of other words, those of thinking for example.
 
     Args:
-        value: a list of objects with `token`, perhaps `bytes`, and the number.
+        value: a list of objects with `token`, perhaps `bytes`, the number, and perhaps `top_logprobs`, a list
+            of such objects. One of these without a number, or with minus infinity, could not come: it is left
+            out.
         text: what they must spell.
         redactor: knows the key.
         name: of the number.
@@ -406,6 +409,9 @@ def read_logprobs(
         spelled = _decode(pieces)
     if spelled.strip() != text.strip() and not _may_spell(spelled.strip(), text.strip()):
         raise AnswerError("logprob", f"{len(tokens)} tokens spell another text than the answer")
+    told = "\n".join(other for token in tokens for other, _ in token.alternatives)
+    if redactor.text(told) != told:
+        tokens = [replace(token, alternatives=()) for token in tokens]
     return tuple(tokens[: len(pieces)])
 
 
@@ -421,14 +427,23 @@ def _may_spell(spelled: str, text: str) -> bool:
     return re.fullmatch(pattern, text) is not None
 
 
-def _logprob(value: object, name: str) -> TokenLogprob:
-    token = value.get("token") if isinstance(value, dict) else None
-    logprob = value.get(name) if isinstance(value, dict) else None
+def _logprob(value: object, name: str, *, is_chosen: bool = True) -> TokenLogprob:
+    fields: dict[str, Any] = value if isinstance(value, dict) else {}
+    token, logprob = fields.get("token"), fields.get(name)
     if not isinstance(token, str) or isinstance(logprob, bool) or not isinstance(logprob, int | float):
         _fail_logprob(value)
     if not math.isfinite(logprob) or logprob > 1e-6 or logprob <= _UNLIKELY:
         _fail_logprob(logprob)
-    return TokenLogprob(token, min(float(logprob), 0.0))
+    others = (fields.get("top_logprobs") or []) if is_chosen else []
+    if not isinstance(others, list) or not all(isinstance(other, dict) for other in others):
+        _fail_logprob(others)
+    possible = [
+        _logprob(other, name, is_chosen=False)
+        for other in others
+        if (number := other.get(name)) is not None
+        and not (isinstance(number, int | float) and number <= _UNLIKELY)
+    ]
+    return TokenLogprob(token, min(float(logprob), 0.0), tuple((one.token, one.logprob) for one in possible))
 
 
 def _bytes(value: dict[str, Any]) -> bytes:

@@ -96,6 +96,8 @@ class GeminiDialect:
             config[endpoint.provider.seed] = request.draw
         if sampling.logprobs and endpoint.provider.gives_logprobs(endpoint.model):
             config["responseLogprobs"] = True
+            if request.alternatives:
+                config["logprobs"] = request.alternatives
         if endpoint.effort is not None and endpoint.model.startswith(_BY_TOKENS):
             config["thinkingConfig"] = {"thinkingBudget": ROOM[endpoint.effort], "includeThoughts": True}
         elif endpoint.effort is not None:
@@ -203,5 +205,13 @@ def _read_parts(
 def _logprobs(value: object, text: str, redactor: Redactor) -> tuple[TokenLogprob, ...]:
     if value is None:
         return ()
-    chosen = value.get("chosenCandidates") if isinstance(value, dict) else value
+    fields: dict[str, Any] = value if isinstance(value, dict) else {}
+    chosen, top = fields.get("chosenCandidates"), fields.get("topCandidates")
+    if top and isinstance(chosen, list):
+        if not isinstance(top, list) or len(top) != len(chosen):
+            raise AnswerError("logprob", "alternatives came of more tokens than were chosen, or of fewer")
+        chosen = [
+            object_of(token) | {"top_logprobs": object_of(others).get("candidates")}
+            for token, others in zip(chosen, top, strict=True)
+        ]
     return read_logprobs(chosen, text, redactor, name="logProbability")

@@ -59,6 +59,7 @@ class Request:
         mark: the delimiters of quoted texts; see `llm/model.py`.
         key: under which the call is stored.
         tools: that the model may ask for.
+        alternatives: how many of each token are asked for with log-probabilities; no part of the key.
     """
 
     messages: tuple[Message, ...]
@@ -71,6 +72,7 @@ class Request:
     mark: str = ""
     key: bytes = b""
     tools: tuple[Tool, ...] = ()
+    alternatives: int = 20
 
     def but(self, **changes: object) -> Request:
         """The same request with some fields changed; `dataclasses.replace` takes four times as long."""

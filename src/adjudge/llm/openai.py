@@ -249,6 +249,8 @@ class ChatDialect:
             payload[provider.seed] = request.draw
         if sampling.logprobs and provider.gives_logprobs(self._endpoint.model):
             payload["logprobs"] = True
+            if request.alternatives:
+                payload["top_logprobs"] = request.alternatives
         if (effort := self._endpoint.effort) is not None:
             in_tokens = provider.effort_field == "thinking_budget"
             payload[provider.effort_field] = ROOM[effort] if in_tokens else effort

@@ -45,6 +45,7 @@ class Provider:
         max_tokens: field for the length of the reply.
         seed: field for the seed; empty where it takes none.
         no_logprobs: pattern of models that give no log-probabilities of their tokens.
+        alternatives: how many of each token it is asked for at most, with log-probabilities.
         thinks: pattern of models that think unless told otherwise; they are given room for it.
         fixed_temperature: pattern of models that refuse a temperature.
         effort: pattern of models that can be told how much to think.
@@ -66,6 +67,7 @@ class Provider:
     max_tokens: str = "max_tokens"
     seed: str = "seed"
     no_logprobs: str = ""
+    alternatives: int = 20
     no_tools: str = ""
     thinks: str = ""
     fixed_temperature: str = ""
@@ -153,6 +155,7 @@ _ROWS: Final = (
         key_env="SGLANG_API_KEY",
         needs_key=False,
         schema=True,
+        alternatives=0,  # its log-probabilities are from after the grammar, and it cannot write those of 0
         thinks=_OPEN_THINKS,
         effort=".*",
     ),

@@ -46,6 +46,7 @@ __all__ = [
 
 
 _ENOUGH: Final = 2048  # tokens of a reply; a server that refuses so few refuses the question
+_FEWER: Final = (5, 0)  # alternatives of a token, one after the other, where a server refuses more
 
 
 _KEY_ADVICE: Final = (
@@ -71,6 +72,7 @@ class RemoteModel:
         self.tools_refused = ""  # what the server said to a request that offered tools
         self._took_tools = False  # after that, a fault that speaks of tools is about one question
         self._gives_logprobs = True
+        self._alternatives = endpoint.provider.alternatives
         self._bare: set[bytes] = set()
         self._fitting: dict[int, int] = {}  # tokens of a reply, by the bytes of the shortest request for it
 
@@ -139,14 +141,8 @@ class RemoteModel:
             if outcome.names_tools and request.tools and not self._took_tools:
                 self.tools_refused = outcome.detail
                 raise NoToolsError(outcome.reason, outcome.detail)
-            if outcome.names_logprobs and asked.sampling.logprobs == "try":
-                self._gives_logprobs = False
-                asked, body = self._said(request, is_bare=asked.schema is None)
-                continue
-            if outcome.names_length and asked.sampling.max_tokens > _ENOUGH:
-                tokens = max(_ENOUGH, asked.sampling.max_tokens // 2)
-                self._fitting[tokens] = min(len(body), self._fitting.get(tokens, len(body)))
-                asked, body = self._limited(asked, tokens)
+            if (less := self._with_less(request, asked, len(body), outcome)) is not None:
+                asked, body = less
                 continue
             if outcome.names_schema and asked.schema is not None and self.endpoint.tries_schema:
                 refusal, (asked, body) = outcome, self._said(request, is_bare=True)
@@ -157,6 +153,8 @@ class RemoteModel:
         """The request as it is sent now, and its body: what the server refuses is left out or shortened."""
         is_bare = is_bare or self.schema.how == "refused"
         asked = request.but(schema=None) if is_bare and request.schema is not None else request
+        if asked.alternatives > self._alternatives:
+            asked = asked.but(alternatives=self._alternatives)
         if asked.sampling.logprobs == "try" and not self._gives_logprobs:
             asked = asked.but(sampling=replace(asked.sampling, logprobs=False))
         body = orjson.dumps(self._wire.dialect.payload(asked))
@@ -164,6 +162,23 @@ class RemoteModel:
         if fitting and min(fitting) < asked.sampling.max_tokens:
             return self._limited(asked, min(fitting))
         return asked, body
+
+    def _with_less(
+        self, request: Request, asked: Request, size: int, outcome: Fault
+    ) -> tuple[Request, bytes] | None:
+        """The request with less of what the server refuses; None where it refuses something else."""
+        if outcome.names_logprobs and asked.sampling.logprobs and asked.alternatives:
+            fewer = next(number for number in _FEWER if number < asked.alternatives)
+            self._alternatives = min(self._alternatives, fewer)
+            return self._said(request, is_bare=asked.schema is None)
+        if outcome.names_logprobs and asked.sampling.logprobs == "try":
+            self._gives_logprobs = False
+            return self._said(request, is_bare=asked.schema is None)
+        if outcome.names_length and asked.sampling.max_tokens > _ENOUGH:
+            tokens = max(_ENOUGH, asked.sampling.max_tokens // 2)
+            self._fitting[tokens] = min(size, self._fitting.get(tokens, size))
+            return self._limited(asked, tokens)
+        return None
 
     def _limited(self, asked: Request, tokens: int) -> tuple[Request, bytes]:
         asked = asked.but(sampling=replace(asked.sampling, max_tokens=tokens))

@@ -33,6 +33,7 @@ T = TypeVar("T")
 Heard = Callable[[Mapping[str, str]], None]
 _CONNECT_SECONDS: Final = 10.0
 _ERROR_BYTES: Final = 64 * 1024
+_ALTERNATIVE: Final = 128  # bytes of a token that might have come, with its probability
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
 _WHOLE: Final = frozenset({200, 201, 203})
 """Statuses of an answer that is whole: 202 comes before it, 204 and 205 without it, 206 with a part."""
@@ -119,9 +120,12 @@ class Wire:
             if response.status not in _WHOLE or "Content-Range" in response.headers:
                 detail = f"status {response.status} says that the answer is not there, or not whole"
                 return retried("bad_envelope", detail, response.status)
-            raw = await read_body(response, self.endpoint.body_cap)
+            cap = self.endpoint.body_cap
+            if request.sampling.logprobs:
+                cap += request.sampling.max_tokens * request.alternatives * _ALTERNATIVE
+            raw = await read_body(response, cap)
             if raw is None:
-                return retried("oversize", f"the body is longer than {self.endpoint.body_cap} bytes")
+                return retried("oversize", f"the body is longer than {cap} bytes")
             kind = response.headers.get("Content-Type", "application/json").lower()
             is_json = "json" in kind or (kind.startswith("text/plain") and raw.lstrip(_BLANK)[:1] == b"{")
             if not is_json or response.headers.get("Content-Encoding", "identity") != "identity":

@@ -122,6 +122,7 @@ async def acalibrate(job: Job, percentile: float) -> tuple[Calibration, Outcome]
         prompts=cast(Judge, judge).prompts_digest,
         percentile=float(percentile),
         thresholds=thresholds,
+        renormalised=bool(outcome.tally.with_alternatives) and not outcome.tally.without_alternatives,
     )
     return calibration, outcome
 

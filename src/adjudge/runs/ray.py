@@ -539,6 +539,8 @@ def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome
         tally.usage += other.usage
         tally.served |= other.served
         tally.masked += other.masked
+        tally.with_alternatives |= other.with_alternatives
+        tally.without_alternatives |= other.without_alternatives
         tally.roles |= other.roles
     everywhere = set(parts[0].notes).intersection(*(part.notes for part in parts))
     notes = dict.fromkeys(note for part in parts for note in part.notes)

@@ -31,7 +31,7 @@ from adjudge.core.segment import Subject, read_criteria
 from adjudge.core.wording import count
 from adjudge.errors import AnswerError, DataError, FailureReason, UniformFailureError, warn
 from adjudge.judges._prompts import find_adapter
-from adjudge.judges._samples import Repeated
+from adjudge.judges._samples import Repeated, Sampled
 from adjudge.llm.asking import Asker, Tally, UnitAsk
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.credentials import KEY_MARK
@@ -606,6 +606,7 @@ class JudgeSession(Session):
                     f"{model.name}: the server takes no tools ({model.remote.tools_refused}); "
                     "it was asked in the XML form, as with --set tools=xml"
                 )
+        yield from self._notes_on_alternatives(tally)
         if tally.unfound:  # it is missing in judgements that count as judged
             reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
             yield (
@@ -617,6 +618,22 @@ class JudgeSession(Session):
                 f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such "
                 "as 'test' was taken for a key when they were stored, and parts of words with it; do not "
                 "trust these judgements, run again with another --out and without this --store"
+            )
+
+    def _notes_on_alternatives(self, tally: Tally) -> Iterator[str]:
+        """What is to be known of probabilities that are no shares, and of thresholds from such."""
+        for name in sorted(tally.without_alternatives):
+            yield (
+                f"{name}: log-probabilities came without alternatives (the server gives none, or an earlier "
+                "version stored the answers), so strengths and confidences of these are plain probabilities; "
+                "do not compare them with those flagged renormalised, nor with their thresholds"
+            )
+        annotator = self.job.annotator
+        judge = annotator.judge if isinstance(annotator, Sampled) else annotator
+        if tally.with_alternatives and (file := getattr(judge, "plain_threshold", None)) is not None:
+            yield (
+                f"{file} was measured with plain probabilities, and confidences are now renormalised; "
+                f"`adjudge calibrate {judge.name}` measures it anew"
             )
 
 

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -341,9 +342,7 @@ def _calls_to_json(calls: Iterable[ToolCall]) -> list[object]:
 
 
 def _calls_from_json(value: Iterable[list[Any]]) -> tuple[ToolCall, ...]:
-    return tuple(
-        ToolCall(id=id_, name=name, arguments=arguments, state=state) for id_, name, arguments, state in value
-    )
+    return tuple(ToolCall(id=i, name=n, arguments=a, state=s) for i, n, a, s in value)
 
 
 def request_from_json(raw: bytes) -> StoredRequest:
@@ -355,10 +354,7 @@ def request_from_json(raw: bytes) -> StoredRequest:
         sampling=Sampling(**value["sampling"]),
         schema=value["schema"],
         sample=tuple(value["sample"]),
-        tools=tuple(
-            Tool(name=name, description=description, parameters=parameters)
-            for name, description, parameters in value.get("tools", ())
-        ),
+        tools=tuple(Tool(name=n, description=d, parameters=p) for n, d, p in value.get("tools", ())),
     )
 
 
@@ -371,6 +367,8 @@ def reply_to_json(reply: Reply) -> bytes:
         value["reasoning"] = reply.reasoning
     if reply.logprobs:
         value["logprobs"] = [(t.token, t.logprob) for t in reply.logprobs]
+        if any(t.alternatives for t in reply.logprobs):  # earlier versions read what stands beside them
+            value["alternatives"] = [t.alternatives for t in reply.logprobs]
     if reply.calls:
         value["calls"] = _calls_to_json(reply.calls)
     return orjson.dumps(value)
@@ -379,13 +377,17 @@ def reply_to_json(reply: Reply) -> bytes:
 def reply_from_json(raw: bytes) -> Reply:
     """The reply that `reply_to_json` wrote."""
     value = orjson.loads(raw)
+    alternatives = value.get("alternatives") or repeat(())
     return Reply(
         text=value["text"],
         model=value["model"],
         finish=value["finish"],
         usage=usage_of(*value["usage"]),
         reasoning=value.get("reasoning", ""),
-        logprobs=tuple([TokenLogprob(*pair) for pair in value["logprobs"]]) if "logprobs" in value else (),
+        logprobs=tuple(
+            TokenLogprob(token, logprob, tuple(map(tuple, others)))
+            for (token, logprob), others in zip(value.get("logprobs", ()), alternatives, strict=False)
+        ),
         calls=_calls_from_json(value["calls"]) if "calls" in value else (),
     )
 

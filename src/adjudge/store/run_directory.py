@@ -299,6 +299,8 @@ class Calibration:
         prompts: six hexadecimal digits over the judge's prompts.
         percentile: of the confidences.
         thresholds: by lp.
+        renormalised: whether each confidence was a share of what could be answered; unsaid in files of
+            earlier versions, whose confidences are plain probabilities.
     """
 
     judge: str
@@ -307,6 +309,13 @@ class Calibration:
     prompts: str
     percentile: float
     thresholds: Mapping[str, LpThreshold]
+    renormalised: bool = False
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What the file says; files of earlier versions, whose digests stay, do not say `renormalised`."""
+        said = asdict(self)
+        return said if self.renormalised else {key: said[key] for key in said if key != "renormalised"}
 
     @property
     def digest(self) -> str:
@@ -336,7 +345,7 @@ def read_calibration(path: Path) -> Calibration:
         value = read_json_file(path)
     except DataError as error:
         raise DataError(f"{path} must be a file of `adjudge calibrate`: {error}") from None
-    if not isinstance(value, dict) or value.keys() != _CALIBRATION_KEYS:
+    if not isinstance(value, dict) or value.keys() - {"renormalised"} != _CALIBRATION_KEYS:
         raise DataError(
             f"{path} must be a file of `adjudge calibrate`, with {', '.join(sorted(_CALIBRATION_KEYS))}"
         )
@@ -358,8 +367,11 @@ def _calibration(value: Mapping[str, Any]) -> Calibration:
     texts = {key: value[key] for key in ("judge", "model", "confidence", "prompts")}
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError(f"{', '.join(texts)} must be texts")
-    return Calibration(**texts, percentile=float(value["percentile"]), thresholds=thresholds)
+    if not isinstance(renormalised := value.get("renormalised", False), bool):
+        raise TypeError(f"renormalised must be true or false, got {renormalised!r}")
+    percentile = float(value["percentile"])
+    return Calibration(**texts, percentile=percentile, thresholds=thresholds, renormalised=renormalised)
 
 
 def _bytes(calibration: Calibration) -> bytes:
-    return (json.dumps(asdict(calibration), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+    return (json.dumps(calibration.content, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()

@@ -13,11 +13,13 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
          3. An error that an agent itself calls another subtype is left to the agent of that one, flag
             `other_subtype`.
          4. An error that the agent corrects by changing nothing is dropped without a comparison.
-         5. Confidence is the exponential of the summed log-probabilities of the words of the decision, and of
-            no other token of the answer. The paper sums those of the answer; the code's answer is one letter,
-            and it multiplies by 100. It stands in the records wherever the model gives log-probabilities.
-            With `verifications` above 1, for models without them, it is the share of so many answers, drawn
-            at temperature 0.7, that agree; a tie keeps the error.
+         5. Confidence is the share of the decision among both that may be given, at the token that tells them
+            apart (flag `renormalised`). Without alternatives of tokens it is the exponential of the summed
+            log-probabilities of the words of the decision, and of no other token of the answer. The paper
+            sums those of the answer; the code's answer is one letter, and it multiplies by 100. It stands in
+            the records wherever the model gives log-probabilities. With `verifications` above 1, for models
+            without them, it is the share of so many answers, drawn at temperature 0.7, that agree; a tie
+            keeps the error.
          6. Verification sees the source, and compares in both orders of the two versions; where these differ,
             the error stands, flag `orders_differ`, with a confidence of 0.5 at most. Profiles paper and code:
             no source, one order.
@@ -92,10 +94,14 @@ class Threshold:
     def __init__(self, said: str | float | Path) -> None:
         self._value: float | None = None
         self._file: Calibration | None = None
+        self.plain: Path | None = None
+        """The file, where its confidences were not renormalised."""
         try:
             self._value = float(said)  # type: ignore[arg-type] # a path is no number, which is caught
         except (TypeError, ValueError):
-            self._file = read_calibration(Path(said))  # type: ignore[arg-type] # no number comes here
+            path = Path(said)  # type: ignore[arg-type] # no number comes here
+            self._file = read_calibration(path)
+            self.plain = None if self._file.renormalised else path
             return
         if not 0 <= self._value <= 1:
             raise UsageError(f"threshold must be a confidence from 0 to 1, or a file; got {said!r}")
@@ -296,6 +302,11 @@ class Himate:
     def measured_roles(self) -> tuple[str, ...]:
         """Agents whose confidence is read from log-probabilities."""
         return tuple(agent.role for agent in self._agents) if self.verifications == 1 else ()
+
+    @property
+    def plain_threshold(self) -> Path | None:
+        """The file of its threshold, where its confidences were not renormalised."""
+        return None if self.threshold is None else self.threshold.plain
 
     @property
     def needs_logprobs(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
 from adjudge.core.language import language_name
 from adjudge.core.protocol import SUBTYPES, Severity
-from adjudge.core.record import ErrorSpan
+from adjudge.core.record import RENORMALISED, ErrorSpan
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked
@@ -36,7 +36,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._reading import Reading, either, object_schema, or_error, shown
+from adjudge.judges._reading import Reading, either, object_schema, or_error, shares, shown
 from adjudge.judges._samples import TEMPERATURE, readable
 
 __all__ = [
@@ -534,6 +534,8 @@ def read_verification(reply: Reply, subject: Subject, *, measured: bool) -> Veri
             "logprob", "the model gives no log-probabilities; --verifications 5 takes samples instead"
         )
     flags = reading.settle(is_clean=result == "no difference")
+    if among := shares(reply, RESULTS):
+        return Verified(result, (*flags, RENORMALISED), among[result])
     return Verified(result, flags, confidence_in(reply, result))
 
 
