@@ -278,8 +278,10 @@ async def rate(asker: Asker, subject: Subject, attempts: int = 2) -> Answer[tupl
 async def test_a_reply_with_words_beside_it_is_shown_back_without_the_texts(bench: Bench, told: str) -> None:
     bench.model.script = in_turn(BESIDE, told)
     subject = make_subject()
-    answer = await rate(bench.asker(), subject)
+    asker = bench.asker()
+    answer = await rate(asker, subject)
     assert (answer.value, answer.asked) == ((60, ("normalised", "confirmed")), 2)
+    assert asker.tally.unread == {"words": 1}
     put, shown = bench.model.requests
     assert shown.messages == (Message("user", (CONFIRM, Quoted("reply", BESIDE))),)
     assert shown.schema is not None

@@ -268,6 +268,7 @@ class Tally:
         searched: queries that were put to a search engine.
         unfound: queries that a unit of work needed and has no results of, by the reason.
         first_unfound: the detail of the first of them.
+        unread: replies that could not be read, or not at once, by the rule that they broke.
         masked: stored answers with a mark in place of a key that their question does not have.
         with_alternatives: models whose log-probabilities came with alternatives, at least once.
         without_alternatives: models of which some came without.
@@ -281,6 +282,7 @@ class Tally:
     searched: int = 0
     unfound: Counter[str] = field(default_factory=Counter)
     first_unfound: str = ""
+    unread: Counter[str] = field(default_factory=Counter)
     masked: int = 0
     with_alternatives: set[str] = field(default_factory=set)
     without_alternatives: set[str] = field(default_factory=set)
@@ -728,6 +730,7 @@ class _Question:
             except _UnreadableError as unreadable:
                 error = unreadable.error
             again += 1
+            self._asker.tally.unread[error.reason] += 1
             is_confirmed = await self._is_confirmed(request, reply, error, read)
             if is_confirmed or error.reason == "span":
                 kept = (replace(reply, way="confirmed" if is_confirmed else "strict"), use)

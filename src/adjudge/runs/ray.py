@@ -539,6 +539,7 @@ def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome
         tally.usage += other.usage
         tally.served |= other.served
         tally.masked += other.masked
+        tally.unread += other.unread
         tally.with_alternatives |= other.with_alternatives
         tally.without_alternatives |= other.without_alternatives
         tally.roles |= other.roles

@@ -613,6 +613,9 @@ class JudgeSession(Session):
                 f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
                 f"first: {tally.first_unfound}"
             )
+        if tally.unread:
+            reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unread.most_common())
+            yield f"replies of {asker.models.name} that could not be read, or not at once: {reasons}"
         if tally.masked:  # an earlier version took every `test` for a key where the key was `test`
             yield (
                 f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such "
