@@ -38,6 +38,9 @@ def read(value: object, text: str) -> tuple[TokenLogprob, ...]:
         ("a <b>", ["a ", "<b>", "</s>"], 2),
         ("", [], 0),
         ("é", ["\ufffd", "\ufffd"], 2),
+        ('{"a":"é"}', ["``", "`json", "\n", '{"a":', '"é"', "}", " ", "```"], 3),
+        ('{"a": 1}', ["```", "json", "\n{", '"a": 1}\n', "```", "<|end|>"], 2),
+        ("```\nyes\n```", ["```", "\n", "yes", "\n```"], 4),
     ],
 )
 def test_tokens_that_spell_the_text_are_its_tokens(text: str, pieces: list[str], kept: int) -> None:
@@ -54,7 +57,17 @@ def test_parts_of_a_character_are_spelled_in_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    "pieces", [["ye"], ["yes", "!"], ["no"], ["Let me think", "yes"], ["<think>", "yes"], [], ["</s>"]]
+    "pieces",
+    [
+        ["ye"],
+        ["yes", "!"],
+        ["no"],
+        ["Let me think", "yes"],
+        ["<think>", "yes"],
+        [],
+        ["</s>"],
+        ["```", "\nno\n", "```"],
+    ],
 )
 def test_tokens_of_other_words_are_refused(pieces: list[str]) -> None:
     with pytest.raises(AnswerError, match="logprob"):

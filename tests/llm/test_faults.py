@@ -55,6 +55,13 @@ GEMINI_LIMIT = (
         (429, "rate_limit_exceeded: billing tier 1 limit per minute", "retry", "server_error"),
         (429, GEMINI_LIMIT, "retry", "server_error"),
         (500, "", "retry", "server_error"),
+        (
+            500,
+            "The model produced output that does not match the expected peg-native format",
+            "retry",
+            "parse",
+        ),
+        (500, "Failed to parse input at pos 9: <tool_call>", "retry", "parse"),
         (501, "", "retry", "server_error"),
         (503, "", "retry", "server_error"),
         (529, "overloaded", "retry", "server_error"),
@@ -65,6 +72,11 @@ def test_a_status_has_its_consequence(status: int, message: str, consequence: st
     fault = fault_of(status, message)
     assert (fault.consequence, fault.reason) == (consequence, reason)
     assert str(status) in fault.detail
+
+
+def test_a_reply_that_the_server_itself_cannot_read_is_asked_for_twice_and_says_nothing_of_tools() -> None:
+    fault = fault_of(500, "Failed to parse input at pos 9: <tool_call>")
+    assert (fault.tries, fault.names_tools, fault.limited) == (2, False, False)
 
 
 def test_a_server_that_names_a_time_is_limited_and_not_out_of_quota() -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, Final, Literal, NoReturn, Protocol
 
 import orjson
@@ -105,6 +107,7 @@ FILTERED: Final = (
 
 _DEPTH: Final = 32
 _SPECIAL: Final = re.compile(r"<[|\w/\uff5c\u2581]+>|")
+_FENCE: Final = re.compile(rb"\s*```\w*\s+(.*\S)\s*```\s*", re.DOTALL)
 _ENDING: Final = 8  # special tokens that may follow an answer; each is looked at with all before it
 _UNLIKELY: Final = -9999.0
 """What servers write for a token whose probability they do not know, and for minus infinity."""
@@ -381,7 +384,8 @@ def read_logprobs(
 ) -> tuple[TokenLogprob, ...]:
     """The tokens of a text with their log-probabilities; none where they spell the key.
 
-    A few special tokens at the end, such as `<|im_end|>`, are no part of the text. Tokens that spell
+    A few special tokens at the end, such as `<|im_end|>`, are no part of the text, nor is a code fence around it
+    that a server has taken off, as llama.cpp's does where answers are held to a schema. Tokens that spell
     something else are refused: their probability is that of other words, those of thinking for example.
 
     Args:
@@ -406,6 +410,11 @@ def read_logprobs(
         if spelled.strip() == text.strip() or not _SPECIAL.fullmatch(last.token):
             break
         pieces.pop()
+        spelled = _decode(pieces)
+    if (fence := _FENCE.fullmatch(b"".join(pieces))) and not text.lstrip().startswith("```"):
+        ends = [*accumulate(map(len, pieces))]
+        inside = slice(bisect_right(ends, fence.start(1)), bisect_left(ends, fence.end(1)) + 1)
+        tokens, pieces = tokens[inside], pieces[inside]
         spelled = _decode(pieces)
     if spelled.strip() != text.strip() and not _may_spell(spelled.strip(), text.strip()):
         raise AnswerError("logprob", f"{len(tokens)} tokens spell another text than the answer")

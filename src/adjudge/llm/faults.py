@@ -87,6 +87,10 @@ _TOOLS: Final = re.compile(
     re.IGNORECASE,
 )
 """What servers say that cannot be offered tools."""
+_UNREADABLE: Final = re.compile(
+    r"output that does not match the expected|failed to parse input at", re.IGNORECASE
+)
+"""What llama.cpp's server says of a reply that it wrote and cannot read, mostly since it was cut."""
 _RATE: Final = re.compile(r"rate[_ ]?limit|too many requests|overloaded|resource[_ ]exhausted", re.IGNORECASE)
 
 
@@ -167,11 +171,14 @@ def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
         detail=f"status {status}" + (f": {shown}" if shown else ""),
         status=status,
         wait=wait if is_retried else None,
+        tries=_TRIES.get(reason) if is_retried else None,
         limited=is_retried and status in {429, 503, 529},
         is_free=is_retried and status == 429 and wait is not None,
         names_schema=is_request and _SCHEMA.search(message) is not None,
         names_logprobs=status in {400, 404, 422, 501} and "logprob" in message.lower(),
-        names_tools=status in {400, 404, 422, 500, 501} and _TOOLS.search(message) is not None,
+        names_tools=status in {400, 404, 422, 500, 501}
+        and reason == "server_error"
+        and _TOOLS.search(message) is not None,
         names_length=status in {400, 422} and _LENGTH.search(message) is not None,
     )
 
@@ -185,6 +192,8 @@ def _class_of(status: int, message: str, *, asks_to_wait: bool) -> tuple[Consequ
         return "fail", "refused"
     if _is_stop(status, message, asks_to_wait=asks_to_wait):
         return "stop", "server_error"
+    if status == 500 and _UNREADABLE.search(message):
+        return "retry", "parse"
     if status in {408, 409, 425, 429} or status >= 500:
         return "retry", "server_error"
     return "setting", "server_error"
