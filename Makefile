@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV
 unexport PYTHONDONTWRITEBYTECODE # each of the many programs that tests start would compile all it imports
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo quick test test-all nightly ray with-ray site check lint fix bench coverage docs serve chaos browser release
+.PHONY: help install demo quick test test-all nightly ray with-ray real-server with-real-server site check lint fix bench coverage docs serve chaos browser release
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -32,7 +32,7 @@ test: .venv/.dev browser ## every behaviour once; no network
 test-all: .venv/.dev browser ## what CI runs: the tables in full
 	@$(BIN)/pytest -n auto --dist worksteal --durations 20 -m "not nightly"
 
-nightly: chaos ## what only repeats: seeds, scripts, kills, and rounds beside busy loops
+nightly: chaos with-real-server ## what only repeats: seeds, scripts, kills, and rounds beside busy loops
 	@$(BIN)/pytest -n auto --dist worksteal -m nightly
 	@for loop in 1 2 3 4; do timeout 3600 sh -c 'while :; do :; done' & loops="$$loops $$!"; done; \
 	trap "kill $$loops" EXIT; for round in 1 2 3; do \
@@ -44,6 +44,12 @@ ray: with-ray ## install Ray, some 200 MB, and run its tests
 
 with-ray: .venv/.dev # not in the development group, for its size; CI has it
 	@$(SYNC) --inexact --extra ray
+
+real-server: with-real-server ## install llama.cpp's server, some 110 MB, and have every judge ask it
+	@$(BIN)/pytest -n auto --dist worksteal tests/real_server
+
+with-real-server: .venv/.dev # not in the development group, for its size; CI has it
+	@$(SYNC) --inexact --group real-server
 
 check: lint ## format, lint, types, imports, house and docs tests
 	$(BIN)/pytest --quiet -n auto tests/test_house.py tests/test_docs.py

@@ -13,7 +13,7 @@ from gguf import GGUFWriter, TokenType
 WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 128
 CONTEXT = 16_384
 BEGIN, END, CALL, CALLED = "<|begin|>", "<|end|>", "<tool_call>", "</tool_call>"
-LIKED = {END: 2.0, '"': 3.0, "}": 2.5, "]": 2.5, ",": 1.0}
+LIKED = {END: 3.0, "\"": 3.0, "}": 2.0, "]": 1.0, ",": 1.0}
 """Standard deviations of a token's logit that it is ahead of the others."""
 
 TEMPLATE = """\

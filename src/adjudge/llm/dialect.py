@@ -107,7 +107,7 @@ FILTERED: Final = (
 
 _DEPTH: Final = 32
 _SPECIAL: Final = re.compile(r"<[|\w/\uff5c\u2581]+>|")
-_FENCE: Final = re.compile(rb"\s*```\w*\s+(.*\S)\s*```\s*", re.DOTALL)
+_FENCE: Final = re.compile(rb"\s*```\w*\s*(.*\S)\s*```\s*", re.DOTALL)
 _ENDING: Final = 8  # special tokens that may follow an answer; each is looked at with all before it
 _UNLIKELY: Final = -9999.0
 """What servers write for a token whose probability they do not know, and for minus infinity."""
