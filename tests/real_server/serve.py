@@ -1,7 +1,7 @@
 """llama.cpp's own server in a process of its own.
 
-`python -m tests.real_server.serve MODEL PORT` serves a GGUF file until its input ends, so that it outlives nobody.
-`RealServer` starts it, kills it, and starts it again at the same address.
+`python -m tests.real_server.serve MODEL PORT` serves a GGUF file until its input ends, so that it
+outlives nobody. `RealServer` starts it, kills it, and starts it again at its address.
 """
 
 import subprocess

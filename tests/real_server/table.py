@@ -13,13 +13,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Any, Literal
 
 import adjudge
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.judges import JUDGES, load_judge
-
 from adjudge.store.calls import CallReader
 from benchmarks.page import make_parser, show
 from tests.real_server.serve import RealServer, running
@@ -60,13 +59,16 @@ MORE: dict[str, list[dict[str, str]]] = {
 }
 SCHEMAS: tuple[Literal["on", "off"], ...] = ("on", "off")
 CASES = [
-    Case(judge, schema, settings) for judge in JUDGES for settings in MORE.get(judge, [{}]) for schema in SCHEMAS
+    Case(judge, schema, settings)
+    for judge in JUDGES
+    for settings in MORE.get(judge, [{}])
+    for schema in SCHEMAS
 ]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What a run came to: records and calls by the reason for which they are none, replies by why they stopped."""
+    """What a run came to: records and calls by reason, and replies by reason and by why they stopped."""
 
     records: Counter[str]
     calls: Counter[str]
@@ -83,11 +85,13 @@ class Ended:
         return cls(records, Counter(reason or "read" for _, reason in uses), stops)
 
 
-def judge(case: Case, server: RealServer, out: Path, texts: TestSet = TEXTS, **more: object) -> Ended:
+def judge(case: Case, server: RealServer, out: Path, texts: TestSet = TEXTS, **more: Any) -> Ended:
     """Run to the end."""
-    options = {"max_tokens": ("120",), "concurrency": 2, "timeout": 60.0, **more}
+    options: dict[str, Any] = {"max_tokens": ("120",), "concurrency": 2, "timeout": 60.0, **more}
     annotator = load_judge(case.judge, settings=case.settings)
-    run = adjudge.run(annotator, texts, out=out, model="tiny", base_url=server.url, json_schema=case.schema, **options)
+    run = adjudge.run(
+        annotator, texts, out=out, model="tiny", base_url=server.url, json_schema=case.schema, **options
+    )
     return Ended.of(run, out)
 
 
@@ -108,10 +112,10 @@ def _counted(found: Counter[str]) -> str:
 HEAD = """\
 `.venv/bin/python -m tests.real_server.table --write`, after `make real-server`
 
-llama.cpp's own server (from `xllamacpp`) and a model of two layers with random weights, which knows nothing: what
-counts is that each call ends as an answer or as a [failure](failures.md) with its reason. Two translations of one
-sentence, the recommended profile, `--max-tokens 120`. Under a schema the server forces JSON, of random letters. *Stops*
-counts the stored replies that ended by themselves (`stop`) or at the limit (`length`).
+llama.cpp's own server (from `xllamacpp`) and a model of two layers with random weights, which knows nothing:
+what counts is that each call ends as an answer or as a [failure](failures.md) with its reason. Two
+translations of one sentence, the recommended profile, `--max-tokens 120`. Under a schema the server forces
+JSON, of random letters. *Stops* counts the stored replies that ended by themselves (`stop`) or at the limit.
 
 | judge | schema | records | calls | stops |
 | --- | --- | --- | --- | --- |

@@ -1,7 +1,8 @@
 """Every judge against llama.cpp's own server, with a model of random weights that a second writes.
 
 `make real-server` installs the server and runs this. What such a model says is forced JSON of random letters,
-or no JSON at all: each call must end as an answer or as a failure with the right reason, and each run by itself.
+or no JSON at all: each call must end as an answer or as a failure with
+the right reason, and each run by itself.
 """
 
 import sqlite3
@@ -26,7 +27,19 @@ from tests.real_server.table import CASES, TEXTS, Case, Ended, judge
 pytestmark = pytest.mark.slow
 
 OF_A_REPLY = {
-    *("ambiguous", "count", "empty", "encoding", "label", "parse", "range", "schema", "span", "truncated", "words")
+    *(
+        "ambiguous",
+        "count",
+        "empty",
+        "encoding",
+        "label",
+        "parse",
+        "range",
+        "schema",
+        "span",
+        "truncated",
+        "words",
+    )
 }
 """Reasons that are about what a model wrote. None is about the server, which has done what it was asked."""
 QUICK = {"gemba-mqm", "gemba-da", "direct-rank", "fire", "rate"}
@@ -106,8 +119,9 @@ def stored(out: Path) -> int:
 def test_a_server_that_is_killed_amid_a_run_costs_no_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_back: bool
 ) -> None:
-    """The run waits for it; where it stays away the run stops, and the same call goes on with what is stored."""
-    monkeypatch.setitem(Patience.__init__.__kwdefaults__, "longest_wait", 60.0 if is_back else 2.0)
+    """The run waits for it; where it stays away the run stops, and the same call goes on with what is had."""
+    defaults = Patience.__init__.__kwdefaults__ or {}
+    monkeypatch.setitem(defaults, "longest_wait", 60.0 if is_back else 2.0)
     (segment,) = TEXTS.segments
     segments = (replace(segment, segment=str(n), source=f"Ship {n}.") for n in range(20))
     texts, case, out = replace(TEXTS, segments=tuple(segments)), Case("direct-rank", "on"), tmp_path / "run"

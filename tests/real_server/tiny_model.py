@@ -6,14 +6,24 @@ that, no quotation mark would ever close a string, and no answer would end.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from gguf import GGUFWriter, TokenType
 
 WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 128
 CONTEXT = 16_384
+SHAPE = {
+    "context_length": CONTEXT,
+    "embedding_length": WIDTH,
+    "block_count": LAYERS,
+    "feed_forward_length": INNER,
+    "attention.head_count": HEADS,
+    "attention.head_count_kv": HEADS,
+    "rope.dimension_count": WIDTH // HEADS,
+}
 BEGIN, END, CALL, CALLED = "<|begin|>", "<|end|>", "<tool_call>", "</tool_call>"
-LIKED = {END: 3.0, "\"": 3.0, "}": 2.0, "]": 1.0, ",": 1.0}
+LIKED = {END: 3.0, '"': 3.0, "}": 2.0, "]": 1.0, ",": 1.0}
 """Standard deviations of a token's logit that it is ahead of the others."""
 
 TEMPLATE = """\
@@ -27,7 +37,8 @@ Call a tool as <tool_call>{"name": NAME, "arguments": OBJECT}</tool_call>. There
 <|begin|>{{ message.role }}
 {{ message.content or "" }}
 {%- for call in message.tool_calls or [] -%}
-<tool_call>{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}</tool_call>
+<tool_call>{"name": "{{ call.function.name }}", "arguments":
+{#- #} {{ call.function.arguments | tojson }}}</tool_call>
 {%- endfor -%}
 <|end|>
 {%- endfor -%}
@@ -52,20 +63,14 @@ def write_model(path: Path, seed: int = 0) -> None:
     tokens = [*letters, merged, BEGIN, END, CALL, CALLED]
     kinds = [TokenType.NORMAL] * 257 + [TokenType.CONTROL] * 2 + [TokenType.USER_DEFINED] * 2
 
-    def weights(*shape: int) -> np.ndarray:
+    def weights(*shape: int) -> Any:
         return (random.standard_normal(shape) / shape[-1] ** 0.5).astype(np.float32)
 
     writer = GGUFWriter(path, "llama")
     writer.add_name("tiny")
-    writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(WIDTH)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(INNER)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
-    writer.add_rope_dimension_count(WIDTH // HEADS)
+    for key, number in SHAPE.items():
+        writer.add_uint32(f"llama.{key}", number)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_vocab_size(len(tokens))
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)
@@ -73,7 +78,7 @@ def write_model(path: Path, seed: int = 0) -> None:
     writer.add_token_merges([f"{merged[0]} {merged[1]}"])
     writer.add_bos_token_id(tokens.index(BEGIN))
     writer.add_eos_token_id(tokens.index(END))
-    writer.add_add_bos_token(False)  # noqa: FBT003 (theirs)
+    writer.add_add_bos_token(False)
     writer.add_chat_template(TEMPLATE)
 
     embedding, output = weights(len(tokens), WIDTH) * WIDTH**0.5, weights(len(tokens), WIDTH)
@@ -81,7 +86,8 @@ def write_model(path: Path, seed: int = 0) -> None:
     output[:, 0] = 0
     for token, worth in LIKED.items():
         output[tokens.index(token), 0] = worth / constant
-    output[tokens.index(CALL)] += embedding[tokens.index(letters[ord("\t")])] / 8  # the first of a reply with tools
+    # Where tools are offered, a reply begins with a call: the template ends with a tabulator then.
+    output[tokens.index(CALL)] += embedding[tokens.index(letters[ord("\t")])] / 8
     writer.add_tensor("token_embd.weight", embedding)
     writer.add_tensor("output.weight", output)
     writer.add_tensor("output_norm.weight", np.ones(WIDTH, np.float32))

@@ -384,9 +384,10 @@ def read_logprobs(
 ) -> tuple[TokenLogprob, ...]:
     """The tokens of a text with their log-probabilities; none where they spell the key.
 
-    A few special tokens at the end, such as `<|im_end|>`, are no part of the text, nor is a code fence around it
-    that a server has taken off, as llama.cpp's does where answers are held to a schema. Tokens that spell
-    something else are refused: their probability is that of other words, those of thinking for example.
+    A few special tokens at the end, such as `<|im_end|>`, are no part of the text, nor is a code fence
+    around it that a server has taken off, as llama.cpp's does where answers are held to a schema. Tokens
+    that spell something else are refused: their probability is that of other words, those of thinking for
+    example.
 
     Args:
         value: a list of objects with `token`, perhaps `bytes`, the number, and perhaps `top_logprobs`, a list

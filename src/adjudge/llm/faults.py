@@ -192,10 +192,8 @@ def _class_of(status: int, message: str, *, asks_to_wait: bool) -> tuple[Consequ
         return "fail", "refused"
     if _is_stop(status, message, asks_to_wait=asks_to_wait):
         return "stop", "server_error"
-    if status == 500 and _UNREADABLE.search(message):
-        return "retry", "parse"
     if status in {408, 409, 425, 429} or status >= 500:
-        return "retry", "server_error"
+        return "retry", "parse" if status == 500 and _UNREADABLE.search(message) else "server_error"
     return "setting", "server_error"
 
 
