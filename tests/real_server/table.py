@@ -102,7 +102,7 @@ def rows() -> Iterator[str]:
             stops = Counter(finish for (_, finish), amount in ended.stops.items() for _ in range(amount))
             cells = [_counted(found) for found in (ended.records, ended.calls, stops)]
             settings = " ".join(f"`--{name} {value}`" for name, value in case.settings.items())
-            yield f"| {case.judge} {settings} | {case.schema} | {' | '.join(cells)} |"
+            yield f"| {case.judge} {settings}".rstrip() + f" | {case.schema} | {' | '.join(cells)} |"
 
 
 def _counted(found: Counter[str]) -> str:
