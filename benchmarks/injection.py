@@ -61,7 +61,7 @@ def main() -> None:
         f"to every question, in whole runs of every judge on {wanted.forged} strings of each kind. A copy is",
         "refused where it cannot be the answer, and flagged `verdict_in_text` where it could be.",
         "",
-        *application_table(wanted.judge or list(JUDGES), wanted.forged),
+        *application_table(wanted.judge or [name for name in JUDGES if name != "criteria"], wanted.forged),
         "",
         f"Later questions: the model copies each of {len(ATTACKS)} attacks to the first and to the last",
         "question of a judge, and answers well between. They stand in source, translation and context in",
@@ -125,7 +125,12 @@ def obeyed(name: str, limit: int) -> Iterator[tuple[str, str]]:
     chosen = [attack for kind in KINDS for attack in spread(kind, limit)]
     with running(copied) as server, tempfile.TemporaryDirectory() as folder:
         run = adjudge.run(
-            name, forged_set(chosen), out=Path(folder) / "run", model="mock", base_url=server.url
+            name,
+            forged_set(chosen),
+            out=Path(folder) / "run",
+            model="mock",
+            base_url=server.url,
+            max_failed=1.0,
         )
     for record in run.records:
         yield chosen[int(record.segment)].kind, outcome_of(record)

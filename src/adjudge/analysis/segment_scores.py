@@ -643,7 +643,7 @@ def score_records(
     unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)
     unfit = why_unfit(run_or_records) if isinstance(run_or_records, Run) else ()
     notes = (*unfit_note(chosen[0].annotator, unfit), *scores.notes, *unknown, *repeats_note(repeated))
-    scores = replace(scores, unfit=unfit, notes=notes)
+    scores = replace(scores, notes=notes)
     if method.has_criteria:
         asked = run_or_records.test_set if isinstance(run_or_records, Run) else ()
         return _with_checklists(scores, chosen, method, without_criteria_note(asked, lp))

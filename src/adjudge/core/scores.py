@@ -386,7 +386,6 @@ class Scores(Framed):
         suspects: flagged judgements, and the scores without them; None where none is flagged, or where
             nothing is over all language pairs.
         preferences: that were scored, on the one criterion; empty where translations were.
-        unfit: signs that the judge does not see what it judges; see `analysis/blindness.py`.
         interval_notes: how the intervals of `systems` were made, and how sure they are; empty where there are
             none.
     """
@@ -401,7 +400,6 @@ class Scores(Framed):
     lps: Mapping[str, Scores] = field(default_factory=dict)
     suspects: Suspects | None = None
     preferences: tuple[Preference, ...] = ()
-    unfit: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[SystemScore]:
         """Go through the scores of systems, as a data frame takes them."""

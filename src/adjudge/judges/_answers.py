@@ -10,8 +10,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from itertools import islice
+from functools import cached_property, partial
 from typing import Final, Literal, NamedTuple, get_args
 
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
@@ -52,7 +51,9 @@ MOST_ERRORS: Final = 500
 MOST_REPEATS: Final = 10
 """Times that errors of one answer may be listed again."""
 
-_QUOTES: Final = str.maketrans("“”„‟«»″「」『』〝〞＂‘’‚‛‹›′`´＇‐‑‒–—−", '"' * 14 + "'" * 10 + "-" * 6)
+_MARKS_ALIKE: Final = {'"': "“”„‟«»″「」『』〝〞＂", "'": "‘’‚‛‹›′`´＇", "-": "‐‑‒–—−"}
+_QUOTES: Final = str.maketrans({mark: plain for plain, marks in _MARKS_ALIKE.items() for mark in marks})
+_ALIKE: Final = {" ": r"\s+", **{plain: f"[{plain}{marks}]" for plain, marks in _MARKS_ALIKE.items()}}
 _DOTS: Final = " .…"
 _ELLIPSIS: Final = re.compile(r"\s*(?:…|\.{3,}|\[\.{3}\]|\[…\])\s*")
 _MARKER: Final = re.compile(r"<</?[a-z][a-z -]*|\$\{?[a-z_]+|\{[a-z_]+\}")
@@ -63,7 +64,6 @@ _OTHER_CORE: Final = re.compile(
 _ERROR: Final = re.compile(r"\s+errors?\b", re.IGNORECASE)
 _SUBTYPE: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+)?\)?")
 """A subtype that no typology has: two words at most, since more of them may be a sentence."""
-_SPACE: Final = re.compile(r"\s+")
 
 
 class Listed(NamedTuple):
@@ -148,7 +148,7 @@ def place_errors(listed: Sequence[Listed], subject: Subject, reading: Reading) -
                 label=None if error.category == category else error.category,
             )
         )
-        reading.leaf((_flat(quote)[0].strip(" \"'" + _DOTS).lower(), category, error.severity, place.side))
+        reading.leaf((_flat(quote).strip(" \"'" + _DOTS).lower(), category, error.severity, place.side))
     different = tuple(dict.fromkeys(spans))
     if len(spans) - len(different) > MOST_REPEATS:
         raise AnswerError("count", f"the same errors were listed again {len(spans) - len(different)} times")
@@ -198,65 +198,28 @@ def find_place(
         sides.append("source")
     for side in sides:
         text = subject.translation if side == "translation" else subject.source
-        found, match = _first_places(quote, text)
+        found, match = _places(quote, text)
         if len(found) == 1:
             return Place(side, *found[0], match)
         if found:
             used = {(place.start, place.end) for place in taken if place.side == side}
-            free = next((place for place in _all_places(quote, text, match) if place not in used), found[0])
-            return Place(side, *free, "ambiguous")
+            return Place(side, *next((each for each in found if each not in used), found[0]), "ambiguous")
     return Place(first, None, None, "unmatched")
 
 
-def _first_places(quote: str, text: str) -> tuple[list[tuple[int, int]], Match]:
-    """The first two places of a quotation: as it is, else with its spelling made equal."""
-    ways: tuple[Match, ...] = ("exact", "normalised")
-    for match in ways:
-        if found := list(islice(_all_places(quote, text, match), 2)):
-            return found, match
-    if place := _around_ellipsis(quote, text):
-        return [place], "normalised"
+def _places(quote: str, text: str) -> tuple[list[tuple[int, int]], Match]:
+    """All places of a quotation: as it is, else with its spelling made equal, else around an ellipsis."""
+    if found := [(start, start + len(quote)) for start in _occurrences(quote, text)]:
+        return found, "exact"
+    for pattern in _loosened(quote):
+        if found := [match.span(1) for match in pattern.finditer(text)]:
+            return found, "normalised"
+    parts = [part for part in _ELLIPSIS.split(quote.strip()) if part]
+    if len(parts) == 2 and parts[0] in text and parts[1] in text:
+        (first, *more), (last, *others) = (_places(part, text)[0] for part in parts)
+        if not more and not others and first[1] <= last[0]:
+            return [(first[0], last[1])], "normalised"
     return [], "unmatched"
-
-
-def _all_places(quote: str, text: str, match: Match) -> Iterator[tuple[int, int]]:
-    """Every place of a quotation, overlapping ones too, found one by one."""
-    if match == "exact":
-        yield from ((start, start + len(quote)) for start in _occurrences(quote, text))
-        return
-    flat, origin = _flat(text)
-    for fold in (str, _lower):
-        for wanted in _loosened(quote):
-            is_found = False
-            for start in _occurrences(fold(wanted), fold(flat)):
-                is_found = True
-                yield origin[start], origin[start + len(wanted) - 1] + 1
-            if is_found:
-                return
-
-
-def _lower(text: str) -> str:
-    """A text in small letters, each in its place: what has no single one stays as it is."""
-    return "".join(small if len(small := char.lower()) == 1 else char for char in text)
-
-
-def _loosened(quote: str) -> Iterator[str]:
-    """A quotation as it may stand in a flat text, each spelling looser than the one before."""
-    flat = _flat(quote)[0].strip()
-    spellings = (flat, flat.strip(" \"'"), flat.strip(_DOTS), flat.strip(_DOTS).strip(" \"'.,;:!?()"))
-    yield from filter(None, dict.fromkeys(spellings))
-
-
-def _around_ellipsis(quote: str, text: str) -> tuple[int, int] | None:
-    """The place of words with an ellipsis between them, if each part stands in the text once."""
-    parts = [part.strip() for part in _ELLIPSIS.split(_flat(quote)[0])]
-    if len(parts) != 2 or not all(parts):
-        return None
-    flat, origin = _flat(text)
-    first, last = ([*islice(_occurrences(part, flat), 2)] for part in parts)
-    if len(first) != 1 or len(last) != 1 or first[0] + len(parts[0]) > last[0]:
-        return None
-    return origin[first[0]], origin[last[0] + len(parts[1]) - 1] + 1
 
 
 def _occurrences(quote: str, text: str) -> Iterator[int]:
@@ -266,21 +229,19 @@ def _occurrences(quote: str, text: str) -> Iterator[int]:
         start = text.find(quote, start + 1)
 
 
-@lru_cache(maxsize=16)
-def _flat(text: str) -> tuple[str, list[int]]:
-    """The text with one blank for white space and straight quotation marks, and each character's origin."""
-    flat: list[str] = []
-    origin: list[int] = []
-    position = 0
-    for space in [*_SPACE.finditer(text), None]:
-        end = len(text) if space is None else space.start()
-        flat.append(text[position:end].translate(_QUOTES))
-        origin += range(position, end)
-        if space is not None:
-            flat.append(" ")
-            origin.append(space.start())
-            position = space.end()
-    return "".join(flat), origin
+def _loosened(quote: str) -> Iterator[re.Pattern[str]]:
+    """Patterns of a quotation, each looser than the one before; their first group overlaps itself."""
+    flat = _flat(quote)
+    spellings = (flat, flat.strip(" \"'"), flat.strip(_DOTS), flat.strip(_DOTS).strip(" \"'.,;:!?()"))
+    for flags in (0, re.IGNORECASE):
+        for spelling in filter(None, dict.fromkeys(spellings)):
+            body = "".join(_ALIKE.get(char) or re.escape(char) for char in spelling)
+            yield re.compile(f"(?=({body}))", flags)
+
+
+def _flat(text: str) -> str:
+    """A text with one blank for white space, and straight quotation marks and dashes."""
+    return " ".join(text.translate(_QUOTES).split())
 
 
 # Errors under headings
@@ -606,7 +567,7 @@ class ErrorList:
         """
         texts = (subject.translation, subject.source)
         listed = read_headings(
-            text, self.severities, reading, lambda quote: any(_first_places(quote, t)[0] for t in texts)
+            text, self.severities, reading, lambda quote: any(_places(quote, t)[0] for t in texts)
         )
         return place_errors(listed, subject, reading)
 
@@ -624,9 +585,8 @@ class ErrorList:
         keys = [key for key in self._keys if key != "side"]
         found = reading.fields(value, keys, what, optional=("side",), is_error=True)
         reading.flag("normalised", found["span"] is None)
-        if not isinstance(span := found["span"] or "", str) or not isinstance(
-            category := found["category"], str
-        ):
+        span, category = found["span"] or "", found["category"]
+        if not isinstance(span, str) or not isinstance(category, str):
             raise AnswerError("schema", f"{what} must hold texts, got {shown(value)}")
         severity = reading.label(found["severity"], self.severities, "severity", self._also)
         reading.flag("normalised", "side" not in found)
@@ -647,16 +607,12 @@ class ErrorList:
         }
 
 
-_ERROR_WORDS: Final = ("error", "errors")
-
-
 # One number
 
 
 _HIGH: Final = 100
 _MAY_BE_OTHER_SCALE: Final = 10
-"""A number up to which a label such as `Score: 4` may mean another scale, unless the scale stands behind
-it."""
+"""A number up to which a label such as `Score: 4` may mean another scale, unless it says its scale."""
 _BARE: Final = re.compile(
     r"(?P<label>.*?)(?P<said>(?<![\w.,+−–/-])[0-9][0-9.]*(?P<scale> ?%| ?/ ?[0-9]+| out of [0-9]+)?)",
     re.DOTALL,
