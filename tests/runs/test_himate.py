@@ -59,7 +59,10 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
         if '{"result"' in system:
             return '{"result": "corrected"}'
         if '{"opinion"' in system:
-            return '{"opinion": "So it is.", "exists": true, "severity": "major"}'
+            named = re.findall(r'"category": "([^"]+)"', question)
+            reported = next(name for name in named if f"- {name}:" in system)
+            said = {"opinion": "So it is.", "exists": True, "subtype": reported, "severity": "major"}
+            return json.dumps(said)
         return '{"reply": "No.", "agrees": false}'
 
     return answer
