@@ -50,6 +50,7 @@ LATER: dict[str, dict[str, object]] = {
     "correction": {"translation": "It was corrected."},
     "verification": {"result": "corrected"},
     "opinion": {"opinion": "Words are missing.", "exists": True, "severity": "major"},
+    "place": {"opinion": "So it is.", "exists": True, "subtype": "omission", "severity": "major"},
     "response": {"reply": "They are.", "agrees": True},
 }
 """Clean answers of later stages, by what they must hold."""

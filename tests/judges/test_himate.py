@@ -47,8 +47,9 @@ def corrected(text: str) -> str:
     return json.dumps({"translation": text}, ensure_ascii=False)
 
 
-def opinion(severity: str, *, exists: bool = True, words: str = "I looked at it.") -> str:
-    return json.dumps({"opinion": words, "exists": exists, "severity": severity})
+def opinion(severity: str, *, exists: bool = True, words: str = "I looked at it.", subtype: str = "") -> str:
+    said = {"opinion": words, "exists": exists, **({"subtype": subtype} if subtype else {})}
+    return json.dumps({**said, "severity": severity})
 
 
 def sure(text: str, probability: float) -> Reply:
@@ -56,6 +57,18 @@ def sure(text: str, probability: float) -> Reply:
     begin, end = text.index(': "') + 3, text.rindex('"')
     tokens = ((text[:begin], -3.0), (text[begin:end], math.log(probability)), (text[end:], -3.0))
     return Reply(text=text, logprobs=tuple(TokenLogprob(*token) for token in tokens))
+
+
+def of_place(said: str | Reply, about: About) -> str | Reply:
+    """An opinion as an answer to the question about a place: of the first subtype that was reported."""
+    try:
+        value = json.loads(said if isinstance(said, str) else "")
+        words, exists, severity = (value[key] for key in ("opinion", "exists", "severity"))
+    except (ValueError, KeyError, TypeError):
+        return said
+    return json.dumps(
+        {"opinion": words, "exists": exists, "subtype": about.facts["category"], "severity": severity} | value
+    )
 
 
 class Roles(Asking):
@@ -67,14 +80,15 @@ class Roles(Asking):
         self._repeated: set[tuple[str, str]] = set()
 
     def says(self, about: About) -> str | Reply:
-        key = (about.role, about.wants)
+        key = (about.role, "opinion" if about.wants == "place" else about.wants)
         assert key in self._replies or about.wants == "errors", f"nobody expected {key}"
         if key not in self._replies:
             return CLEAN
         if about.wants == "verification" and len(self._replies[key]) == 1:
             self._repeated.add(key)
             return self._replies[key][0]
-        return self._replies[key].pop(0)
+        said = self._replies[key].pop(0)
+        return of_place(said, about) if about.wants == "place" else said
 
     @property
     def left(self) -> int:
@@ -82,7 +96,8 @@ class Roles(Asking):
         return sum(len(said) for key, said in self._replies.items() if key not in self._repeated)
 
     def wanted(self) -> Counter[str]:
-        return Counter(asked.about.wants for asked in self.asked)
+        wants = (asked.about.wants for asked in self.asked)
+        return Counter("opinion" if one == "place" else one for one in wants)
 
 
 AWKWARD = error("neuen Sofa", "style/awkward", "minor")
@@ -254,7 +269,8 @@ async def test_an_error_on_which_two_orders_differ_stands_and_is_not_sure(
         [None if confidence is None else pytest.approx(confidence)] if stands else []
     )
     texts = [one if isinstance(one, str) else one.text for one in (first, second)]
-    assert annotation.flags == (("orders_differ",) if len({*texts}) == 2 else ())
+    dropped = () if stands else ("reflection_dropped",)
+    assert annotation.flags == (("orders_differ",) if len({*texts}) == 2 else dropped)
 
 
 def test_confidence_is_that_of_the_decision_and_of_no_other_token() -> None:
@@ -316,7 +332,7 @@ def test_confidence_is_the_share_of_the_result_at_the_token_that_tells_them_apar
 async def test_a_correction_that_changes_nothing_drops_the_error_unasked() -> None:
     replies = {MINE: [listing(AWKWARD)], ("style.awkward", "correction"): [corrected(subject().translation)]}
     annotation, ask = await annotate(Himate(stages="se+sr"), replies)
-    assert annotation.spans == ()
+    assert (annotation.spans, annotation.flags) == ((), ("reflection_dropped",))
     assert ask.wanted() == {"errors": 19, "correction": 1}
 
 
@@ -388,9 +404,11 @@ async def test_agreement_ends_the_discussion_with_the_experts_verdict() -> None:
     assert annotation.flags == ()
 
 
-async def test_the_expert_may_find_that_there_is_no_error() -> None:
-    annotation, _ = await annotate(Himate(), one_error(opinion("neutral", exists=False), AGREE))
-    assert annotation.spans == ()
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_the_expert_may_find_that_there_is_no_error(profile: Profile) -> None:
+    replies = one_error(opinion("neutral", exists=False), AGREE)
+    annotation, _ = await annotate(Himate(profile=profile), replies)
+    assert (annotation.spans, annotation.flags) == ((), ("discussion_dropped",))
 
 
 @pytest.mark.parametrize(
@@ -398,7 +416,7 @@ async def test_the_expert_may_find_that_there_is_no_error() -> None:
     [
         ("recommended", AGREE, ["neutral"]),
         ("paper", AGREE, ["neutral"]),
-        ("code", AGREE, ["minor"]),  # what stood before: the expert withdrew the first verdict
+        ("code", AGREE, ["major"]),  # the expert's first verdict, though it was withdrawn
         ("recommended", DISAGREE, ["neutral"]),  # the expert's last verdict
         ("paper", DISAGREE, ["neutral"]),
         ("code", DISAGREE, ["minor"]),  # what stood before
@@ -413,13 +431,36 @@ async def test_two_rounds_end_as_the_profile_says(
     assert annotation.flags == (("no_consensus",) if second == DISAGREE else ())
     assert ask.wanted()["opinion"] == ask.wanted()["response"] == 2
     statements = [quoted.text for quoted in ask.asked[-1].quoted if quoted.name == "statement"]
-    assert [json.loads(said) for said in statements] == [json.loads(said) for said in turns[:3]]
+    told = {"subtype": "style/awkward"} if profile == "recommended" else {}
+    first, response, second_ = map(json.loads, turns[:3])
+    assert [json.loads(said) for said in statements] == [first | told, response, second_ | told]
 
 
-async def test_in_the_code_a_verdict_that_was_never_withdrawn_counts() -> None:
-    turns = (opinion("major"), DISAGREE, opinion("major", words="Still so."), AGREE)
-    annotation, _ = await annotate(Himate(profile="code"), one_error(*turns))
-    assert [span.severity for span in annotation.spans] == ["major"]
+DENIED = opinion("neutral", exists=False)
+
+
+@pytest.mark.parametrize(
+    ("turns", "severities", "flags"),
+    [
+        ((opinion("minor"),), ["minor"], ()),  # the expert agrees with the evaluator at once
+        ((opinion("major"), DISAGREE, opinion("minor")), ["minor"], ()),  # and in its second turn
+        ((DENIED, DISAGREE, opinion("minor")), ["minor"], ()),
+        (
+            (opinion("major"), DISAGREE, DENIED, AGREE),
+            ["major"],
+            (),
+        ),  # the evaluator agrees: the first verdict
+        ((opinion("major"), DISAGREE, opinion("major"), AGREE), ["major"], ()),
+        ((DENIED, DISAGREE, opinion("major"), AGREE), [], ("discussion_dropped",)),
+        ((opinion("major"), DISAGREE, DENIED, DISAGREE), ["minor"], ("no_consensus",)),
+    ],
+)
+async def test_in_the_code_whoever_agrees_first_decides(
+    turns: Sequence[str], severities: list[str], flags: tuple[str, ...]
+) -> None:
+    annotation, ask = await annotate(Himate(profile="code"), one_error(*turns))
+    assert ([span.severity for span in annotation.spans], annotation.flags) == (severities, flags)
+    assert ask.wanted()["opinion"] + ask.wanted()["response"] == len(turns)
 
 
 async def test_both_agents_are_shown_the_correction_and_the_expert_its_core_type() -> None:
@@ -431,25 +472,118 @@ async def test_both_agents_are_shown_the_correction_and_the_expert_its_core_type
     assert "- style:" not in evaluator.words
 
 
-async def test_errors_of_several_agents_in_one_place_are_discussed_as_the_gravest() -> None:
-    replies: dict[tuple[str, str], Sequence[str | Reply]] = {
-        **one_error(opinion("minor"), AGREE),
-        ("fluency.grammar", "errors"): [listing(error("dem neuen Sofa", "fluency/grammar", "major"))],
-        ("fluency.grammar", "correction"): [corrected(BETTER)],
-        ("fluency.grammar", "verification"): [CORRECTED],
-        ("tier-1.fluency", "opinion"): [opinion("major")],
-        ("fluency.grammar", "response"): [AGREE],
-    }
-    quiet = {key: said for key, said in replies.items() if key[1] in {"errors", "correction", "verification"}}
-    merged = {
-        **quiet,
-        **{key: replies[key] for key in (("tier-1.fluency", "opinion"), ("fluency.grammar", "response"))},
-    }
-    annotation, _ = await annotate(Himate(), merged)
-    assert marks(annotation) == [("fluency/grammar", "major", "dem neuen Sofa")]
+FIVE = (
+    *("accuracy/addition", "accuracy/mistranslation", "terminology/inappropriate for context"),
+    *("fluency/grammar", "style/awkward"),
+)
+
+
+def claimed(
+    severity: str, opinions: Mapping[str, Sequence[str]], names: Sequence[str] = FIVE, *, answers: str = AGREE
+) -> dict[tuple[str, str], list[str | Reply]]:
+    """Agents that report the same words, what experts say of it, and evaluators that all say the same."""
+    replies: dict[tuple[str, str], list[str | Reply]] = {}
+    for name in names:
+        role = name.replace("/", ".").replace(" ", "-")
+        replies[role, "errors"] = [listing(error("neuen Sofa", name, severity))]
+        replies[role, "correction"] = [corrected(BETTER)]
+        replies[role, "verification"] = [CORRECTED]
+        replies[role, "response"] = [answers] * 9
+    return replies | {(f"tier-1.{core}", "opinion"): list(said) for core, said in opinions.items()}
+
+
+async def settled(judge: Himate, replies: Replies) -> tuple[Annotation, Roles]:
+    ask = Roles(replies)
+    return await judge.annotate(subject(), ask), ask
+
+
+@pytest.mark.parametrize("severity", ["major", "minor"])
+@pytest.mark.parametrize("accepted", FIVE)
+@pytest.mark.parametrize("answers", [AGREE, DISAGREE])
+async def test_five_agents_on_one_span_of_which_an_expert_accepts_one_leave_that_error(
+    severity: str, accepted: str, answers: str
+) -> None:
+    accepts = opinion(severity, subtype=accepted)
+    opinions = {name.partition("/")[0]: [DENIED] * 2 for name in FIVE}
+    opinions[accepted.partition("/")[0]] = [accepts] * 2
+    annotation, ask = await settled(Himate(), claimed(severity, opinions, answers=answers))
+    assert marks(annotation) == [(accepted, severity, "neuen Sofa")]
+    assert mqm_score(annotation, find_weights("himate")) == (-5 if severity == "major" else -1)
+    disputed = () if answers == AGREE else ("no_consensus",)
+    assert {*annotation.flags} == {"merged_errors", "discussion_dropped", *disputed}
+    assert ask.wanted()["opinion"] == (4 if answers == AGREE else 8), "one discussion for each core type"
+
+
+@pytest.mark.parametrize("profile", ["paper", "code"])
+async def test_in_paper_and_code_the_expert_is_asked_about_each_subtype(profile: Profile) -> None:
+    opinions = {name.partition("/")[0]: [DENIED] for name in FIVE} | {"accuracy": [DENIED, opinion("major")]}
+    annotation, _ = await settled(Himate(profile=profile), claimed("major", opinions))
+    assert marks(annotation) == [("accuracy/mistranslation", "major", "neuen Sofa")]
+    assert annotation.flags == ("discussion_dropped",)
+
+
+async def test_a_place_of_which_nothing_is_accepted_is_dropped_and_flagged() -> None:
+    opinions = {name.partition("/")[0]: [DENIED] for name in FIVE}
+    annotation, _ = await settled(Himate(), claimed("major", opinions))
+    assert (annotation.spans, annotation.flags) == ((), ("merged_errors", "discussion_dropped"))
+
+
+async def test_of_what_several_experts_accept_in_one_place_the_gravest_is_left() -> None:
+    opinions = {"accuracy": [opinion("minor")], "fluency": [opinion("major")], "style": [opinion("major")]}
+    replies = claimed("minor", opinions, ["accuracy/omission", "fluency/grammar", "style/awkward"])
+    annotation, _ = await settled(Himate(), replies)
+    assert marks(annotation) == [("fluency/grammar", "major", "neuen Sofa")]
     assert annotation.flags == ("merged_errors",)
-    annotation, _ = await annotate(Himate(profile="paper"), replies)
-    assert len(annotation.spans) == 2
+    assert len((await settled(Himate(profile="paper"), replies))[0].spans) == 3
+
+
+async def test_the_expert_sees_all_of_a_place_as_data_and_may_name_another_of_its_subtypes() -> None:
+    opinions = {"accuracy": [opinion("minor", subtype="Omission")], "style": [DENIED]}
+    names = ["accuracy/addition", "accuracy/mistranslation", "style/awkward"]
+    annotation, ask = await settled(Himate(), claimed("major", opinions, names))
+    assert marks(annotation) == [("accuracy/omission", "minor", "neuen Sofa")]
+    assert "normalised" in annotation.flags
+    for asked in (asked for asked in ask.asked if asked.about.wants == "place"):
+        shown = [json.loads(quoted.text)["errors"][0] for quoted in asked.quoted if quoted.name == "error"]
+        assert [one["category"] for one in shown] == names
+        assert not any("neuen Sofa" in words for words in asked.words.splitlines())
+    response = next(asked for asked in ask.asked if asked.about.wants == "response")
+    assert response.about.role == "accuracy.addition"
+
+
+async def test_an_expert_may_not_name_a_subtype_of_another_core_type() -> None:
+    with pytest.raises(AnswerError, match="subtype must be accuracy/addition, "):
+        await settled(
+            Himate(), claimed("major", {"accuracy": [opinion("major", subtype="style/awkward")]}, FIVE[:2])
+        )
+
+
+async def test_the_evaluator_of_the_subtype_that_the_expert_names_is_asked_whether_it_agrees() -> None:
+    opinions = {"accuracy": [opinion("major", subtype="accuracy/mistranslation")]}
+    _, ask = await settled(Himate(), claimed("major", opinions, FIVE[:2]))
+    assert ask.asked[-1].about.role == "accuracy.mistranslation"
+
+
+async def test_a_sure_error_is_not_lost_to_a_graver_one_in_its_place_that_is_denied() -> None:
+    replies = claimed("major", {"fluency": [DENIED]}, ["fluency/grammar", "style/awkward"])
+    replies["style.awkward", "errors"] = [listing(AWKWARD)]
+    replies["fluency.grammar", "verification"] = [sure(CORRECTED, 0.3)]
+    replies["style.awkward", "verification"] = [sure(CORRECTED, 0.9)]
+    annotation, _ = await settled(Himate(threshold=Threshold(0.5)), replies)
+    assert marks(annotation) == [("style/awkward", "minor", "neuen Sofa")]
+    assert annotation.flags == ("merged_errors", "discussion_dropped")
+
+
+async def test_what_one_agent_lists_apart_stays_apart() -> None:
+    replies = {
+        MINE: [listing(error("dem neuen Sofa", "style/awkward", "minor"), AWKWARD)],
+        ("style.awkward", "correction"): [corrected(BETTER)] * 2,
+        ("style.awkward", "verification"): [CORRECTED],
+        ("tier-1.style", "opinion"): [opinion("minor")] * 2,
+        ("style.awkward", "response"): [AGREE] * 2,
+    }
+    annotation, _ = await annotate(Himate(), replies)
+    assert (len(annotation.spans), annotation.flags) == (2, ())
 
 
 async def test_no_consensus_on_what_the_expert_denies_drops_the_error_but_not_in_the_code() -> None:
@@ -514,7 +648,7 @@ async def test_no_malformed_reply_at_any_stage_becomes_an_annotation(
     wants: str, key: tuple[str, str], profile: Profile
 ) -> None:
     def replies(bad: Bad) -> Replies:
-        return {**one_error(opinion("minor"), AGREE), key: [bad.reply]}
+        return {**one_error(opinion("major"), AGREE), key: [bad.reply]}
 
     for bad in ANYWHERE:
         with pytest.raises(AnswerError) as failed:
@@ -539,7 +673,7 @@ def found_by(agents: Sequence[str], turns: int) -> Replies:
         replies[role, "errors"] = [listing(error(f"Wort{place:02}", name, "minor"))]
         replies[role, "correction"] = [corrected(BETTER)]
         replies[role, "verification"] = [CORRECTED]
-        replies.setdefault((expert, "opinion"), []).extend([opinion("minor")] * (turns // 2))
+        replies.setdefault((expert, "opinion"), []).extend([opinion("major")] * (turns // 2))
         replies[role, "response"] = [*[DISAGREE] * (turns // 2 - 1), AGREE]
     return replies
 

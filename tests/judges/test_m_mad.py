@@ -218,8 +218,8 @@ async def test_without_consensus_the_experts_list_stands_or_in_the_code_the_supp
     )
     annotation = await MMad(profile=profile).annotate(subject(), cast)
     assert len(cast.asked) == 4 + 3 * (2 if profile == "recommended" else 3) + 1
-    changed = ("debate_added", "debate_dropped") if profile == "code" else ()
-    assert annotation.flags == (*changed, "no_consensus")
+    changed = ("debate_added", "debate_dropped", "no_consensus", "final_added", "final_dropped")
+    assert annotation.flags == (changed if profile == "code" else ("no_consensus",))
     assert shown_to_final(cast)["accuracy"] == listed(stands)
 
 
@@ -270,13 +270,65 @@ async def test_debaters_know_their_side_and_the_definitions_of_their_categories(
         assert "- accuracy/omission: something that the source says is missing" in asked.words
 
 
-async def test_on_a_non_translation_the_debate_is_whether_it_is_one() -> None:
-    cast = Cast(expert_style=marks((*GARBLED, "major")), supporter=holds(), opponent=holds(), checker=AGREED)
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+async def test_no_debate_clears_a_non_translation_by_itself(strategy: Any, profile: Profile) -> None:
+    cast = Cast(
+        expert_accuracy=marks((*GARBLED, "major"), (*SOFA, "major")),
+        supporter=holds(),
+        opponent=holds(),
+        checker=AGREED,
+        reviewer=REMARK,
+        arbiter=holds(),
+        final=holds((*GARBLED, "major")),
+    )
+    annotation = await MMad(profile=profile, strategy=strategy).annotate(subject(), cast)
+    assert shown_to_final(cast)["accuracy"] == listed((*GARBLED, "major"), (*SOFA, "major"))
+    assert score(annotation, MMad()) == -25
+    assert annotation.flags == ("debate_cleared", "final_dropped")
+    annotation = await MMad(profile=profile, strategy=strategy, final_judge=False).annotate(subject(), cast)
+    assert spans(annotation) == [(*GARBLED, "major"), (*SOFA, "major")]
+    assert annotation.flags == ("debate_cleared",)
+
+
+async def test_the_final_judge_may_clear_a_non_translation_and_that_is_flagged() -> None:
+    cast = Cast(expert_style=marks((*GARBLED, "major")), supporter=holds(), opponent=holds(), final=holds())
     annotation = await MMad().annotate(subject(), cast)
     opponent = cast.of("opponent")[0].words
     assert "Oppose the expert's list: this is not a non-translation." in opponent
-    assert annotation.spans == ()
-    assert cast.roles[-1] == "opponent.style", "nothing is left for the final judge"
+    assert (annotation.spans, annotation.flags) == ((), ("debate_cleared", "final_dropped"))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("topic", ["severity", "category", "entirety"])
+async def test_no_topic_drops_or_adds_an_error_unflagged(topic: Any, profile: Profile) -> None:
+    twice: tuple[str, str, Severity] = ("die", "accuracy/addition", "major")
+    told = marks((*SOFA, "major"), twice)
+    judge = MMad(topic=topic, profile=profile, final_judge=False)
+    for held, flags in (
+        (holds((*SOFA, "major")), ("debate_dropped",)),
+        (holds((*SOFA, "minor"), twice), ()),
+        (holds(), ("debate_dropped",)),
+    ):
+        cast = Cast(expert_accuracy=told, supporter=held, opponent=held, checker=AGREED)
+        assert (await judge.annotate(subject(), cast)).flags == flags
+    garbled = holds(("Die Katze", "accuracy/mistranslation", "major"))
+    cast = Cast(
+        expert_accuracy=marks((*GARBLED, "major")), supporter=garbled, opponent=garbled, checker=AGREED
+    )
+    assert (await judge.annotate(subject(), cast)).flags == ("debate_added", "debate_dropped")
+
+
+async def test_what_the_final_judge_leaves_out_or_adds_is_flagged() -> None:
+    cast = Cast(expert_accuracy=marks((*SOFA, "minor")), final=holds((*TWICE, "minor")))
+    assert (await MMad().annotate(subject(), cast)).flags == ("final_added", "final_dropped")
+
+
+async def test_two_errors_of_one_place_are_two() -> None:
+    told = marks((*SOFA, "major"), (SOFA[0], "accuracy/addition", "major"))
+    cast = Cast(expert_accuracy=told, supporter=MAJOR, opponent=MAJOR, checker=AGREED)
+    annotation = await MMad(final_judge=False, profile="paper").annotate(subject(), cast)
+    assert annotation.flags == ("debate_dropped",)
 
 
 @pytest.mark.parametrize(("profile", "knows"), [("recommended", 1), ("paper", 1), ("code", 0)])
@@ -444,7 +496,7 @@ def test_a_span_has_one_error_and_a_non_translation_stands_alone(
 async def test_what_the_rules_of_the_final_judge_drop_is_flagged() -> None:
     cast = Cast(expert_accuracy=marks((*SOFA, "minor")), final=holds((*SOFA, "minor"), (*GARBLED, "major")))
     annotation = await MMad().annotate(subject(), cast)
-    assert annotation.flags == ("tidied",)
+    assert annotation.flags == ("tidied", "final_added")
     assert score(annotation, MMad()) == -25
 
 
@@ -459,6 +511,7 @@ async def test_without_the_final_judge_the_union_stands() -> None:
     annotation = await MMad(final_judge=False).annotate(subject(), cast)
     assert not cast.of("final")
     assert spans(annotation) == [(*GARBLED, "major")], "the very same error counts once"
+    assert annotation.flags == ("debate_dropped", "tidied")
 
 
 async def test_without_partition_one_expert_marks_everything() -> None:
@@ -669,7 +722,7 @@ async def test_the_papers_watch_ends_at_minus_four() -> None:
     assert score(annotation, judge) == -4
     assert {s.severity for s in annotation.spans} == {"minor"}
     assert [s.side for s in annotation.spans] == ["translation", "source", "source", "translation"]
-    assert annotation.flags == ()
+    assert annotation.flags == ("final_dropped",)
     assert {name: len(errors) for name, errors in shown_to_final(cast).items()} == {
         "accuracy": 3,
         "fluency": 1,

@@ -371,6 +371,11 @@ def test_an_opinion_is_that_of_the_rule_and_the_evaluator_agrees_with_it() -> No
     assert said == {"opinion": "found by rule space-before-mark", "exists": True, "severity": "minor"}
     assert probability == pytest.approx(RULES["space-before-mark"].precision)
     assert answer("opinion", **{**SPACE, "span": "Er"})[0]["exists"] is False
+    claims = [{"category": "fluency/grammar", "span": "Er"}, SPACE]
+    of_place, sure = answer("place", claims=claims)
+    assert (of_place, sure) == ({**said, "subtype": "fluency/punctuation"}, probability)
+    nothing = answer("place", claims=claims[:1])[0]
+    assert (nothing["exists"], nothing["subtype"]) == (False, "fluency/grammar")
     assert answer("response", exists=True, **SPACE)[0]["agrees"] is True
     assert answer("response", exists=False, **SPACE)[0]["agrees"] is False
 

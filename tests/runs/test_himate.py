@@ -20,7 +20,7 @@ from adjudge.runs.calibration import acalibrate, for_calibration, percentile_of
 from adjudge.runs.forecast import forecast
 from adjudge.runs.job import prepare
 from adjudge.runs.run import execute, run, run_to_end
-from adjudge.store.run_directory import Calibration, read_calibration, write_calibration
+from adjudge.store.run_directory import Calibration, read_calibration, read_run, write_calibration
 from tests.faults.server import Server, spelled
 from tests.runs.conftest import check_stops, platform_set
 from tests.runs.debates import check_flaky, check_replayed, check_told, check_wmt23
@@ -59,7 +59,10 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
         if '{"result"' in system:
             return '{"result": "corrected"}'
         if '{"opinion"' in system:
-            return '{"opinion": "So it is.", "exists": true, "severity": "major"}'
+            named = re.findall(r'"category": "([^"]+)"', question)
+            reported = next(name for name in named if f"- {name}:" in system)
+            said = {"opinion": "So it is.", "exists": True, "subtype": reported, "severity": "major"}
+            return json.dumps(said)
         return '{"reply": "No.", "agrees": false}'
 
     return answer
@@ -135,6 +138,19 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
         tmp_path,
         monkeypatch,
     )
+
+
+def test_a_run_that_began_with_other_prompts_says_which_version_ends_it_and_opens(tmp_path: Path) -> None:
+    done = run("himate", platform_set(1), out=tmp_path / "run")
+    info = (tmp_path / "run" / "run.json").read_text("utf-8")
+    own = str(done.info.signature.fields["version"])
+    older = info.replace(Himate().prompts_digest, "3690af").replace(f"version:{own}", "version:0.0.1")
+    (tmp_path / "run" / "run.json").write_text(older, "utf-8")
+    with pytest.raises(
+        UsageError, match=r"prompts was '?3690af.*Choose another --out.*adjudge 0\.0\.1 began"
+    ):
+        run("himate", platform_set(1), out=tmp_path / "run")
+    assert read_run(tmp_path / "run").records == done.records
 
 
 def test_a_recorded_run_gives_the_same_records_without_a_model(tmp_path: Path, server: Server) -> None:

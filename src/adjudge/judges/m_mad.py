@@ -11,14 +11,16 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             ours are of category `source error`, which costs nothing.
          2. A statement is reasons and a list of errors in one object, and the list is taken whole. In the
             recommended profile errors have numbers in a debate on severity, and a statement gives each number
-            `major`, `minor` or `none`: no debate can lose or invent an error. An error that such a debate
-            drops, or adds in the other profiles, is flagged (`debate_dropped`, `debate_added`). Every reply
-            that is not in the form is a failure; the code goes on with no errors. Profile paper asks once,
-            the others once more; the recommended one sends the schema.
+            `major`, `minor` or `none`: no debate can lose or invent an error. An error that a debate on any
+            topic drops or adds is flagged (`debate_dropped`, `debate_added`). Every reply that is not in the
+            form is a failure; the code goes on with no errors. Profile paper asks once, the others once more;
+            the recommended one sends the schema.
          3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
             it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
-            nothing a non-translation, as the code tells its agents. On category and entirety any error is
-            debated (paper); under profile code only lists with a major one or a non-translation.
+            nothing a non-translation, as the code tells its agents. But where a debate leaves nothing of a
+            list with a non-translation, that list goes to the final judge, and stands where there is none,
+            flag `debate_cleared`: the worst error would be a perfect score. On category and entirety any
+            error is debated (paper); under profile code only lists with a major one or a non-translation.
          4. A round is supporter, opponent, checker, and the opponent knows what the supporter just said.
             Under profile code both speak without knowing, as the code has it. The checker sees the two lists
             alone, as in the code, and answers with an object. The recommended profile asks no checker: both
@@ -32,10 +34,12 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             both answer in the next; the consultant examines, and no opponent speaks. No rounds, no debate.
          8. The final judge is asked if any error is left (as in the code). Its rules are applied to its
             answer too: a non-translation stands alone, and one span has one error. Flag `tidied` where that
-            dropped something. Its analysis is the rationale.
+            dropped something. What it leaves out of the lists, or makes one of, is flagged `final_dropped`,
+            and what stands in none of them `final_added`. Its analysis is the rationale.
          9. Without stage 1 (partition=false) one expert marks all four dimensions and there is one debate;
             with another strategy that is a baseline of the paper's table 5. Without stage 2: strategy=none.
-            Without stage 3 (final_judge=false) the union of the viewpoints is scored.
+            Without stage 3 (final_judge=false) the union of the viewpoints is scored; what stands in several
+            of them counts once, flag `tidied`.
         10. Weights: the paper's; under profile code those that fit the published scores. A non-translation
             costs 25, which equation 1 does not have and the published files do; they have no cap, and
             capped=true ends the paper's scale at 25.
@@ -55,6 +59,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
@@ -342,8 +347,7 @@ Topic = Literal["severity", "category", "entirety"]
 Speaker = Literal["supporter", "opponent", "reviewer"]
 
 MISMATCH: Final = "consensus_mismatch"
-ADDED: Final = "debate_added"
-DROPPED: Final = "debate_dropped"
+CLEARED: Final = "debate_cleared"
 
 DEBATE_FILES: Final = (
     *("debate_system.md", "debate.md", "silence.md", "transcript.md", "said.md", "remark_json.md"),
@@ -510,14 +514,9 @@ class Floor:
         )
 
     @property
-    def is_about_severity(self) -> bool:
-        """Whether nothing but severities is debated."""
-        return self._debated == "severity"
-
-    @property
     def _is_by_number(self) -> bool:
         """Whether debaters give a severity to each number of the list, and no list of their own."""
-        return self.panel.profile == "recommended" and self.is_about_severity
+        return self.panel.profile == "recommended" and self._debated == "severity"
 
     @property
     def _debated(self) -> str:
@@ -529,6 +528,21 @@ class Floor:
     def _offered(self) -> tuple[str, ...]:
         """Whoever debates categories may choose from all of them."""
         return (ALL if self.topic == "category" else self.viewpoint.dimension).categories
+
+
+def changes(stage: str, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
+    """Flags for errors that a stage added or dropped; another category or severity is the same error.
+
+    A non-translation is one whatever words it quotes.
+    """
+    old, new = (
+        Counter(
+            NON_TRANSLATION if s.category == NON_TRANSLATION else (s.side, s.start, s.end, s.text)
+            for s in spans
+        )
+        for spans in (before, after)
+    )
+    return [*([f"{stage}_added"] if new - old else []), *([f"{stage}_dropped"] if old - new else [])]
 
 
 def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...]]:
@@ -662,19 +676,17 @@ class Debate:
     def outcome(
         self, said: Sequence[Said], decided: Statement | None, flags: Sequence[str] = ()
     ) -> Viewpoint:
-        """What is held in the end; None for what the expert listed."""
+        """What is held in the end; None for what the expert listed. A non-translation is never cleared."""
         expert = self.floor.viewpoint
         told = [flag for one in said for flag in one.statement.marked.flags]
         if decided is None:
             return expert._replace(flags=(*expert.flags, *told, *flags))
         told += decided.marked.flags
-        if self.floor.is_about_severity:
-            places, left = (
-                {(span.side, span.start, span.end, span.text) for span in spans}
-                for spans in (expert.spans, decided.marked.spans)
-            )
-            told += [*([ADDED] if left - places else []), *([DROPPED] if places - left else [])]
-        return expert._replace(spans=decided.marked.spans, flags=(*expert.flags, *told, *flags))
+        spans = decided.marked.spans
+        if not spans and any(span.category == NON_TRANSLATION for span in expert.spans):
+            return expert._replace(flags=(*expert.flags, *told, CLEARED, *flags))
+        told += changes("debate", expert.spans, spans)
+        return expert._replace(spans=spans, flags=(*expert.flags, *told, *flags))
 
 
 # Stage 1, evaluation
@@ -767,8 +779,9 @@ async def judge(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject,
     told = final_messages(panel, viewpoints, subject)
     words, marked, _ = await panel.put_statement(told, about, ALL.categories, ask)
     spans = tidy(marked.spans)
-    flags = marked.flags if spans == marked.spans else (*marked.flags, TIDIED)
-    return Judgement(spans, flags, words)
+    flags = [*marked.flags, *([TIDIED] if spans != marked.spans else [])]
+    flags += changes("final", [span for viewpoint in viewpoints for span in viewpoint.spans], marked.spans)
+    return Judgement(spans, tuple(flags), words)
 
 
 def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject) -> list[Message]:
@@ -903,7 +916,8 @@ class MMad(Prompted):
         """Stage 3: one list of all viewpoints."""
         errors = union(viewpoints)
         if not errors or not self.final_judge:
-            return Judgement(errors, (), None)
+            is_tidied = len(errors) < sum(len(viewpoint.spans) for viewpoint in viewpoints)
+            return Judgement(errors, (TIDIED,) if is_tidied else (), None)
         return await judge(self._panel, viewpoints, subject, ask)
 
     @property

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, cast
 
@@ -214,14 +214,20 @@ def answer_verification(about: About) -> Tokens:
     return _said(CLEAN_PRECISION, result="no difference")
 
 
-def answer_opinion(about: About) -> Tokens:
-    """An error, if a rule that is right more often than not finds it."""
-    found = _strongest(about)
+def answer_opinion(about: About, *, of_place: bool = False) -> Tokens:
+    """An error, if a rule that is right more often than not finds it; of a place the surest."""
+    reported = [about]
+    if of_place:
+        claims = cast(Sequence[Mapping[str, object]], about.facts["claims"])
+        reported = [replace(about, facts=claim) for claim in claims]
+    pairs = [(_strongest(one), one.facts["category"]) for one in reported]
+    found, category = max(pairs, key=lambda pair: pair[0].precision if pair[0] else 0.0)
     exists = found is not None and found.precision >= _LIKELY
     severity = found.span.severity if found is not None and exists else "neutral"
     if severity == "critical":  # none of HiMATE's
         severity = "major"
-    return _said(_precision(found), opinion=_reason(found), exists=exists, severity=severity)
+    more = {"subtype": category} if of_place else {}
+    return _said(_precision(found), opinion=_reason(found), exists=exists, **more, severity=severity)
 
 
 def answer_response(about: About) -> Tokens:
@@ -539,6 +545,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "correction": answer_correction,
     "verification": answer_verification,
     "opinion": answer_opinion,
+    "place": partial(answer_opinion, of_place=True),
     "response": answer_response,
     "statement": answer_statement,
     "severities": partial(answer_statement, by_number=True),

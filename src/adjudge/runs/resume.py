@@ -463,9 +463,11 @@ class RunDirectory:
         self.before = before = read_run_info(self.path)
         if found := differences(before, info):
             what = "; ".join([*found, *_changed_texts(self.path / TEST_SET, info, before, test_set)])
-            raise UsageError(
-                f"{self.path} holds another run: {what}. Choose another --out, or the same settings"
-            )
+            choice = "Choose another --out, or the same settings"
+            if any(one.startswith("judge prompts ") for one in found):
+                version_then = before.signature.fields.get("version")
+                choice += f"; prompts may change with the version, and adjudge {version_then} began this run"
+            raise UsageError(f"{self.path} holds another run: {what}. {choice}")
         return replace(info, secret=before.secret, times={"started": before.times.get("started", now())})
 
     def write(self, info: RunInfo) -> None:

@@ -27,13 +27,20 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
             `adjudge calibrate` for one model, with a threshold for each language pair (paper), and for each
             subtype or, where it was seen too seldom, its core type (code and recommended). Without one all
             errors that stand after stage 2 are discussed; the run says so.
-         8. Before the discussion errors of several agents in one place become one, the gravest, flag
-            `merged_errors` (recommended). In paper and code one word can cost as often as agents name it.
+         8. What is discussed is a place, and not a subtype (recommended): the expert of each core type sees
+            all errors that agents reported there, and says whether there is one of its core type, of which
+            subtype, and how grave. One error is left of a place, the gravest that is sure or that an expert
+            accepts, flag `merged_errors`. In paper and code an expert is asked about one subtype, and one
+            word can cost as often as agents name it; asked about the first of these subtypes alone, an expert
+            that accepts another would leave no error.
          9. Both agents of a discussion are shown the correction of stage 2, and the tier-1 agent the
             definition of its core type with those of all subtypes.
         10. Without agreement after four turns the tier-1 agent's last verdict counts, flag `no_consensus`;
-            the paper only says that the concluding conversation decides. Code, and profile code: a verdict
-            that the tier-1 agent never changed, and on which they agree; else what stood after stage 2.
+            the paper only says that the concluding conversation decides. Code, and profile code: a tier-1
+            agent that agrees ends the discussion, at once or in its second turn, with what stood after stage
+            2; where the tier-2 agent agrees, the first verdict of the tier-1 agent counts, though it withdrew
+            it; else what stood after stage 2. The code's tier-1 agent agrees in words of its own; ours by the
+            verdict that the tier-2 agent gave.
         11. What is common to all agents stands first, then the texts, then the subtype, so that a server's
             prefix cache can hold most of each prompt but the first.
         12. Every answer that is not in its form is a failure of the judgement, whichever agent gave it.
@@ -43,6 +50,8 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
         14. Ablations: `stages` for SE, SE+SR and SE+SR+CD; the single agent is the judge single-agent.
         15. Context and glossary are shown where the user gives them. Agents explain in explain_in, else in
             English.
+        16. What an agent takes back after its self-reflection is flagged `reflection_dropped`, and what an
+            expert denies `discussion_dropped`, in all profiles.
 """
 
 from __future__ import annotations
@@ -161,7 +170,7 @@ TYPICAL: Final = 4  # errors of stage 1 in one translation; the paper's three ca
 UNSURE: Final = 0.6  # of them, where a threshold was calibrated as in the paper
 FILES: Final = (
     *("evaluate.md", "scope.md", "examples.md", "correct.md", "verify.md", "compare.md", "error.md"),
-    *("review.md", "respond.md", "statement.md", "subtypes.md", "texts.md", *TEXT_FILES),
+    *("respond.md", "statement.md", "subtypes.md", "texts.md", *TEXT_FILES),
     *("version.md", "corrected.md", "cores.md", "severities.md"),
 )
 
@@ -236,7 +245,7 @@ class Himate:
             scope=self._scope,
             threshold=self._threshold_for(subject.lp),
             as_in_code=self.profile == "code",
-            merges=self._is_ours,
+            by_place=self._is_ours,
             language=self.explain_in or "en",
             attempts=self._attempts,
         )
@@ -315,7 +324,7 @@ class Himate:
 
     @property
     def calls(self) -> Calls:
-        """One an agent, then for each error a correction, its verifications, and two to four turns."""
+        """One an agent, then for each error a correction, its verifications, and four turns at most."""
         most = self._count * self._most
         compared = 2 if self._is_ours and self.verifications == 1 else self.verifications
         reflected = 0 if self.stages == "se" else 1 + compared
@@ -366,5 +375,6 @@ class Himate:
         errors = ErrorList(
             form="json", severities=SEVERITIES, categories=SUBTYPES, explain_in=self.explain_in or "en"
         )
-        files = (*FILES, errors.file, *errors.example_files)
+        review = "review_place.md" if self._is_ours else "review.md"
+        files = (*FILES, review, errors.file, *errors.example_files)
         return Scope(prompts=load_prompts("himate", files, self.prompts), errors=errors)

@@ -3,7 +3,7 @@
 There is an agent for every subtype of error, and above these one for every core type. `Evaluation` (stage 1)
 looks for errors, `Reflection` (stage 2) corrects each error, compares, and says whether there was one, and
 `Discussion` (stage 3) has the agent of the core type discuss with an agent that is not sure. A `Found` error
-goes through all of them.
+goes through all of them; a `Dispute` is what two agents discuss.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ __all__ = [
 
 
 T = TypeVar("T")
+Item = TypeVar("Item", "Found", "Dispute")
 
 MOST: Final = 5
 """Errors that an agent may report for one subtype in the recommended profile."""
@@ -142,14 +143,35 @@ class Stage(NamedTuple):
     confidences: tuple[tuple[str, float], ...] = ()
 
 
-async def in_turn(found: Sequence[Found], work: Callable[[Found], Awaitable[T]]) -> list[T]:
+class Dispute(NamedTuple):
+    """What the agent of a core type and one that is not sure discuss.
+
+    Args:
+        claims: all errors that agents reported in one place, the gravest first.
+        own: those of the core type of which their agents are not sure.
+    """
+
+    claims: tuple[Found, ...]
+    own: tuple[Found, ...]
+
+    @property
+    def agent(self) -> Agent:
+        """Who reported the gravest error that is not sure."""
+        return self.own[0].agent
+
+    def claim(self, subtype: str | None) -> Found:
+        """The error of this subtype that is not sure, or the gravest."""
+        return next((one for one in self.own if one.subtype == subtype), self.own[0])
+
+
+async def in_turn(found: Sequence[Item], work: Callable[[Item], Awaitable[T]]) -> list[T]:
     """Do something about every error; agents at a time, an agent's errors one by one.
 
     Errors that an agent lists twice in the same words make the same questions, and which of them gets which
     answer must not depend on who answers first.
     """
 
-    async def one_by_one(own: list[Found]) -> list[T]:
+    async def one_by_one(own: list[Item]) -> list[T]:
         return [await work(one) for one in own]
 
     owners = [list(own) for _, own in groupby(found, key=lambda one: one.agent.role)]
@@ -396,15 +418,14 @@ class Reflection:
     async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Done:
         corrected = await self.correct(found, subject, ask)
         if corrected.text == subject.translation:  # no difference, and nobody need be asked
-            return _Done(None, corrected.flags)
+            return _Done(None, (*corrected.flags, "reflection_dropped"))
         verified = await self.verify(found, corrected.text, subject, ask)
         span = replace(found.span, confidence=verified.confidence)
         stands = found._replace(span=span, corrected=corrected.text)
-        return _Done(
-            stands if verified.result == "corrected" else None,
-            (*corrected.flags, *verified.flags),
-            verified.confidence,
-        )
+        flags = (*corrected.flags, *verified.flags)
+        if verified.result == "no difference":
+            return _Done(None, (*flags, "reflection_dropped"), verified.confidence)
+        return _Done(stands, flags, verified.confidence)
 
     async def correct(self, found: Found, subject: Subject, ask: Ask) -> Corrected:
         """Correct the error."""
@@ -562,19 +583,24 @@ ROUNDS: Final = 2
 
 TEXT: Final = {"type": "string"}
 TRUTH: Final = {"type": "boolean"}
-OPINION: Final = object_schema(
-    opinion=TEXT, exists=TRUTH, severity={"type": "string", "enum": list(SEVERITIES)}
-)
 RESPONSE: Final = object_schema(reply=TEXT, agrees=TRUTH)
 
 
+def opinion_schema(subtypes: Sequence[str]) -> Mapping[str, object]:
+    """JSON schema of an expert's verdict; of a place it names one of these subtypes."""
+    more = {"subtype": {"type": "string", "enum": list(subtypes)}} if subtypes else {}
+    severity = {"type": "string", "enum": list(SEVERITIES)}
+    return object_schema(opinion=TEXT, exists=TRUTH, **more, severity=severity)
+
+
 class Opinion(NamedTuple):
-    """What the expert says of an error."""
+    """What the expert says of an error, or of a place, and then of which subtype the error is."""
 
     opinion: str
     exists: bool
     severity: Severity
     flags: tuple[str, ...] = ()
+    subtype: str | None = None
 
     @property
     def verdict(self) -> tuple[bool, Severity | None]:
@@ -584,7 +610,8 @@ class Opinion(NamedTuple):
     @property
     def words(self) -> str:
         """As the other one reads it."""
-        said = {"opinion": self.opinion, "exists": self.exists, "severity": self.severity}
+        more = {} if self.subtype is None else {"subtype": self.subtype}
+        said = {"opinion": self.opinion, "exists": self.exists, **more, "severity": self.severity}
         return json.dumps(said, ensure_ascii=False)
 
 
@@ -611,9 +638,10 @@ class Discussion:
     Args:
         scope: what the agents know.
         threshold: confidence up to which an error of a subtype is discussed; None for all of them.
-        as_in_code: on agreement the expert's first verdict counts, unless it was withdrawn; without
-            agreement, and then, what the evaluator found.
-        merges: whether errors of several agents in one place are one, the gravest.
+        as_in_code: the expert agrees by saying what the evaluator found, which then stands, as it does
+            without agreement; where the evaluator agrees, the expert's first verdict counts.
+        by_place: whether an expert is asked about all that agents reported in one place, and a place has one
+            error, the gravest.
         language: code of the language that both speak.
         attempts: how often an unreadable answer may be asked for.
     """
@@ -621,59 +649,75 @@ class Discussion:
     scope: Scope
     threshold: Callable[[str], float] | None
     as_in_code: bool
-    merges: bool
+    by_place: bool
     language: str
     attempts: int
 
     async def run(self, found: Sequence[Found], subject: Subject, ask: Ask) -> Stage:
         """Discuss what is not sure."""
-        apart = merge(found) if self.merges else tuple(found)
-        done = await in_turn(apart, lambda one: self._settle(one, subject, ask))
-        return Stage(
-            tuple(one.found for one in done if one.found is not None),
-            (
-                *(["merged_errors"] if len(apart) < len(found) else []),
-                *(flag for one in done for flag in one.flags),
-            ),
+        places = find_places(found) if self.by_place else [(one,) for one in found]
+        disputes = sorted(
+            (dispute for place in places for dispute in self._disputes(place)),
+            key=lambda dispute: found.index(dispute.own[0]),
         )
+        done = await in_turn(disputes, lambda dispute: self.discuss(dispute, subject, ask))
+        flags = ["merged_errors"] if len(places) < len(found) else []
+        kept: list[Found] = []
+        for place in places:
+            stand = [one for one in place if not self.is_unsure(one)]
+            settled = zip(disputes, done, strict=True)
+            stand += [one.found for dispute, one in settled if dispute.claims is place and one.found]
+            kept += sorted(stand, key=_gravity)[:1]
+        return Stage(tuple(kept), (*flags, *(flag for one in done for flag in one.flags)))
 
     def is_unsure(self, found: Found) -> bool:
         """Whether it is to be discussed."""
         confidence = found.span.confidence
         return self.threshold is None or confidence is None or confidence <= self.threshold(found.subtype)
 
-    async def _settle(self, found: Found, subject: Subject, ask: Ask) -> _Done:
-        return await self.discuss(found, subject, ask) if self.is_unsure(found) else _Done(found)
+    def _disputes(self, place: tuple[Found, ...]) -> list[Dispute]:
+        """One for each core type that has something in this place of which an agent is not sure."""
+        by_core: dict[str, tuple[Found, ...]] = {}
+        for one in filter(self.is_unsure, place):
+            by_core[one.coordinator] = (*by_core.get(one.coordinator, ()), one)
+        return [Dispute(place, own) for own in by_core.values()]
 
-    async def discuss(self, found: Found, subject: Subject, ask: Ask) -> _Done:
+    async def discuss(self, dispute: Dispute, subject: Subject, ask: Ask) -> _Done:
         """Expert, evaluator, and both once more if they do not agree."""
         turns: Turns = ()
         opinions: list[Opinion] = []
         flags: list[str] = []
+        found = dispute.own[0]
         for _ in range(ROUNDS):
-            opinion = await self.review(found, turns, subject, ask)
-            response = await self.respond(found, (*turns, opinion), subject, ask)
-            turns = (*turns, opinion, response)
+            opinion = await self.review(dispute, turns, subject, ask)
             opinions.append(opinion)
-            flags += [*opinion.flags, *response.flags]
+            flags += opinion.flags
+            if self.as_in_code and opinion.verdict == (True, found.span.severity):
+                return _Done(found, tuple(flags))
+            response = await self.respond(dispute.claim(opinion.subtype), (*turns, opinion), subject, ask)
+            turns = (*turns, opinion, response)
+            flags += response.flags
             if response.agrees:
-                if self.as_in_code and opinion.verdict != opinions[0].verdict:
-                    return _Done(found, tuple(flags))
-                return _settled(found, opinion, flags)
+                return _settled(dispute, opinions[0 if self.as_in_code else -1], flags)
         flags.append("no_consensus")
-        return _Done(found, tuple(flags)) if self.as_in_code else _settled(found, opinions[-1], flags)
+        return _Done(found, tuple(flags)) if self.as_in_code else _settled(dispute, opinions[-1], flags)
 
-    async def review(self, found: Found, turns: Turns, subject: Subject, ask: Ask) -> Opinion:
+    async def review(self, dispute: Dispute, turns: Turns, subject: Subject, ask: Ask) -> Opinion:
         """The tier-1 agent's turn."""
+        found = dispute.own[0]
         core, definitions = self.scope.define_core(found.subtype)
         severities = self.scope.prompts.piece("severities")
         words: dict[str, str | Parts] = {"core": core, "definitions": definitions, "severities": severities}
+        file, wants = ("review_place", "place") if self.by_place else ("review", "opinion")
+        claims = [{"category": one.subtype, "span": one.span.text} for one in dispute.own]
+        facts = {"claims": claims} if self.by_place else {}
+        subtypes = [name for name in SUBTYPES if self.by_place and _core(name) == _core(found.subtype)]
         answer: Answer[Opinion] = await ask(
-            self._messages("review", words, found, turns, subject),
-            about=self._about("opinion", found.coordinator, found, subject),
-            read=partial(read_opinion, subject=subject),
+            self._messages(file, words, dispute.claims, turns, subject),
+            about=self._about(wants, found.coordinator, found, subject, **facts),
+            read=partial(read_opinion, subject=subject, subtypes=subtypes),
             attempts=self.attempts,
-            schema=OPINION,
+            schema=opinion_schema(subtypes),
         )
         return answer.value
 
@@ -683,7 +727,7 @@ class Discussion:
         said = turns[-1]
         facts = {"exists": said.exists, "severity": said.severity} if isinstance(said, Opinion) else {}
         answer: Answer[Response] = await ask(
-            self._messages("respond", words, found, turns, subject),
+            self._messages("respond", words, (found,), turns, subject),
             about=self._about("response", found.agent.role, found, subject, **facts),
             read=partial(read_response, subject=subject),
             attempts=self.attempts,
@@ -692,7 +736,12 @@ class Discussion:
         return answer.value
 
     def _messages(
-        self, file: str, words: Mapping[str, str | Parts], found: Found, turns: Turns, subject: Subject
+        self,
+        file: str,
+        words: Mapping[str, str | Parts],
+        claims: Sequence[Found],
+        turns: Turns,
+        subject: Subject,
     ) -> list[Message]:
         files = self.scope.prompts
         system = files.message(
@@ -702,10 +751,12 @@ class Discussion:
             language=language_name(self.language),
             **words,
         )
-        error = Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
-        shown_parts: Parts = (*render_texts(files, subject), "\n\n", *files.piece("error", error=error))
-        corrected = Quoted("corrected-translation", found.corrected)
-        shown_parts += ("\n\n", *files.piece("corrected", corrected=corrected))
+        shown_parts: Parts = render_texts(files, subject)
+        for found in claims:
+            error = Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
+            shown_parts += ("\n\n", *files.piece("error", error=error))
+            corrected = Quoted("corrected-translation", found.corrected)
+            shown_parts += ("\n\n", *files.piece("corrected", corrected=corrected))
         for turn in turns:
             speaker = "The expert" if isinstance(turn, Opinion) else "The evaluator"
             statement = Quoted("statement", turn.words)
@@ -728,19 +779,24 @@ class Discussion:
 _SAME: Final = 0.5  # of both spans overlaps: a match in the paper's Appendix E
 
 
-def merge(found: Sequence[Found]) -> tuple[Found, ...]:
-    """One error for each place: of those that several agents report, the gravest, then the surest.
+def find_places(found: Sequence[Found]) -> list[tuple[Found, ...]]:
+    """What several agents report in one place, the gravest first, then the surest, then by the agents' order.
 
-    Two errors have one place if they overlap by half of both at least, or, without a place, in their words.
+    An error is in the place of the first one that it overlaps by half of both at least, or, without a place,
+    equals in its words. What one agent lists apart stays apart.
     """
-    ranked = sorted(
-        found, key=lambda one: (SEVERITIES.index(one.span.severity), -(one.span.confidence or 0.0))
-    )
-    kept: list[Found] = []
-    for one in ranked:
-        if not any(_is_same_place(one.span, other.span) for other in kept if other.agent != one.agent):
-            kept.append(one)
-    return tuple(one for one in found if one in kept)
+    places: list[list[Found]] = []
+    for one in sorted(found, key=_gravity):
+        shared = (p for p in places if p[0].agent != one.agent and _is_same_place(one.span, p[0].span))
+        if (place := next(shared, None)) is None:
+            places.append([one])
+        else:
+            place.append(one)
+    return sorted(map(tuple, places), key=lambda place: found.index(place[0]))
+
+
+def _gravity(found: Found) -> tuple[int, float]:
+    return SEVERITIES.index(found.span.severity), -(found.span.confidence or 0.0)
 
 
 def _is_same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
@@ -753,26 +809,29 @@ def _is_same_place(one: ErrorSpan, other: ErrorSpan) -> bool:
     return shared >= _SAME * longest > 0
 
 
-def _settled(found: Found, opinion: Opinion, flags: Sequence[str]) -> _Done:
+def _settled(dispute: Dispute, opinion: Opinion, flags: Sequence[str]) -> _Done:
     if not opinion.exists:
-        return _Done(None, tuple(flags))
-    span = replace(found.span, severity=opinion.severity, note=opinion.opinion)
+        return _Done(None, (*flags, "discussion_dropped"))
+    found = dispute.claim(opinion.subtype)
+    category = opinion.subtype or found.subtype
+    span = replace(found.span, severity=opinion.severity, note=opinion.opinion, category=category)
     return _Done(found._replace(span=span), tuple(flags))
 
 
-def read_opinion(reply: Reply, subject: Subject) -> Opinion:
-    """Read the expert's verdict.
+def read_opinion(reply: Reply, subject: Subject, subtypes: Sequence[str] = ()) -> Opinion:
+    """Read the expert's verdict; of a place it names one of these subtypes, with or without the core type.
 
     Raises:
-        AnswerError: reasons, existence or severity are missing or not in their form.
+        AnswerError: reasons, existence, subtype or severity are missing or not in their form.
     """
     reading = Reading(reply, judged_texts(subject))
-    said = reading.answer("opinion", "exists", "severity")
+    said = reading.answer("opinion", "exists", *(["subtype"] if subtypes else []), "severity")
     exists = reading.truth(said["exists"], "exists")
+    short = {name.partition("/")[2]: name for name in subtypes}
+    subtype = reading.label(said["subtype"], subtypes, "subtype", short) if subtypes else None
     severity = reading.label(said["severity"], SEVERITIES, "severity")
-    return Opinion(
-        reading.words(said["opinion"], "opinion"), exists, severity, reading.settle(is_clean=not exists)
-    )
+    words = reading.words(said["opinion"], "opinion")
+    return Opinion(words, exists, severity, reading.settle(is_clean=not exists), subtype)
 
 
 def read_response(reply: Reply, subject: Subject) -> Response:
