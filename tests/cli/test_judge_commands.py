@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.judges import JUDGES, load_judge
+from adjudge.judges._prompts import _packaged
 from adjudge.llm import search
 from adjudge.llm.faults import Patience
 from adjudge.runs import session
@@ -541,6 +543,69 @@ def test_a_judge_shows_the_segment_and_the_settings_of_the_user(
     (exchange,) = json.loads(said.out)["exchanges"]
     assert '"Servus"' in exchange["messages"][-1]["content"]
     assert "--steps 1 (of: 1, 2)" in said.err
+
+
+THEIRS = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from adjudge.core.ask import About
+from adjudge.core.judge import Calls
+from adjudge.judges._prompts import Prompted, load_prompts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theirs(Prompted):
+    name: ClassVar[str] = "theirs"
+    protocol: ClassVar[str] = "da-sqm"
+    weights: ClassVar[None] = None
+    with_reference: ClassVar[bool] = False
+    calls: ClassVar[Calls] = Calls(1, 1, 1)
+    roles: ClassVar[tuple[str, ...]] = ("",)
+    profile: str = "recommended"
+
+    @property
+    def _files(self):
+        return load_prompts("theirs", ("system.md", "markers.md"), None, package=__package__)
+
+    async def annotate(self, subject, ask):
+        about = About(judge="theirs", stage="mood", subject=subject, wants="mood")
+        said = self._files.message("user", "system", markers=self._files.piece("markers"))
+        return (await ask([said], about=about, read=lambda reply: reply)).value
+"""
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A judge in a package of its own, with prompts of its own and no shared ones."""
+    package = tmp_path / "their_package"
+    (package / "prompts" / "theirs").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "judge.py").write_text(THEIRS)
+    (package / "prompts" / "theirs" / "system.md").write_text("In which mood is it? $markers")
+    entry = "[adjudge.judges]\ntheirs = their_package.judge:Theirs\n"
+    (tmp_path / "theirs-1.dist-info").mkdir()
+    (tmp_path / "theirs-1.dist-info" / "entry_points.txt").write_text(entry)
+    (tmp_path / "theirs-1.dist-info" / "METADATA").write_text("Name: theirs\nVersion: 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    _packaged.cache_clear()
+    yield package
+    for module in ("their_package.judge", "their_package"):
+        sys.modules.pop(module, None)
+
+
+@pytest.mark.usefixtures("theirs")
+def test_a_judge_that_wants_what_no_rule_gives_shows_what_it_asks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("show", "theirs", "--lp", "en-de") == 0
+    said = capsys.readouterr().out
+    assert "In which mood is it? Each text" in said
+    assert "[not used] missing: this judge's role is not known to builtin/rules: theirs wants 'mood'" in said
+
+
+def test_a_file_that_no_package_has_is_named(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (theirs / "prompts" / "theirs" / "system.md").unlink()
+    assert call("show", "theirs", "--lp", "en-de") == 2
+    assert "package 'their_package' has no file prompts/theirs/system.md" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ async def test_a_reference_can_be_shown() -> None:
 async def test_the_reason_can_be_in_a_language() -> None:
     ask = Script(PASS)
     await Criteria(explain_in="fr").check(checked(["x"]), ask)
-    assert "- reason: in French, one or two sentences" in ask.asked[0].words
+    assert "- reason: one or two sentences in French: which" in ask.asked[0].words
 
 
 def test_it_counts_one_call_for_each_criterion() -> None:

@@ -456,7 +456,6 @@ async def test_an_evaluation_that_is_not_in_the_form_never_scores(reply: Reply, 
         (act("finish", score=True, rationale="x"), "range"),
         (act("finish", score=4), "schema"),
         (act("finish", score=4, rationale=""), "schema"),
-        (act("finish", score=4, rationale="x", more="y"), "schema"),
         (act("evaluate", context_notes=7), "schema"),
         (act("compare", tentative_score=2.5, context_notes=""), "range"),
         (act("grade"), "schema"),
@@ -471,8 +470,77 @@ async def test_a_reply_that_is_no_action_uses_up_its_turn_and_the_agent_is_told(
     found, ask = await judged(reply, act("evaluate"), rated(3), reply, finish(3))
     assert (found[0].rating, found[0].flags) == (3, ("tool_failed",))
     assert found[0].steps == ("unusable", "evaluate", "unusable", "finish")
-    assert "could not be used" in results(ask, 1)
-    assert (await failure(*[reply] * 10)).reason == reason
+    told = results(ask, 1)
+    assert "could not be used" in told
+    (failed,) = await Rate(order="given").annotate_all(source(A=THREE["A"]), Script(*[reply] * 10))
+    assert isinstance(failed, AnswerError)
+    assert failed.reason == reason
+    assert failed.detail in told
+    shown = [message for message in ask.asked[1].messages if message.role == "assistant"]
+    assert shown == [Message("assistant", (reply.text,) if reply.text else (), reply.calls)]
+    answered = [message.calls[0] for message in ask.asked[1].messages if message.role == "tool"]
+    assert answered == [*reply.calls]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("grade", {}, "no tool 'grade' was offered; there is ['evaluate', 'compare', 'finish']"),
+        ("compare", {"context_notes": ""}, "compare must have tentative_score"),
+        ("finish", {"score": "high", "rationale": "x"}, "score must be a number from 0 to 4, got 'high'"),
+    ],
+)
+@pytest.mark.parametrize("form", ["native", "xml"])
+async def test_a_wrong_call_is_answered_with_what_was_wrong_and_uses_up_its_turn(
+    form: Any, name: str, arguments: dict[str, Any], told: str
+) -> None:
+    say: Callable[..., Reply] = act if form == "native" else spelled
+    found, ask = await judged(
+        say(name, **arguments),
+        say("evaluate"),
+        rated(3),
+        say("finish", score=3, rationale="x"),
+        judge=Rate(order="given", tools=form),
+    )
+    last = ask.asked[1].messages[-1]
+    assert last.role == ("tool" if form == "native" else "user")
+    assert Quoted("problem", told) in last.parts
+    assert found[0].steps == ("unusable", "evaluate", "finish")
+    assert found[0].flags == ("tool_failed",)
+
+
+@pytest.mark.parametrize("form", ["native", "xml"])
+@pytest.mark.parametrize("turns", [2, 10])
+async def test_an_argument_that_no_tool_has_is_ignored_and_flagged(form: Any, turns: int) -> None:
+    say: Callable[..., Reply] = act if form == "native" else spelled
+    found, ask = await judged(
+        say("evaluate", context_notes="a pun", translation_text="Ouch."),
+        rated(3),
+        *([say("evaluate")] if turns == 2 else []),
+        *([rated(3)] if turns == 2 else []),
+        say("finish", score=3, rationale="x", context_notes="a pun"),
+        judge=Rate(order="given", tools=form, turns=turns),
+    )
+    assert found[0].rating == 3
+    assert "arguments_ignored" in found[0].flags
+    assert "tool_failed" not in found[0].flags
+    assert [q.text for q in ask.asked[1].quoted if q.name == "notes"] == ["a pun"]
+
+
+@pytest.mark.parametrize(("moves", "suggested"), [("guarded", 3), ("paper", 3), ("code", 4)])
+async def test_an_equal_anchor_costs_no_call(moves: Any, suggested: float) -> None:
+    anchors = {"low_anchor": "Take it.", "high_anchor": THREE["A"]}
+    found, ask = await judged(
+        act("evaluate"),
+        rated(3, 0.5),
+        act("compare", tentative_score=3, context_notes="", **anchors),
+        finish(3),
+        judge=Rate(order="given", moves=moves),
+    )
+    said = json.loads(results(ask, -1))
+    assert (said["outcome"], said["suggested_score"], said["analyses"]) == ("tie-tie", suggested, [])
+    assert found[0].flags == ("identical",)
+    assert roles(ask) == ["core", "evaluation", "core", "core"]
 
 
 async def test_a_model_whose_server_refuses_is_not_asked_for_another_turn() -> None:
@@ -559,7 +627,6 @@ async def test_the_xml_form_does_the_same() -> None:
         ("So.\n<tool_call>evaluate<arg_key>instruction</arg_key></tool_call>", "parse"),
         ("So.\n<tool_call>\n</tool_call>", "parse"),
         ("So.\n<tool_call>grade</tool_call>", "schema"),
-        (spelled("evaluate", more="x").text, "schema"),
         (spelled("finish", score="९", rationale="x").text, "range"),
         (spelled("finish", score="1e1", rationale="x").text, "range"),
         (spelled("finish", score="nan", rationale="x").text, "range"),
@@ -761,6 +828,23 @@ async def test_another_scale_has_its_own_protocol_and_anchors() -> None:
 async def test_reasons_are_given_in_the_language_that_is_wanted() -> None:
     _, ask = await judged(act("evaluate"), rated(3), finish(3), judge=Rate(explain_in="de"))
     assert "in German" in ask.asked[0].words
+
+
+async def test_what_is_asked_can_be_done() -> None:
+    """A gap that nobody can close ends no work, and meaning is not weighed by a second rule behind it."""
+    _, ask = await judged(
+        act("evaluate"),
+        rated(3, 0.5),
+        act("compare", tentative_score=3, context_notes="", **ANCHORS),
+        verdict("A"),
+        verdict("B"),
+        finish(3),
+    )
+    core, comparison = ask.asked[0].words, ask.asked[3].words
+    assert "no gap is open" not in core
+    assert "An open gap that nobody can close is no reason to go on." in core
+    assert "lighter errors" not in comparison
+    assert "in words" not in core + comparison
 
 
 def test_tools_that_nothing_describes_are_refused(tmp_path: Any) -> None:

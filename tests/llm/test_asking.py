@@ -12,7 +12,16 @@ from adjudge.core.ask import About, Answer, Message, Quoted, Reply, Sampling, Us
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, ModelError, ServerStopError
 from adjudge.judges._reading import Reading, object_schema
-from adjudge.llm.asking import ASKED_AGAIN, CONFIRM, WRONG, Asker, Quiet, check_reply, is_same_model
+from adjudge.llm.asking import (
+    ASKED_AGAIN,
+    CONFIRM,
+    WRONG,
+    Asker,
+    Quiet,
+    _Question,
+    check_reply,
+    is_same_model,
+)
 from adjudge.llm.model import Identity, Request
 from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.store.call_file import Exchange, run_name, unit_name
@@ -630,6 +639,40 @@ async def test_a_question_that_is_put_again_says_what_was_wrong_and_nothing_of_t
     assert added == (f"\n\n{ASKED_AGAIN.replace('$wrong', WRONG[reason])}",)  # type: ignore[index]
     assert not any("bad" in part or "Katze" in part for part in added)
     assert first.key != second.key
+
+
+@pytest.mark.parametrize("reasons", [("parse", "parse", "parse"), ("parse", "label", "label")])
+async def test_no_request_is_sent_twice(bench: Bench, reasons: tuple[str, ...]) -> None:
+    bench.model.script = lambda request: Reply(text=str(request.again))
+
+    def read(reply: Reply) -> str:
+        if int(reply.text) < len(reasons):
+            raise AnswerError(reasons[int(reply.text)], "")  # type: ignore[arg-type]
+        return reply.text
+
+    unit = bench.asker().for_unit(make_subject())
+    await unit([Message("user", ("Judge.",))], about=ABOUT, read=read, attempts=4)
+    sent = [request.messages for request in bench.model.requests]
+    assert len(sent) == len(set(sent)) == 4
+    assert str(sent[-1][-1].parts[-1]).endswith("This is attempt 4.")
+
+
+async def test_a_third_answer_of_an_earlier_version_is_not_paid_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.model.script = lambda request: Reply(text="good" if request.again == 2 else "bad")
+    put_again = _Question._put_again
+
+    def in_the_same_words(question: _Question, request: Request, reason: Any) -> Request:
+        question._wrong = None
+        return put_again(question, request, reason)
+
+    for how in (in_the_same_words, put_again):
+        monkeypatch.setattr(_Question, "_put_again", how)
+        unit = bench.asker().for_unit(make_subject())
+        await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"), attempts=3)
+        bench.store.began_empty = False
+    assert len(bench.model.requests) == 3
 
 
 async def test_the_words_of_papers_are_repeated_as_they_are(bench: Bench) -> None:

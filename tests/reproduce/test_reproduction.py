@@ -481,6 +481,23 @@ def test_the_domains_of_rate_are_lines_of_the_files(tmp_path: Path) -> None:
         assert found[table, "RATE (Ours)", "meta"].reason.startswith("wanted: ")
 
 
+def test_the_domains_of_the_paper_overlap_by_a_line(tmp_path: Path) -> None:
+    folder = tmp_path / "RATE/meta_eval/workspace"
+    lines = {
+        "zh-en": {"Table 9": (1, 96), "Table 10": (183, 289), "Table 11": (96, 183)},
+        "en-zh": {"Table 9": (1, 93), "Table 10": (201, 285), "Table 11": (93, 201)},
+    }
+    for lp, count in (("zh-en", 398), ("en-zh", 355)):
+        write_ment(folder, lp, 0.01, lines=count)
+    found = reproduction_cells(reproduce("rate", tmp_path).cells)
+    for lp, tables in lines.items():
+        for table, (first, last) in tables.items():
+            reason = found[table, "RATE (Ours)", f"{lp} seg r"].reason
+            assert "overlap by a line" in reason
+            assert reason.endswith(f"gives {printed(100 * seg_pearson(folder, lp, first, last), '0.0')}")
+            assert "overlap by a line" in found[table, "RATE (Ours)", "meta"].reason
+
+
 def test_himate_is_one_system_and_runs_are_read_as_score_files_are(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "wmt22", "zh-en")
     (folder / "system-outputs/zh-en/A.txt").rename(folder / "system-outputs/zh-en/HuaweiTSC.txt")

@@ -272,7 +272,7 @@ class Ask(Protocol):
             attempts: how often an unreadable answer may be asked for, the first time included.
             schema: JSON schema of the answer, for models that can be held to one.
             sampling: how the reply is drawn.
-            tools: what the model may ask for; `read` then looks at `Reply.calls` too.
+            tools: what the model may ask for; `read` then looks at `Reply.calls` too, which may name others.
 
         Raises:
             AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.

@@ -1,4 +1,4 @@
-"""Judges by name. Each is one file named after its method; a package of its own may bring more.
+"""Judges by name. Each is a module or package named after its method; a package of its own may bring more.
 
 `adjudge.judges.GembaMqm(profile="paper")` makes one in Python, `load_judge("gemba-mqm")` from a command line.
 """

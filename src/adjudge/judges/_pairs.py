@@ -367,7 +367,7 @@ class Comparison:
     def messages(self, subject: Subject) -> list[Message]:
         """The criterion and the form, which all pairs share, then the texts."""
         code = self.settings.explain_in
-        language = "in words" if code is None else f"in {language_name(code)}"
+        language = "" if code is None else f" in {language_name(code)}"
         shape = json.dumps(dict.fromkeys(self.criterion.aspects, "...") or "...", ensure_ascii=False)
         system = self.prompts.message(
             "system",

@@ -253,13 +253,11 @@ def load_prompts(
 
     Raises:
         UsageError: no such folder, an empty one, or a file in it that the judge does not have: most likely
-            misspelt; or worked examples that are none.
+            misspelt; a file that is nowhere; or worked examples that are none.
     """
     ours = {**_packaged(_SHARED), **_packaged(_SHARED, package), **_packaged(judge, package)}
-    if folder is None:
-        return Prompts(texts={name: ours[name] for name in names})
-    theirs = _folder(folder)
-    if not theirs:
+    theirs = {} if folder is None else _folder(folder)
+    if folder is not None and not theirs:
         raise UsageError(f"{folder} holds no prompts; this judge's files are {', '.join(sorted(ours))}")
     adapter = theirs.pop(ADAPTER, None)
     if adapter is not None:
@@ -269,6 +267,9 @@ def load_prompts(
         raise UsageError(
             f"{folder} has {', '.join(unknown)}; this judge's files are {', '.join(sorted(ours))}"
         )
+    names = tuple(names)
+    if missing := [name for name in names if name not in ours and name not in theirs]:
+        raise UsageError(f"package {package!r} has no file prompts/{judge}/{missing[0]}")
     texts = {name: theirs[name] if name in theirs else ours[name] for name in names}
     prompts = Prompts(texts=texts if adapter is None else {**texts, ADAPTER: adapter})
     for name in theirs.keys() & prompts.texts.keys():
@@ -379,7 +380,8 @@ def paragraphs(pieces: Iterable[Parts]) -> Parts:
 @cache  # a run makes its judge twice: a signature says how it differs from the default
 def _packaged(folder: str, package: str = __package__) -> Mapping[str, str]:
     found = files(package).joinpath("prompts", folder)
-    return {file.name: file.read_text(encoding="utf-8") for file in found.iterdir() if file.is_file()}
+    there = found.iterdir() if found.is_dir() else ()
+    return {file.name: file.read_text(encoding="utf-8") for file in there if file.is_file()}
 
 
 def _folder(folder: Path) -> dict[str, str]:

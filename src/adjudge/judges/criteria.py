@@ -118,7 +118,7 @@ class Criteria(Prompted):
             f"system{self._kind}",
             **language_names(subject.lp),
             markers=files.piece("markers"),
-            language="in words" if self.explain_in is None else f"in {language_name(self.explain_in)}",
+            language="" if self.explain_in is None else f" in {language_name(self.explain_in)}",
         )
         texts = render_texts(files, subject, with_reference=self.with_reference)
         asked = files.piece("criterion", criterion=Quoted("criterion", criterion.text))

@@ -104,20 +104,6 @@ def check_reply(reply: Reply, model: str, served: str | None) -> None:
     raise AnswerError("empty", "the reply has no text")
 
 
-def check_calls(reply: Reply, tools: Iterable[Tool]) -> None:
-    """Refuse a call of a tool that was not offered.
-
-    Raises:
-        AnswerError: schema.
-    """
-    names = {tool.name for tool in tools}
-    for call in reply.calls:
-        if call.name not in names:
-            raise AnswerError(
-                "schema", f"no tool {call.name[:_SHOWN]!r} was offered; there is {sorted(names)}"
-            )
-
-
 def cut_error(reply: Reply, tokens: int) -> AnswerError:
     """Why a reply that was cut is none: it may have been thinking to the end."""
     if has_only_thought(reply):
@@ -710,7 +696,9 @@ class _Question:
         self._model = model
         self._log = log
         self._limits = limits
-        self._digest = self._first = digest
+        self._digest = digest
+        self._earlier: list[bytes] = []
+        self._wrong: FailureReason | None = None
         self._asked = 0
 
     async def ask(self, request: Request, read: Callable[[Reply], T], attempts: int) -> Answer[T]:
@@ -779,12 +767,16 @@ class _Question:
         if not self._asker.explains or wrong is None:
             return request
         words = ASKED_AGAIN.replace("$wrong", wrong)
+        if reason == self._wrong:  # the same words would bring the same reply
+            words = f"{words} This is attempt {request.again + 1}."
+        self._wrong = reason
         *before, last = request.messages
         if last.role == "user":
             messages = (*before, replace(last, parts=(*last.parts, f"\n\n{words}")))
         else:
             messages = (*request.messages, Message("user", (words,)))
         explained = request.but(messages=messages)
+        self._earlier.append(self._digest)
         self._digest = question_digest(self._model.identity, explained)
         return explained
 
@@ -843,13 +835,12 @@ class _Question:
         """The key of a request, and the stored reply; each key is looked for once, since a store counts.
 
         Other keys are those under which earlier versions stored the same question: they asked again in the
-        same words, and sent no schema to a server of one's own.
+        same words, a third time in those of the second, and sent no schema to a server of one's own.
         """
         identity = self._model.identity
         keys = [call_key(identity, request, self._digest)]
         if not self._asker.store.began_empty:
-            if self._digest != self._first:
-                keys.append(call_key(identity, request, self._first))
+            keys += [call_key(identity, request, digest) for digest in self._earlier]
             if (earlier := identity.earlier) is not None:
                 keys.append(call_key(earlier, request))
         for key in keys:
@@ -883,7 +874,6 @@ class _Question:
             self._log.served.add(reply.model)
         try:
             self._asker.check(self._model, reply)
-            check_calls(reply, request.tools)
             value = read(self._asker.adapted(request.about, reply))
         except AnswerError as error:
             self._refuse(use, error)

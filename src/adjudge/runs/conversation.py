@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, TypeVar
@@ -18,7 +19,7 @@ import orjson
 from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool, ToolCall
 from adjudge.core.judge import Judge
 from adjudge.core.segment import Segment, Subject
-from adjudge.errors import AnswerError
+from adjudge.errors import AnswerError, ModelError
 from adjudge.llm.model import Model, Request, mark_of, render_message
 from adjudge.llm.money import PriceTable, read_prices, render_price
 from adjudge.llm.remote import query_message, search_reply
@@ -53,18 +54,20 @@ class _Recorder:
     ) -> Answer[T]:
         del attempts
         said = tuple(messages)
-        reply = await self._model.reply(
-            Request(messages=said, about=about, schema=schema, sampling=sampling, tools=tuple(tools))
-        )
         stored = StoredRequest(model={}, messages=said, sampling=sampling, schema=schema, tools=tuple(tools))
-        place = len(self.exchanges)
-        self.exchanges.append(Exchange(use=Use(b"", about.stage, about.role), request=stored, reply=reply))
+        place, use = len(self.exchanges), Use(b"", about.stage, about.role)
+        self.exchanges.append(Exchange(use=use, request=stored, reply=None))
         try:
-            return Answer(value=read(reply), reply=reply)
-        except AnswerError as error:
-            use = Use(b"", about.stage, about.role, error.reason, error.detail)
+            reply = await self._model.reply(
+                Request(messages=said, about=about, schema=schema, sampling=sampling, tools=tuple(tools))
+            )
             self.exchanges[place] = Exchange(use=use, request=stored, reply=reply)
-            raise
+            return Answer(value=read(reply), reply=reply)
+        except (AnswerError, ModelError) as error:
+            why = error if isinstance(error, AnswerError) else AnswerError("missing", str(error))
+            use = replace(use, reason=why.reason, detail=why.detail)
+            self.exchanges[place] = replace(self.exchanges[place], use=use)
+            raise why from None
 
     async def search(self, query: Query) -> tuple[Snippet, ...]:
         """Look nothing up; see `core.ask.SearchEngine`."""
@@ -75,7 +78,10 @@ class _Recorder:
 
 
 async def rehearse(judge: Judge, subject: Subject, model: Model) -> list[Exchange]:
-    """Every question that a judge puts about one subject, with the answers of the embedded model."""
+    """Every question that a judge puts about one subject, with the answers of the embedded model.
+
+    A question that the model cannot answer is the last that depends on no other answer.
+    """
     ask = _Recorder(model)
     with suppress(AnswerError):  # the last exchange says so
         await judge_subject(judge, subject, ask, ask)

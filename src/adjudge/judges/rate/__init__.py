@@ -17,10 +17,11 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
             the order of systems nor on which of them are there.
          4. A score needs an evaluation that succeeded: finishing before is refused, and without one the
             judgement has failed. After ten turns one reply must finish, as in the paper; then it has failed.
-         5. A reply that is no action uses up its turn, and the agent is told so, as in the code. If a model
-            declines, or its reply was cut, there is no judgement. A tool that fails (no reply, an unreadable
-            one, an engine that is away) is an error result of its turn, flagged `tool_failed`; the paper
-            names it as its limitation that the evaluation starts anew.
+         5. A reply that is no action uses up its turn, as in the code, and the agent is shown what is wrong
+            in it. Arguments that a tool does not take are ignored, as in the code (`arguments_ignored`). If a
+            model declines, or its reply was cut, there is no judgement. A tool that fails (no reply, an
+            unreadable one, an engine that is away) is an error result of its turn, flagged `tool_failed`; the
+            paper names it as its limitation that the evaluation starts anew.
             The result is the same whatever the reason, so that a stored run repeats.
          6. A comparison that is refused or cannot be read is such a failure and leaves the score as it is,
             flagged `comparison_failed` and, with the reason, `comparison_failed@refused`; the code takes it
@@ -28,7 +29,8 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
             anchor with a higher score leaves it as it is, as winning over one with a lower score does (moves
             guarded; ours, after the code, which so keeps a 3 that loses to an ideal 4). Profile paper has the
             paper's (moves=paper). Profile code moves from the anchor's score, and only from its wrong side
-            (moves=code). Of two anchors equally near the lower one is taken.
+            (moves=code). Of two anchors equally near the lower one is taken. An anchor that is the same
+            text is equal, and nobody is asked, flagged `identical`.
          7. The rules that can be kept are kept, not only told: a query is put once for a source, a score
             compared once, synthetic anchors are taken with the first comparison of a source and fill the
             scores that no finished translation has. The code tells the model, and believes it.
@@ -77,6 +79,7 @@ from adjudge.judges.rate.agents import (
     ScaleName,
     Searching,
     Team,
+    WrongCallError,
     compare,
     end_message,
     evaluate,
@@ -189,14 +192,18 @@ class Core:
                 try:
                     action, reply = await self._act(messages, state, tools, attempts=1)
                 except AnswerError as error:
-                    state = self._unusable(state, error)
-                    messages.append(Message("user", (self.team.errors["unusable"],)))
+                    state, told = self._unusable(state, error), self.team.errors["unusable"]
+                    if isinstance(error, WrongCallError):
+                        problem = Quoted("problem", error.detail)
+                        messages += result_messages(self.team, error.reply, f"{told}\n", problem)
+                    else:
+                        messages.append(Message("user", (told,)))
                     continue
-                state = replace(state, steps=(*state.steps, action.tool))
+                state = replace(state, steps=(*state.steps, action.tool), flags=_with(state, *action.flags))
                 if action.tool == self._end and self._may_end(state):
                     return Ended(action, state)
                 result, state = await self._carry_out(action, state)
-                messages += result_messages(self.team, action, reply, result)
+                messages += result_messages(self.team, reply, result, tool=action.tool)
             return await self._end_now(messages, state, tools)
         except NoToolsError:
             raise
@@ -220,7 +227,8 @@ class Core:
             raise state.error or AnswerError("no_answer", f"no evaluation within {self.team.turns} turns")
         last = [tool for tool in tools if tool.name == self._end]
         action, _ = await self._act([*messages, end_message(self.team, self._end)], state, last)
-        return Ended(action, replace(state, steps=(*state.steps, action.tool), flags=_with(state, FORCED)))
+        flags = _with(state, FORCED, *action.flags)
+        return Ended(action, replace(state, steps=(*state.steps, action.tool), flags=flags))
 
     async def _act(
         self, messages: Sequence[Message], state: State, tools: Sequence[Tool], *, attempts: int = 2
@@ -539,7 +547,7 @@ class Rate(Prompted):
             is_constrained=self.profile == "recommended",
             has_search=self.search != NO_ENGINE and self.without not in {"search", "both"},
             has_compare=self.without not in {"compare", "both"},
-            language="" if self.explain_in is None else language_name(self.explain_in),
+            language="" if self.explain_in is None else f" in {language_name(self.explain_in)}",
             turns=self.turns,
         )
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Final, Literal
 
-from adjudge.core.ask import About, Ask, Message, Query, Quoted, Reply, SearchEngine, Snippet, Tool, ToolCall
+from adjudge.core.ask import About, Ask, Message, Query, Quoted, Reply, SearchEngine, Snippet, Tool
 from adjudge.core.protocol import is_number
 from adjudge.core.record import Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._pairs import VERDICTS, read_compared
+from adjudge.judges._pairs import IDENTICAL, VERDICTS, is_identical, read_compared
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Part,
@@ -83,7 +83,7 @@ FILES: Final = (
 
 _ERRORS: Final = frozenset(
     {"one_tool", "evaluate_first", "search_again", "search_failed", "evaluate_failed"}
-    | {"compare_again", "compare_failed", "anchors_needed"}
+    | {"compare_again", "compare_failed", "anchors_needed", "unusable"}
 )
 """What a turn can come to that has no result."""
 
@@ -133,7 +133,7 @@ class Team:
         is_constrained: whether answers are held to a schema where a model can be.
         has_search: whether there is a search engine and it is used.
         has_compare: whether translations are compared.
-        language: of rationales, as prompts name it; empty for any.
+        language: of rationales, as " in German"; empty for any.
         turns: of the core agent, before it is told to finish.
 
     Raises:
@@ -226,6 +226,8 @@ _OPTIONAL: Final = {
 }
 _MAY_BE_EMPTY: Final = _OPTIONAL | {("compare", "context_notes"), ("prepare", "context_notes")}
 _THOUGHT: Final = "thought"
+IGNORED: Final = "arguments_ignored"
+"""Flag of a judgement on whose way a tool was called with arguments that it does not take."""
 
 _CALL: Final = re.compile(r"<tool_call>(?P<body>.*?)</tool_call>", re.DOTALL)
 _NAME: Final = re.compile(r"\s*(?P<name>[a-z_]+)\s*")
@@ -242,18 +244,24 @@ class Action:
     Args:
         tool: which.
         arguments: texts and numbers, as the tool wants them; optional ones may be missing.
-        call: as the model made it; None in the XML form.
-        others: further calls of the same reply, which are not carried out.
+        flags: how the call was read.
     """
 
     tool: str
     arguments: Mapping[str, Any]
-    call: ToolCall | None = None
-    others: tuple[ToolCall, ...] = ()
+    flags: tuple[str, ...] = ()
 
     def text(self, name: str) -> str:
         """An argument that is text; empty where it is missing."""
         return str(self.arguments.get(name, "")).strip()
+
+
+class WrongCallError(AnswerError):
+    """A reply that is no action, which the agent is shown with what is wrong in it."""
+
+    def __init__(self, reply: Reply, error: AnswerError) -> None:
+        super().__init__(error.reason, error.detail)
+        self.reply = reply
 
 
 def make_tools(team: Team, names: Sequence[str], *, with_anchors: bool) -> tuple[Tool, ...]:
@@ -322,10 +330,16 @@ def read_action(
         judged: texts that it was shown; a call that is copied from one of them is none of its own.
 
     Raises:
-        AnswerError: no call, several of which one ends the work, or one that is not as its tool wants it.
+        WrongCallError: no call, several of which one ends the work, or one that is not as its tool wants it.
     """
-    if not is_native:
-        return _read_xml(reply, tools, scale, judged)
+    try:
+        read = _read_native(reply) if is_native else _read_xml(reply, judged)
+        return _checked(*read, tools, scale)
+    except AnswerError as error:
+        raise WrongCallError(reply, error) from error
+
+
+def _read_native(reply: Reply) -> tuple[str, Mapping[str, Any]]:
     if not reply.calls:
         raise AnswerError("parse", f"wanted a tool call, got {shown(Reading(reply).text)}")
     distinct = {json.dumps([c.name, dict(c.arguments)], sort_keys=True, default=repr): c for c in reply.calls}
@@ -336,11 +350,10 @@ def read_action(
     arguments = dict(first.arguments)
     if not (_has_words(arguments.pop(_THOUGHT, "")) or _has_words(reply.text) or _has_words(reply.reasoning)):
         raise AnswerError("schema", f"{first.name} was called without any reasoning")
-    action = _checked(first.name, arguments, tools, scale)
-    return Action(tool=action.tool, arguments=action.arguments, call=first, others=reply.calls[1:])
+    return first.name, arguments
 
 
-def _read_xml(reply: Reply, tools: Sequence[Tool], scale: Scale, judged: tuple[str, ...]) -> Action:
+def _read_xml(reply: Reply, judged: tuple[str, ...]) -> tuple[str, Mapping[str, Any]]:
     """The call must be the only one and stand at the end; what is quoted from a text is none."""
     reading = Reading(reply, judged)
     text = reading.text
@@ -357,8 +370,7 @@ def _read_xml(reply: Reply, tools: Sequence[Tool], scale: Scale, judged: tuple[s
         raise AnswerError("schema", "a tool was called without any reasoning")
     name, arguments = _read_body(call["body"])
     kinds = _ARGUMENTS.get(name, {})
-    read = {key: _spelled(value, kinds.get(key, "text")) for key, value in arguments.items()}
-    return _checked(name, read, tools, scale)
+    return name, {key: _spelled(value, kinds.get(key, "text")) for key, value in arguments.items()}
 
 
 def _spelled(text: str, kind: Kind) -> object:
@@ -386,17 +398,15 @@ def _read_body(body: str) -> tuple[str, dict[str, str]]:
 
 
 def _checked(name: str, arguments: Mapping[str, Any], tools: Sequence[Tool], scale: Scale) -> Action:
-    """A call with arguments that its tool takes."""
+    """A call with the arguments that its tool takes; others are ignored."""
     tool = next((tool for tool in tools if tool.name == name), None)
     if tool is None:
         raise AnswerError("schema", f"no tool {shown(name)} was offered; there is {[t.name for t in tools]}")
     known: Any = tool.parameters
-    missing = [key for key in known["required"] if key not in arguments and key != _THOUGHT]
-    unknown = sorted(arguments.keys() - known["properties"].keys())
-    if missing or unknown:
-        what = f"must have {missing[0]}" if missing else f"has no {shown(unknown[0])}"
-        raise AnswerError("schema", f"{name} {what}")
-    return Action(tool=name, arguments={k: _value((name, k), v, scale) for k, v in arguments.items()})
+    if missing := [key for key in known["required"] if key not in arguments and key != _THOUGHT]:
+        raise AnswerError("schema", f"{name} must have {missing[0]}")
+    taken = {k: _value((name, k), v, scale) for k, v in arguments.items() if k in known["properties"]}
+    return Action(tool=name, arguments=taken, flags=(IGNORED,) if len(taken) < len(arguments) else ())
 
 
 def _value(place: tuple[str, str], value: object, scale: Scale) -> object:
@@ -553,7 +563,7 @@ def _evaluation(team: Team, *, is_frozen: bool) -> Iterator[tuple[str, dict[str,
             yield "rules_anchors", _anchors(team)
     yield (
         "rules_finish",
-        {"turns": str(team.turns), "language": f"in {team.language}" if team.language else "in words"},
+        {"turns": str(team.turns), "language": team.language},
     )
 
 
@@ -579,19 +589,23 @@ def task_message(team: Team, subject: Subject, memory: Memory, *, is_preparing: 
     return prompts.message("user", "task", texts=render_texts(prompts, subject), memory=known)
 
 
-def result_messages(team: Team, action: Action, reply: Reply, result: Quoted | str) -> Iterator[Message]:
-    """The reply as it came, and what became of it; calls beside the first were not carried out."""
+def result_messages(team: Team, reply: Reply, *result: Part, tool: str = "") -> Iterator[Message]:
+    """The reply as it came, and what became of it; calls beside the first were not carried out.
+
+    Args:
+        team: whose words they are.
+        reply: of the core agent.
+        result: of its tool, or what is wrong with the reply.
+        tool: that was called; empty where the reply is no action.
+    """
     yield Message("assistant", (reply.text,) if reply.text else (), reply.calls)
-    if action.call is None:
-        yield team.prompts.message("user", "result", tool=action.tool, result=_said(result))
-        return
-    yield Message("tool", _said(result), (action.call,))
-    for other in action.others:
-        yield Message("tool", (team.errors["one_tool"],), (other,))
-
-
-def _said(result: Quoted | str) -> Parts:
-    return joined((result,))
+    if not reply.calls:
+        told = joined(result)
+        yield (
+            team.prompts.message("user", "result", tool=tool, result=told) if tool else Message("user", told)
+        )
+    for place, call in enumerate(reply.calls):
+        yield Message("tool", (team.errors["one_tool"],) if place and tool else joined(result), (call,))
 
 
 def end_message(team: Team, tool: str) -> Message:
@@ -627,14 +641,14 @@ class Calibration:
         anchor: score of the anchor.
         outcomes: of the translation, it first and then the anchor first.
         suggested: score.
-        analyses: of both orders.
+        analyses: of both orders; none where both texts are one.
         flags: how both answers were read.
     """
 
     anchor: float
     outcomes: tuple[Outcome, Outcome]
     suggested: float
-    analyses: tuple[str, str]
+    analyses: tuple[str, ...]
     flags: tuple[str, ...] = ()
 
     def render(self) -> str:
@@ -674,7 +688,7 @@ def move(
 async def compare(  # noqa: PLR0913 (what the agent is given)
     team: Team, subject: Subject, ask: Ask, stage: str, *, anchor: Anchor, tentative: float, notes: str
 ) -> Calibration:
-    """Compare a translation with an anchor, in both orders.
+    """Compare a translation with an anchor, in both orders; nobody is asked where both are one text.
 
     Raises:
         AnswerError: one order has no readable answer: that is no tie.
@@ -685,7 +699,11 @@ async def compare(  # noqa: PLR0913 (what the agent is given)
         replace(subject, segment=segment, systems=systems, context=())
         for systems in ((_CANDIDATE, _ANCHOR), (_ANCHOR, _CANDIDATE))
     ]
-    first, second = await asyncio.gather(*(_put(team, order, ask, stage, notes) for order in orders))
+    if is_identical(orders[0]):
+        read: list[Read | AnswerError] = [("E", "", (IDENTICAL,))] * 2
+    else:
+        read = await asyncio.gather(*(_put(team, order, ask, stage, notes) for order in orders))
+    first, second = read
     if isinstance(first, AnswerError):
         raise first
     if isinstance(second, AnswerError):
@@ -695,15 +713,17 @@ async def compare(  # noqa: PLR0913 (what the agent is given)
         anchor=anchor.score,
         outcomes=outcomes,
         suggested=move(tentative, anchor.score, outcomes, team.scale, team.moves),
-        analyses=(first[1], second[1]),
+        analyses=tuple(analysis for analysis in (first[1], second[1]) if analysis),
         flags=(*first[2], *second[2]),
     )
 
 
-async def _put(
-    team: Team, order: Subject, ask: Ask, stage: str, notes: str
-) -> tuple[Verdict, str, tuple[str, ...]] | AnswerError:
-    """Verdict, analysis and flags of one order; both orders are waited for, in any timing."""
+Read = tuple[Verdict, str, tuple[str, ...]]
+"""Verdict, analysis and flags of one order."""
+
+
+async def _put(team: Team, order: Subject, ask: Ask, stage: str, notes: str) -> Read | AnswerError:
+    """What one order comes to; both orders are waited for, in any timing."""
     verdict = {"type": "string", "enum": list(VERDICTS)}
     answer = await or_error(
         ask(
@@ -724,13 +744,13 @@ def messages(team: Team, order: Subject, notes: str) -> list[Message]:
         "compare",
         **language_names(order.lp),
         markers=prompts.piece("markers"),
-        form=prompts.piece("verdict_json", analysis='"..."', language="in words"),
+        form=prompts.piece("verdict_json", analysis='"..."', language=""),
     )
     texts = render_pair(prompts, order)
     return [system, prompts.message("user", "compare_task", texts=texts, notes=notes_part(notes))]
 
 
-def _read(reply: Reply, *, subject: Subject) -> tuple[Verdict, str, tuple[str, ...]]:
+def _read(reply: Reply, *, subject: Subject) -> Read:
     return read_compared(reply, (subject.source, *subject.segment.translations.values()))
 
 
