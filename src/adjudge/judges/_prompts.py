@@ -262,14 +262,16 @@ def load_prompts(
     adapter = theirs.pop(ADAPTER, None)
     if adapter is not None:
         read_adapter(adapter, str(folder))  # what is wrong with it is said before anything is asked
-    known = {name for name in theirs if name in ours or (free is not None and name.startswith(free))}
-    if unknown := sorted(theirs.keys() - known):
+    unknown = theirs.keys() - ours.keys()
+    if unknown and free is not None:
+        unknown = {name for name in unknown if not name.startswith(free)}
+    if unknown:
         raise UsageError(
-            f"{folder} has {', '.join(unknown)}; this judge's files are {', '.join(sorted(ours))}"
+            f"{folder} has {', '.join(sorted(unknown))}; this judge's files are {', '.join(sorted(ours))}"
         )
     names = tuple(names)
-    if missing := [name for name in names if name not in ours and name not in theirs]:
-        raise UsageError(f"package {package!r} has no file prompts/{judge}/{missing[0]}")
+    if missing := {*names} - ours.keys() - theirs.keys():
+        raise UsageError(f"package {package!r} has no file prompts/{judge}/{min(missing)}")
     texts = {name: theirs[name] if name in theirs else ours[name] for name in names}
     prompts = Prompts(texts=texts if adapter is None else {**texts, ADAPTER: adapter})
     for name in theirs.keys() & prompts.texts.keys():
