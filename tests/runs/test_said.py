@@ -1,17 +1,23 @@
 """What a run says before it begins: what is odd, what is missing, and what changed since."""
 
+import asyncio
 from dataclasses import replace
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adjudge.analysis.blindness import why_unfit
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.runs import units
-from adjudge.runs.run import run
+from adjudge.runs.job import prepare
+from adjudge.runs.run import execute, run
 from adjudge.runs.units import load_annotator, plan_units
+from adjudge.store.run_directory import read_run
 from tests.cli.calling import Asked
+from tests.faults.server import Fault, body, envelope, running
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
 XLIFF = """<?xml version="1.0"?>
@@ -125,3 +131,27 @@ def test_a_price_that_is_not_known_is_not_paid_in_all(
 def test_nothing_is_sent_by_a_run_that_is_to_send_nothing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"adjudge\.forecast"):
         run(Lengths(), small_set(1), out=tmp_path / "run", dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("fingerprints", "is_said"), [(("fp_a",), False), (("fp_a", "fp_b"), True), (("",), False)]
+)
+def test_fingerprints_of_the_server_are_kept_and_a_change_is_said(
+    tmp_path: Path, fingerprints: tuple[str, ...], is_said: bool
+) -> None:
+    def play(number: int) -> Fault:
+        about = {"system_fingerprint": fingerprints[number * 2 // 12 % len(fingerprints)]}
+        return body(envelope('{"rating": 87}') | about)
+
+    with running() as server:
+        server.play = play
+        options: Any = {"base_url": server.url, "model": "mock"}
+        test_set = small_set(12)
+        run("gemba-da", test_set, out=tmp_path / "run", **options)
+        asked = len(server.log)
+        outcome = asyncio.run(execute(prepare("gemba-da", test_set, out=tmp_path / "run", **options)))
+        assert len(server.log) == asked
+    assert any("2 fingerprints of itself (fp_a, fp_b)" in note for note in outcome.notes) == is_said
+    served = ",".join(f"#{name}" for name in fingerprints if name)
+    assert outcome.info.signature.fields.get("served", "") == served
+    assert not any("more than one model" in reason for reason in why_unfit(read_run(tmp_path / "run")))

@@ -66,7 +66,7 @@ def _of_replies(run: Run, asked: Sequence[Record]) -> Iterator[str]:
     confirmed = sum("confirmed" in record.flags for record in judged)
     if len(judged) >= LEAST and confirmed > MOST_DOUBTED * len(judged):
         yield f"{confirmed:,} of {count(len(judged), 'answer')} had words beside them"
-    served = run.info.signature.fields.get("served", "").split(",")
+    served = [n for n in run.info.signature.fields.get("served", "").split(",") if not n.startswith("#")]
     if len(served) > 1:
         yield f"more than one model answered ({', '.join(served)})"
     quoted = [s for r in judged if isinstance(r, Annotation) for s in r.spans if s.text]

@@ -189,6 +189,7 @@ class Reply:
         calls: tools that the model asks for, where any were offered; the text may then be empty.
         way: how it is read; see `Way`.
         is_last: whether nothing more is asked where an error quotes words that stand nowhere.
+        fingerprint: name that the server gave for the state that it was in (`system_fingerprint`), if any.
     """
 
     text: str
@@ -200,6 +201,7 @@ class Reply:
     calls: tuple[ToolCall, ...] = ()
     way: Way = "strict"
     is_last: bool = True
+    fingerprint: str = ""
 
 
 class WordsBesideError(AnswerError):

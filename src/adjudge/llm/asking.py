@@ -230,7 +230,8 @@ class Trail(NamedTuple):
         calls: of models and search engines, those that brought nothing included.
         answered: calls of models that brought an answer, stored or paid.
         roles: that asked a model.
-        served: names that servers gave themselves, where they are not the names asked for.
+        served: names that servers gave themselves, where they are not the names asked for; after a # the
+            fingerprints that they gave.
         unfound: whether it went on without the results of a query.
     """
 
@@ -249,7 +250,8 @@ class Tally:
         asked: calls put to a model.
         from_store: calls that were answered before.
         usage: tokens of the calls that were asked.
-        served: names that servers gave themselves, where they are not the names asked for.
+        served: names that servers gave themselves, where they are not the names asked for; after a # the
+            fingerprints that they gave.
         roles: roles that asked.
         searched: queries that were put to a search engine.
         unfound: queries that a unit of work needed and has no results of, by the reason.
@@ -872,6 +874,8 @@ class _Question:
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
         if reply.model not in {"", self._model.identity.model, self._model.name}:
             self._log.served.add(reply.model)
+        if reply.fingerprint:
+            self._log.served.add(f"#{reply.fingerprint}")
         try:
             self._asker.check(self._model, reply)
             value = read(self._asker.adapted(request.about, reply))

@@ -348,7 +348,7 @@ def read_words(text: str, redactor: Redactor) -> str:
 
 
 def read_model(value: object, redactor: Redactor) -> str:
-    """The name of the model that answered; empty where the server does not say it."""
+    """The name, or the fingerprint, of the model that answered; empty where the server does not say it."""
     return read_words(value, redactor) if isinstance(value, str) else ""
 
 

@@ -94,6 +94,7 @@ def read_envelope(
     return Reply(
         text=text,
         model=read_model(value.get("model"), redactor),
+        fingerprint=read_model(value.get("system_fingerprint"), redactor),
         finish=finish,
         usage=read_usage(value.get("usage"), provider.cached),
         reasoning=read_words(next(apart, thought), redactor),

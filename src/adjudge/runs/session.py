@@ -606,7 +606,7 @@ class JudgeSession(Session):
                     f"{model.name}: the server takes no tools ({model.remote.tools_refused}); "
                     "it was asked in the XML form, as with --set tools=xml"
                 )
-        yield from self._notes_on_alternatives(tally)
+        yield from self._notes_on_envelopes(tally)
         if tally.unfound:  # it is missing in judgements that count as judged
             reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
             yield (
@@ -623,8 +623,13 @@ class JudgeSession(Session):
                 "trust these judgements, run again with another --out and without this --store"
             )
 
-    def _notes_on_alternatives(self, tally: Tally) -> Iterator[str]:
-        """What is to be known of probabilities that are no shares, and of thresholds from such."""
+    def _notes_on_envelopes(self, tally: Tally) -> Iterator[str]:
+        """What came around answers: fingerprints, probabilities that are no shares."""
+        if len(prints := sorted(name[1:] for name in tally.served if name.startswith("#"))) > 1:
+            yield (
+                f"the server named {len(prints)} fingerprints of itself ({', '.join(prints)}): it answers "
+                "from several machines, or the model was replaced during the run"
+            )
         for name in sorted(tally.without_alternatives):
             yield (
                 f"{name}: log-probabilities came without alternatives (the server gives none, or an earlier "

@@ -363,8 +363,9 @@ def reply_to_json(reply: Reply) -> bytes:
     u = reply.usage
     value: dict[str, object] = {"text": reply.text, "model": reply.model, "finish": reply.finish}
     value["usage"] = (u.prompt, u.completion, u.cached, u.reasoning)
-    if reply.reasoning:
-        value["reasoning"] = reply.reasoning
+    for name in ("reasoning", "fingerprint"):
+        if said := getattr(reply, name):
+            value[name] = said
     if reply.logprobs:
         value["logprobs"] = [(t.token, t.logprob) for t in reply.logprobs]
         if any(t.alternatives for t in reply.logprobs):  # earlier versions read what stands beside them
@@ -384,6 +385,7 @@ def reply_from_json(raw: bytes) -> Reply:
         finish=value["finish"],
         usage=usage_of(*value["usage"]),
         reasoning=value.get("reasoning", ""),
+        fingerprint=value.get("fingerprint", ""),
         logprobs=tuple(
             TokenLogprob(token, logprob, tuple(map(tuple, others)))
             for (token, logprob), others in zip(value.get("logprobs", ()), alternatives, strict=False)
