@@ -370,6 +370,7 @@ class LeasedCalls:
         while True:
             before = self._reports()
             renewal = asyncio.ensure_future(self._call("renew", self._worker, before))
+            renewal.add_done_callback(_hear)
             while not (await asyncio.wait([renewal], timeout=_LOOK))[0]:
                 now = self._reports()
                 if any(
@@ -457,6 +458,7 @@ class Loans:
         sending = asyncio.ensure_future(self.call("settle", self.worker, paid, back))
         self._sending.add(sending)
         sending.add_done_callback(self._sending.discard)
+        sending.add_done_callback(_hear)
 
     async def close(self, meter: Meter) -> None:
         """Give back what a meter has left, and wait until all that was told has arrived."""
@@ -548,3 +550,9 @@ class LeasedMeter(Meter):
         self._is_refused = True  # nobody holds anything any more: what all have paid stands against the limit
         self._budget = self._loans.limit
         self._amount, self._tokens = await self._loans.call("paid")
+
+
+def _hear(told: asyncio.Future[object]) -> None:
+    """What the broker could not be told is no error of whoever told it: its death ends the run elsewhere."""
+    if not told.cancelled():
+        told.exception()
