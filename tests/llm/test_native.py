@@ -561,3 +561,11 @@ def test_one_call_that_stands_there_twice_is_one() -> None:
     twice = [function('{"a": 1}'), function('{"a": 1}'), function('{"a": 1}', id_="b"), function("", id_="c")]
     calls = read("openai", chat(twice), make_request(tools=(SEARCH,))).calls
     assert [(call.id, call.arguments) for call in calls] == [("a", {"a": 1}), ("b", {"a": 1}), ("c", {})]
+
+
+def test_words_before_which_a_reply_ends() -> None:
+    asked = make_request(sampling=Sampling(stop=("\n", "END")))
+    assert payload("anthropic", "claude-haiku-4-5", asked)["stop_sequences"] == ["\n", "END"]
+    assert payload("gemini", "gemini-2.5-flash", asked)["generationConfig"]["stopSequences"] == ["\n", "END"]
+    assert payload("openai", "gpt-4o", asked)["stop"] == ["\n", "END"]
+    assert "stop" not in payload("openai", "gpt-4o")

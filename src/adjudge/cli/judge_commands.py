@@ -344,10 +344,11 @@ def show_command(
 
     from adjudge import examples
     from adjudge.formats.read import load
+    from adjudge.judges._prompts import VERBATIM
     from adjudge.llm.model_choice import EMBEDDED, open_model
     from adjudge.llm.providers import Connection
     from adjudge.runs.conversation import exchange_to_json, rehearse, render_exchange
-    from adjudge.runs.units import is_judge, load_annotator, options_of
+    from adjudge.runs.units import adapter_of, is_judge, load_annotator, options_of
 
     with naming_the_nearest(ctx):
         shown = load_annotator(
@@ -373,6 +374,8 @@ def show_command(
         print_result(form, Table(columns=["stage", "role", "reply"], rows=rows), data)
     print_note("\n  ".join(["settings:", *options_of(shown)]))
     print_note(f"prompts: {shown.prompts_digest}")
+    if (adapter := adapter_of(shown)) is not None and adapter.is_verbatim:
+        print_note(VERBATIM)
     print_note(f"nothing was sent; the replies are those of {EMBEDDED}, fixed rules")
 
 

@@ -229,11 +229,13 @@ class Sampling:
         temperature: 0 or more.
         max_tokens: of the reply, thinking included.
         logprobs: whether token log-probabilities are wanted; `try` where an answer without them will do.
+        stop: words before which the reply ends.
     """
 
     temperature: float = 0.0
     max_tokens: int = 2048
     logprobs: Literal[True, False, "try"] = False
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,15 +12,15 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, Final, Literal, NoReturn, cast
 
-from adjudge.core.ask import Message, Quoted, Reply, Role
+from adjudge.core.ask import About, Message, Quoted, Reply, Role, Sampling
 from adjudge.core.judge import Profile
 from adjudge.core.language import canonical_lp, language_name, source_language, target_language
 from adjudge.core.segment import INSTRUCTION, Subject
@@ -30,6 +30,8 @@ from adjudge.judges._reading import shown as in_short
 
 __all__ = [
     "TEXT_FILES",
+    "VERBATIM",
+    "Adapter",
     "Example",
     "Form",
     "Part",
@@ -156,9 +158,11 @@ class Prompts:
 
     Args:
         texts: file name to content.
+        exact: files whose words are sent with their blanks, but for the last end of a line.
     """
 
     texts: Mapping[str, str]
+    exact: frozenset[str] = frozenset()
 
     @cached_property
     def digest(self) -> str:
@@ -176,14 +180,16 @@ class Prompts:
     def piece(self, name: str, **values: Part | Parts) -> Parts:
         """Fill in one file as part of a message."""
         file = f"{name}.md"
+        template = self.texts[file]
+        template = template.removesuffix("\n") if file in self.exact else template.strip()
         if ADAPTER in self.texts:  # whose wording leaves out what it likes
-            asked = Template(self.texts[file]).get_identifiers()
+            asked = Template(template).get_identifiers()
             values = {key: value for key, value in values.items() if key in asked}
         words = {name: value for name, value in values.items() if not isinstance(value, Quoted)}
         if not all(isinstance(value, str) or _is_ours(value) for value in words.values()):
-            return render(self.texts[file], values, where=file)
+            return render(template, values, where=file)
         quoted = tuple([name for name in values if name not in words])
-        parts = _render_words(self.texts[file], tuple(words.items()), quoted, file)
+        parts = _render_words(template, tuple(words.items()), quoted, file)
         return tuple([values[p.name] if isinstance(p, Quoted) else p for p in parts]) if quoted else parts  # type: ignore[misc]
 
     def examples(self, kind: str = "") -> tuple[Example, ...]:
@@ -259,9 +265,11 @@ def load_prompts(
     theirs = {} if folder is None else _folder(folder)
     if folder is not None and not theirs:
         raise UsageError(f"{folder} holds no prompts; this judge's files are {', '.join(sorted(ours))}")
-    adapter = theirs.pop(ADAPTER, None)
-    if adapter is not None:
-        read_adapter(adapter, str(folder))  # what is wrong with it is said before anything is asked
+    adapted, exact = {}, frozenset[str]()
+    if ADAPTER in theirs:  # what is wrong with it is said before anything is asked
+        adapter = read_adapter(theirs, str(folder))
+        adapted = {ADAPTER: theirs.pop(ADAPTER)} | {f"turns/{n}": theirs.pop(n) for n in adapter.files}
+        exact = frozenset(theirs if adapter.is_verbatim else ())
     unknown = theirs.keys() - ours.keys()
     if unknown and free is not None:
         unknown = {name for name in unknown if not name.startswith(free)}
@@ -273,7 +281,7 @@ def load_prompts(
     if missing := {*names} - ours.keys() - theirs.keys():
         raise UsageError(f"package {package!r} has no file prompts/{judge}/{min(missing)}")
     texts = {name: theirs[name] if name in theirs else ours[name] for name in names}
-    prompts = Prompts(texts=texts if adapter is None else {**texts, ADAPTER: adapter})
+    prompts = Prompts(texts={**texts, **adapted}, exact=exact)
     for name in theirs.keys() & prompts.texts.keys():
         if kind := _EXAMPLES.fullmatch(name):
             prompts.examples(kind["kind"])  # what is wrong with them is said before anything is asked
@@ -291,12 +299,16 @@ def render(template: str, values: Mapping[str, Part | Parts], where: str) -> Par
     Raises:
         UsageError: a variable without a value, a value without a variable, or a stray dollar.
     """
-    parts: list[Part] = []
     names, words = _pieces(template, where)
     if values.keys() - _LANGUAGES != set(names) - _LANGUAGES or not set(names) <= values.keys():
         _refuse_values(names, values, where)
-    for before, name in zip(words, names, strict=False):
-        value = values[name]
+    return _filled(words, [values[name] for name in names])
+
+
+def _filled(words: Sequence[str], values: Sequence[Part | Parts]) -> Parts:
+    """Put values between words, of which there is one more."""
+    parts: list[Part] = []
+    for before, value in zip(words, values, strict=False):
         parts.append(before)
         parts.extend(value if isinstance(value, tuple) else (value,))
     return joined([*parts, words[-1]])
@@ -317,7 +329,6 @@ def _refuse_values(names: Sequence[str], values: Mapping[str, Part | Parts], whe
 @lru_cache(maxsize=256)
 def _pieces(template: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Variables of a template, and the words before, between and after them: one more."""
-    template = template.strip()
     names: list[str] = []
     words = [""]
     position = 0
@@ -401,37 +412,77 @@ def _folder(folder: Path) -> dict[str, str]:
 
 ADAPTER: Final = "adapter.toml"
 """For each kind of answer, where its fields stand in a reply; docs/prompts.md."""
+VERBATIM: Final = (
+    "the prompts are sent verbatim: no marks tell the judged texts from them, so that a text can give the "
+    "model orders; a reply that cannot be read is a failure at once"
+)
 
+_TURN: Final = re.compile(r"(?:\A|\n)=== (system|user|assistant) ===(?:\n|\Z)")
+_SAMPLING: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "temperature": lambda value: isinstance(value, int | float) and 0 <= value <= 2,
+    "max_tokens": lambda value: isinstance(value, int) and value > 0,
+    "stop": lambda value: isinstance(value, list) and all(isinstance(word, str) and word for word in value),
+}
 _KINDS: Final = ("text", "number", "truth")
 _FIELD: Final = frozenset({"find", "kind", "values", "default"})
 _LIST: Final = frozenset({"each", "none", "values", "default"})
 _BESIDE: Final = "beside"
-_JSON: Final = frozenset({"key", "rename", "values", "default"})
+_JSON: Final = frozenset({"key", "rename", "values", "default", "entry"})
 
 
+@dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """Turns a reply to somebody else's wording into the JSON object that a judge reads.
+    """Puts questions in somebody else's wording, and turns the reply into the JSON object that a judge reads.
 
     Args:
         rules: what is wanted (`errors`, `rating`, `verdict`, ...) to the fields of its object; each says with
             a pattern where its value stands.
+        is_verbatim: whether judged texts stand in the words as they are, with no marks around them.
+        files: with turns of a conversation, by name.
+        turns: a kind of answer, or `KIND.ROLE`, to the file that is sent in place of the judge's messages.
+        sampling: a kind of answer, or nothing for all, to what differs in how its reply is drawn.
     """
 
-    def __init__(self, rules: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
-        self._rules = rules
+    rules: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    is_verbatim: bool = False
+    files: Mapping[str, str] = field(default_factory=dict)
+    turns: Mapping[str, str] = field(default_factory=dict)
+    sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def knows(self, wants: str) -> bool:
-        """Whether it says how such an answer is read."""
-        return wants in self._rules
+        """Whether it says how such a question is put, or its answer read."""
+        return wants in self.rules or any(name.partition(".")[0] == wants for name in self.turns)
+
+    def put(
+        self, about: About, messages: Sequence[Message], sampling: Sampling
+    ) -> tuple[tuple[Message, ...], Sampling]:
+        """What is sent in place of a judge's messages, and how the reply is drawn.
+
+        Raises:
+            UsageError: the author's turns name a text that the judge does not show, or leave out one.
+        """
+        changes = {**self.sampling.get("", {}), **self.sampling.get(about.wants, {})}
+        drawn = replace(sampling, **changes) if changes else sampling
+        if not self.is_verbatim:
+            return tuple(messages), drawn
+        stage = about.stage.rpartition(": ")[2]
+        names = (f"{about.wants}.{about.role or stage}", about.wants)
+        if (file := next((self.turns[name] for name in names if name in self.turns), None)) is not None:
+            messages = _spoken(self.files[file], _shown(messages), about.subject.lp, file)
+        return tuple(
+            replace(m, parts=joined(getattr(p, "text", p) for p in m.parts)) for m in messages
+        ), drawn
 
     def adapt(self, wants: str, reply: Reply) -> Reply:
-        """The reply in our form, without the log-probabilities of its tokens.
+        """The reply in our form, without the log-probabilities of its tokens; or as it is, without a rule.
 
         Raises:
             AnswerError: parse or schema, a field is not there; words, they stand beside the fields;
                 ambiguous, a field stands there with two values.
         """
-        rules = {name: rule for name, rule in self._rules[wants].items() if name != _BESIDE}
+        if wants not in self.rules:
+            return reply
+        rules = {name: rule for name, rule in self.rules[wants].items() if name != _BESIDE}
         needed = [rule["key"] for rule in rules.values() if "key" in rule and "default" not in rule]
         said: Mapping[str, object] = {}
         if any("key" in rule for rule in rules.values()):
@@ -447,8 +498,33 @@ class Adapter:
             name: _keyed(name, rule, said) if "key" in rule else _field(name, rule, reply.text)
             for name, rule in rules.items()
         }
-        _check_beside(rules.values(), cast(str, self._rules[wants].get(_BESIDE, "")), reply.text)
+        _check_beside(rules.values(), cast(str, self.rules[wants].get(_BESIDE, "")), reply.text)
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
+
+
+def _shown(messages: Sequence[Message]) -> dict[str, Part]:
+    """Texts that a judge shows, by the names that turns have for them."""
+    shown: dict[str, Part] = {}
+    for part in (part for message in messages for part in message.parts if isinstance(part, Quoted)):
+        name = part.name.replace("-", "_")
+        if shown.setdefault(name, part) != part:
+            raise UsageError(f"turns of somebody else have no place for several texts called {part.name}")
+    return shown
+
+
+def _spoken(template: str, shown: Mapping[str, Part], lp: str, file: str) -> tuple[Message, ...]:
+    """A conversation in the author's words; lines such as `=== user ===` say who speaks."""
+    said = _TURN.split(template.removesuffix("\n"))
+    values = {**language_names(lp), **shown}
+    turns = [
+        (cast(Role, role), *_pieces(words, file)) for role, words in zip(said[1::2], said[2::2], strict=True)
+    ]
+    asked = [name for _, names, _ in turns for name in names]
+    if set(asked) - values.keys() or shown.keys() - set(asked):
+        _refuse_values(asked, values, file)
+    return tuple(
+        Message(role, _filled(words, [values[name] for name in names])) for role, names, words in turns
+    )
 
 
 def find_adapter(folder: Path) -> Adapter | None:
@@ -457,27 +533,74 @@ def find_adapter(folder: Path) -> Adapter | None:
     Raises:
         UsageError: it is not what it should be.
     """
-    if not (folder / ADAPTER).is_file():
-        return None
-    return read_adapter(_folder(folder)[ADAPTER], str(folder))
+    return read_adapter(_folder(folder), str(folder)) if (folder / ADAPTER).is_file() else None
 
 
-def read_adapter(text: str, where: str) -> Adapter:
+def read_adapter(files: Mapping[str, str], where: str) -> Adapter:
     """Read an adapter.
 
+    Args:
+        files: of its folder, by name.
+        where: the folder, for errors.
+
     Raises:
-        UsageError: it is no TOML, a field has no pattern, or one that is none.
+        UsageError: it is no TOML, a field has no pattern, or one that is none; turns that are none.
     """
+    where = f"{where}/{ADAPTER}"
     try:
-        rules = tomllib.loads(text)
+        rules = tomllib.loads(files[ADAPTER])
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{where}/{ADAPTER} is no TOML: {error}") from None
+        raise UsageError(f"{where} is no TOML: {error}") from None
+    is_verbatim, turns, sampling = (rules.pop(name, kind()) for name, kind in _ABOUT.items())
     for wants, fields in rules.items():
         if not isinstance(fields, dict) or not fields:
-            raise UsageError(f"{where}/{ADAPTER}: [{wants}] must name the fields of an answer")
+            raise UsageError(f"{where}: [{wants}] must name the fields of an answer")
         for name, rule in fields.items():
-            _check_rule(f"{where}/{ADAPTER}: {wants}.{name}", {"find": rule} if name == _BESIDE else rule)
-    return Adapter(rules)
+            _check_rule(f"{where}: {wants}.{name}", {"find": rule} if name == _BESIDE else rule)
+    if not isinstance(is_verbatim, bool) or (turns and not is_verbatim):
+        raise UsageError(f"{where}: [turns] are sent as they are, which `verbatim = true` must allow")
+    turns = _read_turns(f"{where}: [turns]", turns, files)
+    return Adapter(
+        rules=rules,
+        is_verbatim=is_verbatim,
+        files={file: files[file] for file in turns.values()},
+        turns=turns,
+        sampling=_read_sampling(f"{where}: [sampling]", sampling),
+    )
+
+
+_ABOUT: Final = {"verbatim": bool, "turns": dict, "sampling": dict}
+"""Tables of an adapter that are no kinds of answers, and what they are where they are missing."""
+
+
+def _read_turns(what: str, turns: object, files: Mapping[str, str]) -> Mapping[str, str]:
+    """Which file is sent for which kind of answer, perhaps of one role."""
+    if not isinstance(turns, dict):
+        raise UsageError(f"{what} must be a table")
+    for name, file in turns.items():
+        if not isinstance(file, str) or not _TURN.match(files.get(file, "")):
+            raise UsageError(
+                f"{what} {name} must name a file of the folder that begins with a line such as === user ===, "
+                f"got {file!r}"
+            )
+    return turns
+
+
+def _read_sampling(what: str, table: object) -> Mapping[str, Mapping[str, Any]]:
+    """How replies are drawn: what stands in the table itself is for all kinds of answers."""
+    if not isinstance(table, dict):
+        raise UsageError(f"{what} must be a table")
+    general = {name: value for name, value in table.items() if not isinstance(value, dict)}
+    found = {"": general} | {name: value for name, value in table.items() if isinstance(value, dict)}
+    for name, value in (item for changes in found.values() for item in changes.items()):
+        if name not in _SAMPLING or not _SAMPLING[name](value):
+            raise UsageError(
+                f"{what} {name} = {value!r}; there are temperature, from 0 to 2, max_tokens, and stop"
+            )
+    return {
+        name: {key: tuple(value) if key == "stop" else value for key, value in changes.items()}
+        for name, changes in found.items()
+    }
 
 
 def _check_rule(what: str, rule: object) -> None:
@@ -519,15 +642,19 @@ def _keyed(name: str, rule: Mapping[str, Any], said: Mapping[str, object]) -> ob
     value = said[rule["key"]]
     if isinstance(value, str) and "values" in rule:
         return _value(name, rule, value)
-    return _renamed(value, rule.get("rename", {}))
+    return [_entry(rule, item) for item in value] if isinstance(value, list) else _entry(rule, value)
 
 
-def _renamed(value: object, names: Mapping[str, str]) -> object:
-    if isinstance(value, list):
-        return [_renamed(item, names) for item in value]
-    if isinstance(value, dict):
-        return {names.get(key, key): item for key, item in value.items()}
-    return value
+def _entry(rule: Mapping[str, Any], value: object) -> object:
+    """An object within a reply: with our keys and words, and with what it leaves out."""
+    if not isinstance(value, dict):
+        return value
+    names, known = rule.get("rename", {}), rule.get("values", {})
+    entry = rule.get("entry", {}) | {names.get(key, key): said for key, said in value.items()}
+    return {
+        name: known.get(name, {}).get(said, said) if isinstance(said, str) else said
+        for name, said in entry.items()
+    }
 
 
 def _field(name: str, rule: Mapping[str, Any], text: str) -> object:

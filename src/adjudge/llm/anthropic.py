@@ -80,6 +80,8 @@ class AnthropicDialect:
             payload["system"] = "\n\n".join(system)
         if endpoint.provider.takes_temperature(endpoint.model) and endpoint.effort is None:
             payload["temperature"] = sampling.temperature
+        if sampling.stop:
+            payload["stop_sequences"] = sampling.stop
         payload |= self._thinking()
         if request.tools:
             payload["tools"] = [

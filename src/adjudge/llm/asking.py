@@ -366,6 +366,15 @@ class Adapting(Protocol):
     def knows(self, wants: str) -> bool:
         """Whether it says how such an answer is read."""
 
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether nothing but the author's words is sent."""
+
+    def put(
+        self, about: About, messages: Sequence[Message], sampling: Sampling
+    ) -> tuple[tuple[Message, ...], Sampling]:
+        """What is sent in place of a judge's messages, and how the reply is drawn."""
+
     def adapt(self, wants: str, reply: Reply) -> Reply:
         """The reply in the form that a judge reads."""
 
@@ -425,15 +434,14 @@ class Asker:
         self.tally.from_store += stored is not None and not is_search(stored.model)
         return stored
 
-    def is_adapted(self, about: About) -> bool:
-        """Whether answers to such a question are in somebody else's form."""
-        return self.adapter is not None and self.adapter.knows(about.wants)
+    def adapter_of(self, about: About) -> Adapting | None:
+        """The adapter, where answers to such a question are in somebody else's form."""
+        return self.adapter if self.adapter is not None and self.adapter.knows(about.wants) else None
 
     def adapted(self, about: About, reply: Reply) -> Reply:
         """A reply in the form that the judge reads."""
-        if self.adapter is None or not self.adapter.knows(about.wants) or reply.calls:
-            return reply
-        return self.adapter.adapt(about.wants, reply)
+        adapter = None if reply.calls else self.adapter_of(about)
+        return reply if adapter is None else adapter.adapt(about.wants, reply)
 
     def room_of(self, model: OpenModel) -> int:
         """After how many cuts a model had the room that it needed so far."""
@@ -570,6 +578,9 @@ class UnitAsk:
     ) -> Answer[T]:
         """Ask; see `core.ask.Ask`."""
         model = self._asker.models.for_role(about.role)
+        if (adapter := self._asker.adapter_of(about)) is not None:
+            (messages, sampling), schema = adapter.put(about, messages, sampling), None
+            attempts = 1 if adapter.is_verbatim else attempts
         self._log.roles.add(about.role)
         if tools and not model.takes_tools:
             raise UsageError(f"{model.name} takes no tools")
@@ -579,7 +590,7 @@ class UnitAsk:
         request = Request(
             messages=tuple(messages),
             about=about,
-            schema=None if self._asker.is_adapted(about) else schema,
+            schema=schema,
             sampling=_limited(sampling, limits[0]),
             tools=tuple(tools),
             seed=self._asker.seed,
@@ -765,8 +776,8 @@ class _Question:
 
     def _put_again(self, request: Request, reason: FailureReason) -> Request:
         """The question once more, with what was wrong; what is asked then has a digest of its own."""
-        wrong = WRONG.get(reason)
-        if not self._asker.explains or wrong is None:
+        wrong, adapter = WRONG.get(reason), self._asker.adapter_of(request.about)
+        if not self._asker.explains or wrong is None or (adapter is not None and adapter.is_verbatim):
             return request
         words = ASKED_AGAIN.replace("$wrong", wrong)
         if reason == self._wrong:  # the same words would bring the same reply

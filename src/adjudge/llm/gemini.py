@@ -92,6 +92,8 @@ class GeminiDialect:
         config: dict[str, Any] = {"candidateCount": 1, "maxOutputTokens": sampling.max_tokens}
         if endpoint.provider.takes_temperature(endpoint.model):
             config["temperature"] = sampling.temperature
+        if sampling.stop:
+            config["stopSequences"] = sampling.stop
         if endpoint.provider.seed and sampling.temperature > 0:
             config[endpoint.provider.seed] = request.draw
         if sampling.logprobs and endpoint.provider.gives_logprobs(endpoint.model):

@@ -265,7 +265,7 @@ def call_key(identity: Identity, request: Request, question: bytes | None = None
     question = question_digest(identity, request) if question is None else question
     s = request.sampling
     seed = request.seed if identity.takes_seed(request) else None
-    drawn = [s.temperature, s.max_tokens, bool(s.logprobs), seed, request.sample, request.again]
+    drawn = [s.temperature, s.max_tokens, bool(s.logprobs), seed, request.sample, request.again, *s.stop]
     return hashlib.sha256(question + orjson.dumps(drawn)).digest()
 
 

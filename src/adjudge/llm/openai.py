@@ -246,6 +246,8 @@ class ChatDialect:
         if self._takes_temperature:
             payload["temperature"] = sampling.temperature
         payload[provider.max_tokens] = sampling.max_tokens
+        if sampling.stop:
+            payload["stop"] = sampling.stop
         if provider.seed and sampling.temperature > 0:
             payload[provider.seed] = request.draw
         if sampling.logprobs and provider.gives_logprobs(self._endpoint.model):

@@ -20,10 +20,11 @@ from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Sni
 from adjudge.core.judge import Judge
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, ModelError
+from adjudge.llm.asking import Adapting
 from adjudge.llm.model import Model, Request, mark_of, render_message
 from adjudge.llm.money import PriceTable, read_prices, render_price
 from adjudge.llm.remote import query_message, search_reply
-from adjudge.runs.units import judge_subject
+from adjudge.runs.units import adapter_of, judge_subject
 from adjudge.store.call_file import Attempt, Exchange, StoredRequest, Use
 from adjudge.store.traces import Conversations
 
@@ -37,9 +38,10 @@ _FOUND: Final = Snippet(title="What was found", text="Here stands what the searc
 class _Recorder:
     """An `Ask` that writes down everything and sends nothing anywhere but to the embedded model."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, adapter: Adapting | None) -> None:
         self.exchanges: list[Exchange] = []
         self._model = model
+        self._adapter = adapter
 
     async def __call__(  # noqa: PLR0913 (as in core)
         self,
@@ -53,14 +55,17 @@ class _Recorder:
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         del attempts
-        said = tuple(messages)
-        stored = StoredRequest(model={}, messages=said, sampling=sampling, schema=schema, tools=tuple(tools))
+        request = Request(
+            messages=tuple(messages), about=about, schema=schema, sampling=sampling, tools=tuple(tools)
+        )
+        said, drawn = request.messages, sampling
+        if self._adapter is not None and self._adapter.knows(about.wants):
+            (said, drawn), schema = self._adapter.put(about, said, sampling), None
+        stored = StoredRequest(model={}, messages=said, sampling=drawn, schema=schema, tools=request.tools)
         place, use = len(self.exchanges), Use(b"", about.stage, about.role)
         self.exchanges.append(Exchange(use=use, request=stored, reply=None))
         try:
-            reply = await self._model.reply(
-                Request(messages=said, about=about, schema=schema, sampling=sampling, tools=tuple(tools))
-            )
+            reply = await self._model.reply(request)
             self.exchanges[place] = Exchange(use=use, request=stored, reply=reply)
             return Answer(value=read(reply), reply=reply)
         except (AnswerError, ModelError) as error:
@@ -82,7 +87,7 @@ async def rehearse(judge: Judge, subject: Subject, model: Model) -> list[Exchang
 
     A question that the model cannot answer is the last that depends on no other answer.
     """
-    ask = _Recorder(model)
+    ask = _Recorder(model, adapter_of(judge))
     with suppress(AnswerError):  # the last exchange says so
         await judge_subject(judge, subject, ask, ask)
     return ask.exchanges
@@ -100,6 +105,9 @@ def render_exchange(exchange: Exchange, number: int, mark: str) -> str:
             schema = orjson.dumps(request.schema, option=orjson.OPT_INDENT_2).decode()
             lines += ["[schema of the answer]", _indent(schema)]
         lines += [f"[tool {tool.name}] {tool.description}" for tool in request.tools]
+        if request.sampling.temperature or request.sampling.stop:
+            drawn = [f"temperature {request.sampling.temperature:g}", *map(repr, request.sampling.stop)]
+            lines.append(f"[drawn] {', stop at '.join(drawn)}")
     lines += [f"[failed attempt] {attempt.reason}: {attempt.detail}" for attempt in exchange.failed]
     if reply is not None:
         if reply.reasoning:

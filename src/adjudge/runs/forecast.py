@@ -31,7 +31,7 @@ from adjudge.llm.money import Price, Tokens, batch_name, estimate_messages, esti
 from adjudge.llm.remote import is_search
 from adjudge.runs.job import ForecastSettings, Job, prepare
 from adjudge.runs.session import run_to_end
-from adjudge.runs.units import Annotator, Plan, Unit, calls_of, is_judge, judge_subject
+from adjudge.runs.units import Annotator, Plan, Unit, adapter_of, calls_of, is_judge, judge_subject
 from adjudge.store.call_file import Attempt, StoredRequest, Use
 from adjudge.store.calls import CallReader
 
@@ -282,6 +282,7 @@ class Beginnings:
 
     async def run(self, judge: Judge, most: int) -> int:
         """Begin so many judgements at most, evenly spread; how many there are in all."""
+        self._asker.adapter = adapter_of(judge)
         count = sum(unit.is_there for unit in self._job.plan)
         for unit in _spread(self._job.plan, count, min(count, most)):
             self.begun += 1

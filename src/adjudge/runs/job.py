@@ -30,6 +30,7 @@ from adjudge.core.verb import MaxFailed, Names, Option, settings, takes
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
+from adjudge.judges._prompts import VERBATIM
 from adjudge.judges._samples import Repeated, Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
 from adjudge.llm.money import Budget, Meter, Price, find_prices, with_batches
@@ -41,6 +42,7 @@ from adjudge.runs.units import (
     Plan,
     Shard,
     UnitKind,
+    adapter_of,
     criteria_of,
     is_metric,
     kind_of,
@@ -294,18 +296,27 @@ class Advising(Protocol):
         """
 
 
-def advise(annotator: Annotator, models: Models | None, plan: Plan) -> tuple[str, ...]:
-    """Ask a judge, if it has something to say.
+def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]:
+    """What the user must know: of prompts, of the embedded rules, and what the judge itself says.
 
     Raises:
         UsageError: it cannot be run so.
     """
+    notes = []
+    if (adapter := adapter_of(annotator)) is not None and adapter.is_verbatim:
+        notes.append(VERBATIM)
+    if models is not None and models.default.name == EMBEDDED:
+        if all(model.name == EMBEDDED for model in models.all):
+            who = f"no language model judges: {EMBEDDED} are fixed rules; choose a model with"
+        else:
+            who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
+        notes.append(f"{who} --model provider/model")
     judge = annotator.judge if isinstance(annotator, Sampled) else annotator
     if models is None or not isinstance(judge, Advising):
-        return ()
+        return notes
     check_logprobs(models, judge.needs_logprobs)
     subjects = list(islice((unit.subject for unit in plan if unit.is_there), _LOOK))
-    return judge.advise(models.name, plan.test_set.lps, subjects)
+    return [*notes, *judge.advise(models.name, plan.test_set.lps, subjects)]
 
 
 def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
@@ -466,7 +477,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         origin=origin,
         prices=prices,
         budget=budget,
-        notes=(*plan.notes, *_notes(models), *advise(annotator, models, plan)),
+        notes=(*plan.notes, *advise(annotator, models, plan)),
     )
     if options.shard is None:
         return job
@@ -704,16 +715,6 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
         extra={name: value for name, value in extra.items() if value},
         seed=None if models is None else options.seed,
     )
-
-
-def _notes(models: Models | None) -> list[str]:
-    if models is None or models.default.name != EMBEDDED:
-        return []
-    if all(model.name == EMBEDDED for model in models.all):
-        who = f"no language model judges: {EMBEDDED} are fixed rules; choose a model with"
-    else:
-        who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
-    return [f"{who} --model provider/model"]
 
 
 def refuse_to_split(job: Job, why: str) -> None:

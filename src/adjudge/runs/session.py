@@ -30,8 +30,7 @@ from adjudge.core.scores import RunInfo, failed_fields
 from adjudge.core.segment import Subject, read_criteria
 from adjudge.core.wording import count
 from adjudge.errors import AnswerError, DataError, FailureReason, UniformFailureError, warn
-from adjudge.judges._prompts import find_adapter
-from adjudge.judges._samples import Repeated, Sampled
+from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Asker, Tally, UnitAsk
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.credentials import KEY_MARK
@@ -41,7 +40,7 @@ from adjudge.llm.money import Meter
 from adjudge.runs.job import Job, remedy_for, roles_of, serves
 from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, now
 from adjudge.runs.units import Outcome as Judged
-from adjudge.runs.units import Slot, Unit, judge_subject
+from adjudge.runs.units import Slot, Unit, adapter_of, judge_subject
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore, CallTotals, Spent, open_store
 
@@ -366,9 +365,7 @@ class JudgeSession(Session):
             offline=self.job.options.reparse,
             explains=judge.profile == "recommended",
         )
-        # the folder of the user's prompts, of a judge or of the one that is asked several times
-        prompts = getattr(judge.judge if isinstance(judge, Repeated) else judge, "prompts", None)
-        asker.adapter = None if prompts is None else find_adapter(prompts)
+        asker.adapter = adapter_of(judge)
         self.tally = asker.tally
         has_begun = store.knows_run or self.directory.before is not None
         before = self._take_up(models, store) if has_begun else {}

@@ -40,6 +40,7 @@ from adjudge.core.scores import VERSION, Signature
 from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
 from adjudge.core.wording import form, of_all
 from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
+from adjudge.judges._prompts import Adapter, find_adapter
 from adjudge.judges._samples import Repeated
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
@@ -777,3 +778,9 @@ def _listed(drawn: Mapping[tuple[str, str], list[Pair]], own: list[Shown]) -> Sc
     keys = [(segment.lp, segment.segment) for segment, _ in own]
     listed = {key: drawn[key] for key in keys if key in drawn}
     return Schedule(kind="listed", listed=listed or _NO_PAIRS)
+
+
+def adapter_of(annotator: Annotator) -> Adapter | None:
+    """The adapter in the folder of the user's prompts, also of a judge that is asked several times."""
+    prompts = getattr(annotator.judge if isinstance(annotator, Repeated) else annotator, "prompts", None)
+    return None if prompts is None else find_adapter(prompts)

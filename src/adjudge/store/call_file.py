@@ -300,15 +300,12 @@ def checksum(key: bytes, codec: int, request: bytes, reply: bytes) -> int:
 def request_to_json(request: StoredRequest) -> bytes:
     """The bytes that are kept of a request."""
     s = request.sampling
+    drawn = {"temperature": s.temperature, "max_tokens": s.max_tokens, "logprobs": bool(s.logprobs)}
     return orjson.dumps(
         {
             "model": dict(request.model),
             "messages": [message_to_json(m) for m in request.messages],
-            "sampling": {
-                "temperature": s.temperature,
-                "max_tokens": s.max_tokens,
-                "logprobs": bool(s.logprobs),
-            },
+            "sampling": drawn | ({"stop": s.stop} if s.stop else {}),
             "schema": request.schema,
             "sample": request.sample,
         }
@@ -351,7 +348,7 @@ def request_from_json(raw: bytes) -> StoredRequest:
     return StoredRequest(
         model=value["model"],
         messages=tuple(map(_message_from_json, value["messages"])),
-        sampling=Sampling(**value["sampling"]),
+        sampling=Sampling(**value["sampling"] | {"stop": tuple(value["sampling"].get("stop", ()))}),
         schema=value["schema"],
         sample=tuple(value["sample"]),
         tools=tuple(Tool(name=n, description=d, parameters=p) for n, d, p in value.get("tools", ())),
