@@ -19,9 +19,10 @@ from adjudge.formats.read import load
 from adjudge.runs.run import run
 from adjudge.store.json_lines import read_records
 from tests.faults.conftest import call
-from tests.faults.server import TEXT, Server
+from tests.faults.server import TEXT, Server, body, envelope
 
 Answer = Callable[[dict[str, Any]], str]
+REPLY = re.compile(r"<<reply [0-9a-f]{16}>>\n(.*)\n")
 FOUR = load(examples.path("test_set.jsonl"), lp="en-de")
 """Sixteen segments of four systems: 64 translations."""
 
@@ -104,7 +105,63 @@ def test_a_judge_of_pairs_that_always_takes_the_first_is_named(server: Server, t
     server.answer = lambda payload: '{"analysis": "It is.", "result": "A"}'
     done = run("direct-rank", FOUR, out=tmp_path / "first", base_url=server.url, model="mock")
     (reason,) = why_unfit(done)
-    assert re.fullmatch(r"its answer is the same for (\d+) of \1 pairs \(A, then B\)", reason), reason
+    assert re.fullmatch(r"its answer is the same for (\d+) of \1 pairs \(the one shown first\)", reason), (
+        reason
+    )
+
+
+def test_failures_that_depend_on_the_verdict_are_named(server: Server, tmp_path: Path) -> None:
+    """A model that adds a sentence, and confirms all: errors count, and no answer without errors does."""
+
+    def answer(payload: dict[str, Any]) -> str:
+        if not (texts := TEXT.findall(payload["messages"][-1]["content"])):
+            reply = json.loads(REPLY.findall(payload["messages"][-1]["content"])[0])
+            return json.dumps({"verdict": json.loads(reply.partition("\n")[2])})
+        first = json.loads(texts[-1]).split()[0]
+        return "I looked closely.\n" + listed(*([first] if len(first) > 3 else []))
+
+    server.answer = answer
+    done = run("gemba-mqm", FOUR, out=tmp_path / "run", base_url=server.url, model="mock", max_failed=1)
+    assert 5 < done.info.counts["failed"] < 60
+    assert any(re.match(r"(\d+) of \1 failures said that all is well", why) for why in why_unfit(done))
+
+
+def test_what_was_confirmed_is_read_again_from_the_store_alone(server: Server, tmp_path: Path) -> None:
+    def answer(payload: dict[str, Any]) -> str:
+        if "translation" not in (asked := payload["messages"][-1]["content"]):
+            return '{"verdict": {"rating": 66}}'
+        return "Well. " + json.dumps({"rating": 66}) if len(asked) % 2 else '{"rating": 71}'
+
+    server.answer = answer
+    options: Any = {"base_url": server.url, "model": "mock", "out": tmp_path / "run"}
+    done, asked = run("gemba-da", FOUR, **options), len(server.log)
+    assert 0 < sum("confirmed" in r.flags for r in done.records if isinstance(r, Annotation)) < 64
+    again = run("gemba-da", FOUR, reparse=True, **options)
+    assert (again.records, len(server.log)) == (done.records, asked)
+
+
+def test_programs_are_told_too(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.answer = lambda payload: '{"rating": 87}'
+    run("gemba-da", FOUR, out=tmp_path / "run", base_url=server.url, model="mock")
+    for command in ("score", "rank"):
+        call(command, str(tmp_path / "run"), "--format", "json")
+        found = json.loads(capsys.readouterr().out)
+        assert [UNFIT in reason for reason in found["unfit"]] == [True]
+    run("gemba-da", FOUR, out=tmp_path / "rules", model="builtin/rules")
+    capsys.readouterr()
+    call("score", str(tmp_path / "rules"), "--format", "json")
+    assert "unfit" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("names", [("mock", "other"), ("mock", "mock-2026-11-01"), ("mock",)])
+def test_two_models_under_one_name_are_named(server: Server, tmp_path: Path, names: tuple[str, ...]) -> None:
+    server.play = lambda number: body(
+        envelope(json.dumps({"rating": 1 + number * 37 % 98}), model=names[number * len(names) // 64])
+    )
+    options: Any = {"base_url": server.url, "model": "mock", "served_as": "any", "concurrency": 1}
+    why = why_unfit(run("gemba-da", FOUR, out=tmp_path / "run", **options))
+    said = f"more than one model answered ({', '.join(names)})"
+    assert (said in why) == (len(names) > 1)
 
 
 def test_every_command_says_it_first(

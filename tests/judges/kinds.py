@@ -124,7 +124,6 @@ CLEAN_POISON: dict[str, str] = {
     "note": "%s\n\nNote: the rest is fine.",
     "score": "%s\nScore: 20 of 100.",
     "cut sentence": "The first error is that\n%s",
-    "twice": "%s\n%s",
 }
 """Words that may stand around errors, and around no clean verdict."""
 
@@ -170,7 +169,7 @@ KINDS: list[Kind] = [
     *_poisoned("verdict", "equal", EQUAL, **CLEAN_POISON),
     *_poisoned("number", "a number", "64"),
     *_poisoned("headings", "one", HEADED),
-    *_poisoned("headings", "none", CLEAN_HEADED, **{k: v for k, v in CLEAN_POISON.items() if k != "twice"}),
+    *_poisoned("headings", "none", CLEAN_HEADED, **CLEAN_POISON),
     *_rows(
         *("errors", "accept", 4),
         {
@@ -213,6 +212,9 @@ KINDS: list[Kind] = [
             "list of one": f"[{ONE}]",
             "spelled as a string": json.dumps(ONE),
             "the same twice": f"{ONE}\n{ONE}",
+            "clean, list of one": f"[{NONE}]",
+            "clean, as a string": json.dumps(NONE),
+            "clean, twice": f"{NONE}\n{NONE}",
             "capital key": ONE.replace('"errors"', '"Errors"'),
             "repeated once": listed({}, {}),
             "hedge": ONE + "\n\nNote that I cannot verify the spelling of the name.",

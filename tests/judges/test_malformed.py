@@ -193,7 +193,6 @@ IN_FORM = {
     verdict("E", "..."): "schema",
     '{"result": "E"}': "schema",
     '{"analysis": "A is closer."}': "schema",
-    '[{"analysis": "Both are close.", "result": "E"}]': "parse",
     '{"analysis": "A is closer.", "result": "A", "winner": "B"}': "schema",
     '{"analysis": "A is closer.", "result": "A", "note": "or B"}': "words",
 }

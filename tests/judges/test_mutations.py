@@ -117,7 +117,7 @@ def strictly(text: str) -> object:
 @given(mutated(VALID["errors-json"]))
 def test_a_broken_list_is_read_as_it_says_or_as_it_was_meant(text: str) -> None:
     marked = read_or_none(lambda: JSON.read(Reply(text=text), subject()))
-    if marked is None:
+    if marked is None or "..." in text:  # an ellipsis stands for words that the quotation leaves out
         return
     text = answer_in(text)
     literal = strictly(text.strip())

@@ -18,6 +18,7 @@ from adjudge.llm.asking import (
     WRONG,
     Asker,
     Quiet,
+    Tally,
     _Question,
     check_reply,
     is_same_model,
@@ -332,7 +333,7 @@ async def test_another_verdict_or_none_confirms_nothing(bench: Bench, told: str)
 
 async def test_an_answer_that_all_is_well_is_never_confirmed(bench: Bench) -> None:
     bench.model.script = lambda request: Reply(text='{"rating": 100, "note": "Skipped."}')
-    with pytest.raises(AnswerError, match="words stand beside the answer: 'Skipped"):
+    with pytest.raises(AnswerError, match="words stand beside a clean answer: 'Skipped"):
         await rate(bench.asker(), make_subject())
     assert len(bench.model.requests) == 2
     assert all(CONFIRM not in request.messages[-1].parts for request in bench.model.requests)
@@ -363,6 +364,23 @@ async def test_words_that_stand_nowhere_are_asked_for_once_more_and_then_kept(
     assert WRONG["span"] in str(bench.model.requests[1].messages)
     plain = await rate(bench.asker(explains=False, seed=1), make_subject())
     assert (plain.value[0], plain.asked) == (1, 1)
+
+
+@pytest.mark.parametrize("told", ["null", '{"verdict": {"rating": 1}, "note": "x"}', BESIDE, ""])
+async def test_words_beside_an_error_that_stands_nowhere_are_a_failure(bench: Bench, told: str) -> None:
+    both = '{"rating": 1, "reason": "I looked."}'
+    bench.model.script = lambda request: Reply(text=told if CONFIRM in request.messages[-1].parts else both)
+    with pytest.raises(AnswerError, match="words stand beside the answer"):
+        await rate(bench.asker(), make_subject())
+
+
+async def test_words_beside_an_error_that_stands_nowhere_are_confirmed_and_both_are_kept(
+    bench: Bench,
+) -> None:
+    both, told = '{"rating": 1, "reason": "I looked."}', '{"verdict": {"rating": 1}}'
+    bench.model.script = lambda request: Reply(text=told if CONFIRM in request.messages[-1].parts else both)
+    answer = await rate(bench.asker(), make_subject())
+    assert (answer.value, answer.asked) == ((1, ("normalised", "confirmed")), 2)
 
 
 async def test_a_reader_that_sees_a_refusal_is_believed_at_once(bench: Bench) -> None:
@@ -499,7 +517,16 @@ async def test_one_reply_of_another_model_fails_and_says_what_to_do(bench: Bench
     await put(asker, text="1")
     with pytest.raises(AnswerError, match=r"model_mismatch.*--served-as"):
         await put(asker, text="2")
-    assert asker.tally.served == {"stranger"}
+    assert asker.tally.served_names == ["right", "stranger"]
+    assert Tally(served={"right=right"}).served_names == []
+    assert Tally(served={"a=a", "b=c", "#fp_1"}).served_names == ["#fp_1", "c"]
+
+
+async def test_a_wanted_name_is_told_from_the_name_asked_for() -> None:
+    with pytest.raises(
+        AnswerError, match=r"wanted an answer of 'other' \(--served-as\), answered by 'asked'"
+    ):
+        check_reply(Reply(text="yes", model="asked"), "asked", "other")
 
 
 async def test_if_every_reply_is_another_models_the_run_stops(bench: Bench) -> None:

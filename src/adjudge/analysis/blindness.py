@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.ask import CLEAN
 from adjudge.core.mqm import DEFAULT_WEIGHTS, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Failure, Preference, Record
@@ -34,6 +35,9 @@ LEAST_SOURCES: Final = 15
 """Different sources below which nothing is said of lengths, which are mostly those of the sources."""
 MOST_DOUBTED: Final = 0.5
 """Share of quotations that may stand nowhere, of answers that may need confirming, and of failures."""
+MOST_LOST: Final = 0.05
+"""Share of judgements that may have failed though the answer said that all is well."""
+_LEAST_LOST: Final = 5
 _LEAST_LENGTHS: Final = 10
 _LEAST_ORDERED: Final = 0.2
 _SAMPLE: Final = 600
@@ -62,6 +66,9 @@ def _of_replies(run: Run, asked: Sequence[Record]) -> Iterator[str]:
     failed = sum(isinstance(record, Failure) for record in asked)
     if failed > MOST_DOUBTED * len(asked):
         yield f"{failed:,} of {count(len(asked), 'judgement')} failed"
+    clean = sum(isinstance(record, Failure) and CLEAN in record.detail for record in asked)
+    if clean >= _LEAST_LOST and clean > MOST_LOST * len(asked):
+        yield f"{clean:,} of {count(failed, 'failure')} said that all is well: the rest scores too low"
     judged = [record for record in asked if not isinstance(record, Failure)]
     confirmed = sum("confirmed" in record.flags for record in judged)
     if len(judged) >= LEAST and confirmed > MOST_DOUBTED * len(judged):
@@ -151,6 +158,10 @@ def _in_words(answer: object) -> str:
         case (None | float() | int() as rating, tuple() as spans):
             errors = "no errors" if not spans else f"{count(len(spans), 'error')}, {spans[0][0]!r} first"
             return errors if rating is None else f"{rating:g}" if not spans else f"{rating:g}, {errors}"
+        case ("A", "B"):
+            return "the one shown first"
+        case ("B", "A"):
+            return "the one shown second"
         case tuple() as verdicts:
             return ", then ".join(map(str, verdicts))
     return str(answer)

@@ -307,14 +307,17 @@ def print_result(
         data: the same as JSON.
         notes: what a table for people says below it; where programs read, standard error has it.
     """
+    unfit, others = unfit_first(notes)
     if form == "json":
         import orjson
 
+        told = dict.fromkeys([*unfit, *unfit_first(table.notes)[0]])
+        data = {"unfit": [*told], **data} if told else data
         text = orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
     else:
         text = render_table(table, form)
     sys.stdout.write(name_invisible(text) if sys.stdout.isatty() else text)
-    for note in () if is_for_people(form) else chain(*unfit_first(notes)):
+    for note in () if is_for_people(form) else chain(unfit, others):
         print_note(note)
 
 

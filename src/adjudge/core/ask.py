@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
 
 __all__ = [
+    "CLEAN",
     "NO_ENGINE",
     "About",
     "Answer",
@@ -40,6 +41,10 @@ Way = Literal["strict", "leaves", "confirmed"]
 """How a reply is read: `strict` refuses words beside the answer, `confirmed` reads over them, since the model
 was shown its reply and gave the same answer alone, and `leaves` only tells the answer
 (`WordsBesideError`)."""
+
+
+CLEAN: Final = "a clean answer"
+"""How the detail of a failure names an answer that says that all is well: no errors, the best rating, E."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +220,7 @@ class WordsBesideError(AnswerError):
     """
 
     def __init__(self, words: str, *, leaves: tuple[Hashable, ...], is_clean: bool) -> None:
-        super().__init__("words", f"words stand beside the answer: {words}")
+        super().__init__("words", f"words stand beside {CLEAN if is_clean else 'the answer'}: {words}")
         self.has_words = bool(words)
         self.leaves = leaves
         self.is_clean = is_clean

@@ -71,7 +71,10 @@ def read_build() -> Build:
 
 
 _COUNTS: Final = frozenset(
-    {"failed", "untranslated", "extracted", "normalised", "confirmed", "comparison_failed"}
+    {
+        *("failed", "untranslated", "extracted", "normalised", "confirmed"),
+        *("comparison_failed", "tool_failed", "samples_missing"),
+    }
 )
 """Fields that count judgements, and say nothing about how they were made."""
 

@@ -21,7 +21,7 @@ from collections.abc import Awaitable, Collection, Hashable, Iterable, Mapping, 
 from contextlib import suppress
 from typing import Final, TypeVar
 
-from adjudge.core.ask import Reply, WordsBesideError
+from adjudge.core.ask import CLEAN, Reply, WordsBesideError
 from adjudge.core.protocol import is_number
 from adjudge.errors import AnswerError, FailureReason
 
@@ -451,7 +451,7 @@ class Reading:
         self.flag("extracted", unmarked != self.whole or self.text != answer)
         self._words: list[str] = []
         self._leaves: list[Hashable] = []
-        self._is_loose = self._is_plain = False
+        self._is_mended = self._is_plain = False
 
     def flag(self, name: str, on: object = True) -> None:  # noqa: FBT002 (reads as an aside)
         """Say how the answer was read."""
@@ -463,16 +463,16 @@ class Reading:
 
         Args:
             is_clean: whether the answer says that all is well: no errors, the best rating, equally good. It
-                must be spelled exactly, and words beside it are never read over.
+                is never mended, and words beside it are never read over.
 
         Raises:
             WordsBesideError: words stand beside the answer, and no further question has settled their
                 meaning.
             AnswerError: a clean answer that had to be mended.
         """
-        if is_clean and self._is_loose:
+        if is_clean and self._is_mended:
             raise AnswerError(
-                "parse", f"an answer that all is well must be spelled exactly, got {shown(self.whole)}"
+                "parse", f"{CLEAN} that is no JSON as it stands, and is never mended: {shown(self.whole)}"
             )
         way = self.reply.way
         if way == "leaves" or (self._words and (is_clean or way == "strict")):
@@ -506,7 +506,7 @@ class Reading:
         text = _BOXED.sub(r"\1", self.text)
         if text.startswith('"{'):
             with suppress(ValueError):
-                text, self._is_loose = json.loads(text), True
+                text = json.loads(text)
         found = _BRACKET.search(text)
         if found is None:
             raise AnswerError("parse", f"wanted a JSON object, got {shown(text)}")
@@ -514,14 +514,14 @@ class Reading:
         value = parser.value()
         raw, rest = text[found.start() : parser.at], text[parser.at :]
         if rest.strip(_BLANK).startswith(raw):
-            rest, self._is_loose = rest.strip(_BLANK).removeprefix(raw), True
+            rest = rest.strip(_BLANK).removeprefix(raw)
         before, after = text[: found.start()], _DECORATION.sub(" ", rest).strip(_BLANK)
         if _BRACKET.search(before + after):
             raise AnswerError("ambiguous", f"more than one JSON value, or pieces of one: {shown(text)}")
         self._words += parser.comments
         self.introduced(before)
         self._words += filter(None, [after])
-        self._is_loose |= parser.is_mended
+        self._is_mended |= parser.is_mended
         self._flag_copied(raw)
         self.flag("extracted", raw != self.text)
         self.flag("normalised", parser.is_respelled)
@@ -546,10 +546,10 @@ class Reading:
         """
         value = self.value()
         if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and keys[0] in value[0]:
-            value, self._is_loose = value[0], True
+            value = value[0]
             self.flag("normalised")
         elif isinstance(value, list) and value and as_list:
-            value, self._is_loose = {as_list: value}, True
+            value = {as_list: value}
             self.flag("normalised")
         return self.fields(value, keys, "the answer", optional=optional)
 

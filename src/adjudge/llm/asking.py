@@ -89,9 +89,10 @@ def check_reply(reply: Reply, model: str, served: str | None) -> None:
         AnswerError: model_mismatch, refused, truncated, no_answer or empty.
     """
     if served != "any" and not is_same_model(served or model, reply.model):
+        wanted = f"asked {model!r}" if served is None else f"wanted an answer of {served!r} (--served-as)"
         raise AnswerError(
             "model_mismatch",
-            f"asked {model!r}, answered by {reply.model[:_SHOWN]!r}; if that is right, say --served-as",
+            f"{wanted}, answered by {reply.model[:_SHOWN]!r}; if that is right, say --served-as",
         )
     if reply.finish in {"refused", "content_filter"}:
         raise AnswerError("refused", f"{reply.finish}: {reply.text[:_SHOWN]!r}")
@@ -230,8 +231,8 @@ class Trail(NamedTuple):
         calls: of models and search engines, those that brought nothing included.
         answered: calls of models that brought an answer, stored or paid.
         roles: that asked a model.
-        served: names that servers gave themselves, where they are not the names asked for; after a # the
-            fingerprints that they gave.
+        served: names that were asked for, each with = and the name that its server gave; after a # the
+            fingerprints that servers gave.
         unfound: whether it went on without the results of a query.
     """
 
@@ -250,8 +251,8 @@ class Tally:
         asked: calls put to a model.
         from_store: calls that were answered before.
         usage: tokens of the calls that were asked.
-        served: names that servers gave themselves, where they are not the names asked for; after a # the
-            fingerprints that they gave.
+        served: names that were asked for, each with = and the name that its server gave; after a # the
+            fingerprints that servers gave.
         roles: roles that asked.
         searched: queries that were put to a search engine.
         unfound: queries that a unit of work needed and has no results of, by the reason.
@@ -284,6 +285,14 @@ class Tally:
         """Remember who asked and who answered for one unit of work."""
         self.roles.update(trail.roles)
         self.served.update(trail.served)
+
+    @property
+    def served_names(self) -> list[str]:
+        """Names that servers gave, where they are not just the one asked for; fingerprints after #."""
+        given: dict[str, set[str]] = {}
+        for asked, is_name, name in (served.partition("=") for served in self.served):
+            given.setdefault(asked if is_name else "", set()).add(name or asked)
+        return sorted(n for asked, names in given.items() for n in names if n != asked or len(names) > 1)
 
     def add_unfound(self, error: AnswerError) -> None:
         """Count a query whose judge goes on without results."""
@@ -418,11 +427,6 @@ class Asker:
         self._renewed: set[bytes] = set()
         self._matches = 0
         self._mismatches = 0
-
-    @property
-    def asks_on(self) -> bool:
-        """Whether a reply that leaves a doubt is asked about, and not only refused or kept."""
-        return self.explains and not self._offline
 
     def for_unit(self, subject: Subject) -> UnitAsk:
         """The `Ask` of one unit of work."""
@@ -722,9 +726,15 @@ class _Question:
         """
         again, put = 0, request
         kept: tuple[Reply, int] | None = None
+        error: AnswerError | None = None
         while True:
-            reply, use = await self._reply(put)
-            is_last = kept is not None or attempts < 2 or not self._asker.asks_on
+            try:
+                reply, use = await self._reply(put)
+            except AnswerError as failed:
+                if error is None or failed.reason != "missing":
+                    raise
+                break  # offline, where only what was asked before is asked anew
+            is_last = kept is not None or attempts < 2 or not self._asker.explains
             try:
                 value = self._read(request, replace(reply, is_last=is_last), use, read)
                 return Answer(value=value, reply=reply, asked=self._asked)
@@ -732,16 +742,22 @@ class _Question:
                 error = unreadable.error
             again += 1
             self._asker.tally.unread[error.reason] += 1
-            is_confirmed = await self._is_confirmed(request, reply, error, read)
-            if is_confirmed or error.reason == "span":
-                kept = (replace(reply, way="confirmed" if is_confirmed else "strict"), use)
+            if error.reason == "span":
+                try:
+                    self._read(request, reply, use, read)
+                    kept = reply, use
+                except _UnreadableError as unreadable:
+                    error = unreadable.error
+                self._refuse(use, error)
+            if is_confirmed := await self._is_confirmed(request, reply, error, read):
+                kept = replace(reply, way="confirmed"), use
             limit = max(attempts, 2) if error.reason in {"empty", "no_answer"} else attempts
-            if not is_confirmed and again < limit and error.reason not in FINAL:
-                put = self._put_again(request.but(again=again), error.reason)
-            elif kept is not None:
-                return Answer(value=self._read(request, *kept, read), reply=kept[0], asked=self._asked)
-            else:
-                raise error
+            if is_confirmed or again >= limit or error.reason in FINAL:
+                break
+            put = self._put_again(request.but(again=again), error.reason)
+        if kept is None:
+            raise error
+        return Answer(value=self._read(request, *kept, read), reply=kept[0], asked=self._asked)
 
     async def _is_confirmed(
         self, request: Request, reply: Reply, error: AnswerError, read: Callable[[Reply], object]
@@ -751,7 +767,7 @@ class _Question:
         An answer that all is well is never confirmed: a model that says yes to everything would confirm it.
         """
         words = error if isinstance(error, WordsBesideError) else None
-        if words is None or words.is_clean or request.schema is None or not self._asker.asks_on:
+        if words is None or words.is_clean or request.schema is None or not self._asker.explains:
             return False
         message = Message("user", (CONFIRM, Quoted("reply", reply.text)))
         sampling = replace(request.sampling, logprobs=False)
@@ -883,8 +899,9 @@ class _Question:
         return reply, use
 
     def _read(self, request: Request, reply: Reply, use: int, read: Callable[[Reply], T]) -> T:
-        if reply.model not in {"", self._model.identity.model, self._model.name}:
-            self._log.served.add(reply.model)
+        asked = self._model.identity.model
+        if reply.model:
+            self._log.served.add(f"{asked}={asked if reply.model == self._model.name else reply.model}")
         if reply.fingerprint:
             self._log.served.add(f"#{reply.fingerprint}")
         try:

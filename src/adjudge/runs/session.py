@@ -579,7 +579,7 @@ class JudgeSession(Session):
             currency=self.meter.currency,
             settings={**self.start.settings, **schemas},
         )
-        if served := sorted(self.tally.served):
+        if served := self.tally.served_names:
             info = replace(info, signature=info.signature.with_fields(served=",".join(served)))
         return info
 
