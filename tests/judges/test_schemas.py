@@ -143,7 +143,7 @@ def put(request: pytest.FixtureRequest) -> Put:
 def test_every_judge_has_a_schema_for_what_it_asks() -> None:
     assert {put.judge for put in questions().values()} == {*JUDGES, "difficulty", "translate", "classify"}
     wanted = {(put.judge, put.wants) for put in questions().values()}
-    stages = ("errors", "correction", "verification", "opinion", "place", "response")
+    stages = ("errors", "correction", "verification", "versions", "opinion", "place", "response")
     assert {("himate", stage) for stage in stages} <= wanted
     assert {("rate", stage) for stage in ("assessment", "verdict", "queries", "answer")} <= wanted
 
