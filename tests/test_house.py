@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 41_831,
+    "statements": 41_863,
     "lines of data": 12_383,  # what HiMATE asks about a place stands beside what it asks about a subtype
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
