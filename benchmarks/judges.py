@@ -27,7 +27,7 @@ from pathlib import Path
 import adjudge
 from adjudge.analysis.ensemble import By, EnsembleSettings
 from adjudge.analysis.preferences import tabulate
-from adjudge.core.judge import PROFILES, Profile, is_pair_judge
+from adjudge.core.judge import PROFILES, Profile, is_criteria_judge, is_pair_judge
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import TestSet
@@ -319,6 +319,8 @@ def judge_all(texts: Texts) -> Iterator[tuple[str, Run]]:
     """Run the rules alone, then every judge and its ablations."""
     yield "rules", adjudge.run("rules", texts.test_set, out=texts.path.parent / "rules")
     for judge in JUDGES:
+        if is_criteria_judge(load_judge(judge)):  # no segment of these test sets has criteria
+            continue
         for settings in ({}, *ABLATIONS.get(judge, ())):
             name = " ".join([judge, *(f"{key}={value}" for key, value in settings.items())])
             print(f"{texts.name}: {name}", file=sys.stderr)

@@ -90,11 +90,11 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 144,
+    "private functions of under 4 lines that are called once": 143,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 41_859,
+    "statements": 41_891,
     "lines of data": 12_383,  # what HiMATE asks about a place stands beside what it asks about a subtype
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

@@ -49,6 +49,7 @@ class Hostile:
 LATER: dict[str, dict[str, object]] = {
     "correction": {"translation": "It was corrected."},
     "verification": {"result": "corrected"},
+    "versions": {"result": "both"},
     "opinion": {"opinion": "Words are missing.", "exists": True, "severity": "major"},
     "place": {"opinion": "So it is.", "exists": True, "subtype": "omission", "severity": "major"},
     "response": {"reply": "They are.", "agrees": True},

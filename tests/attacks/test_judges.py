@@ -17,7 +17,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
 from adjudge.llm.model import mark_of, render_message
 from tests.attacks.corpus import ATTACKS, Attack
-from tests.attacks.hostile import PLACES, Hostile, subject_with
+from tests.attacks.hostile import LATER, PLACES, Hostile, subject_with
 from tests.judges.asking import SINGLE, load_judge
 
 SETTINGS: dict[str, list[dict[str, str]]] = {
@@ -108,7 +108,8 @@ async def test_a_model_sees_each_text_as_one_json_string_that_it_cannot_leave(
         messages = [message for asked in ask.asked for message in asked]
         shown = {text for message in messages for text in shown_in(message, mark)}
         assert attack.text in shown, (attack, place)
-        assert shown <= {subject.source, subject.translation, subject.context[0].source, subject.reference}
+        told = {subject.source, subject.translation, subject.context[0].source, subject.reference}
+        assert shown <= {*told, LATER["correction"]["translation"]}
         always = [message for asked in ask.asked[: judge.calls.min] for message in asked]
         words = [part for message in always for part in message.parts if isinstance(part, str)]
         assert words == ours.setdefault((subject.lp, place), words), (attack, place)

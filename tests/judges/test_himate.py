@@ -20,15 +20,19 @@ from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.himate import Himate, Threshold
-from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, confidence_in, read_verification
+from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, RESULTS, confidence_in, read_verification
 from adjudge.store.run_directory import Calibration, LpThreshold, read_calibration, write_calibration
 from tests.judges.asking import Asking, subject
 from tests.judges.malformed import ANYWHERE, Bad, alike
 
 CLEAN = '{"errors": []}'
 CORRECTED, SAME = '{"result": "corrected"}', '{"result": "no difference"}'
+STILL, WORSE = '{"result": "both"}', '{"result": "worse"}'
+"""Of a blind comparison: both versions have the error, or the corrected one alone."""
 AGREE, DISAGREE = ('{"reply": "So it is.", "agrees": true}', '{"reply": "I do not see it.", "agrees": false}')
 
+PAPERS = {"place": "opinion", "versions": "verification"}
+"""What the recommended profile wants to what the paper wants at the same stage."""
 Replies = Mapping[tuple[str, str], Sequence[str | Reply]]
 """Role and what is wanted to the replies, in order; every other agent finds nothing."""
 
@@ -71,6 +75,19 @@ def of_place(said: str | Reply, about: About) -> str | Reply:
     )
 
 
+def of_versions(said: str | Reply, about: About) -> str | Reply:
+    """The result of a comparison as an answer to the question which of two versions has the error."""
+    original = str(about.facts["original"])
+    other = {"first": "second", "second": "first"}[original]
+    for result, version in (("corrected", original), ("no difference", "neither"), ("worse", other)):
+        if isinstance(said, str):
+            said = said.replace(f'"{result}"', f'"{version}"')
+        else:
+            tokens = (replace(t, token=version) if t.token == result else t for t in said.logprobs)
+            said = Reply(text=said.text.replace(f'"{result}"', f'"{version}"'), logprobs=tuple(tokens))
+    return said
+
+
 class Roles(Asking):
     """An `ask` that answers by role and by what is wanted, a comparison in both orders."""
 
@@ -80,14 +97,17 @@ class Roles(Asking):
         self._repeated: set[tuple[str, str]] = set()
 
     def says(self, about: About) -> str | Reply:
-        key = (about.role, "opinion" if about.wants == "place" else about.wants)
+        key = (about.role, PAPERS.get(about.wants, about.wants))
         assert key in self._replies or about.wants == "errors", f"nobody expected {key}"
         if key not in self._replies:
             return CLEAN
-        if about.wants == "verification" and len(self._replies[key]) == 1:
+        if key[1] == "verification" and len(self._replies[key]) == 1:
             self._repeated.add(key)
-            return self._replies[key][0]
-        said = self._replies[key].pop(0)
+            said = self._replies[key][0]
+        else:
+            said = self._replies[key].pop(0)
+        if about.wants == "versions":
+            return of_versions(said, about)
         return of_place(said, about) if about.wants == "place" else said
 
     @property
@@ -97,7 +117,7 @@ class Roles(Asking):
 
     def wanted(self) -> Counter[str]:
         wants = (asked.about.wants for asked in self.asked)
-        return Counter("opinion" if one == "place" else one for one in wants)
+        return Counter(PAPERS.get(one, one) for one in wants)
 
 
 AWKWARD = error("neuen Sofa", "style/awkward", "minor")
@@ -241,12 +261,79 @@ async def test_an_error_that_was_corrected_stands_and_one_without_difference_is_
         assert ask.wanted() == {"errors": 19, "correction": 1, "verification": orders}
         compared = ask.asked[-orders:]
         assert [asked.sampling.logprobs for asked in compared] == ["try"] * orders
-        shown = {quoted.name: quoted.text for quoted in compared[0].quoted}
-        assert (shown["translation"], shown["corrected-translation"]) == (subject().translation, BETTER)
-        assert ("source" in shown) == (profile == "recommended")
-        names = [[q.name for q in asked.quoted if "translation" in q.name] for asked in compared]
-        assert names[0] == ["translation", "corrected-translation"]
-        assert names[-1] == names[0][:: 1 if orders == 1 else -1]
+        shown = [[(quoted.name, quoted.text) for quoted in asked.quoted[-2:]] for asked in compared]
+        if profile == "recommended":
+            texts = [subject().translation, BETTER]
+            numbers = ["version-1", "version-2"]
+            assert shown == [[*zip(numbers, order, strict=True)] for order in (texts, texts[::-1])]
+            assert [[q.name for q in asked.quoted][:-2] for asked in compared] == [["source"]] * 2
+        else:
+            assert shown == [[("translation", subject().translation), ("corrected-translation", BETTER)]]
+            assert "source" not in [quoted.name for quoted in compared[0].quoted]
+
+
+async def test_a_blind_comparison_says_nowhere_which_version_is_the_correction() -> None:
+    _, ask = await annotate(Himate(stages="se+sr"), one_error())
+    first, second = (asked for asked in ask.asked if asked.about.wants == "versions")
+    plain = [
+        [part if isinstance(part, str) else part.name for message in asked.messages for part in message.parts]
+        for asked in (first, second)
+    ]
+    assert plain[0] == plain[1]
+    assert "orrect" not in "".join(plain[0])
+    assert all("So." not in text for text in plain[0])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stands", "flags"),
+    [
+        (CORRECTED, CORRECTED, True, ()),
+        (STILL, STILL, True, ("correction_failed",)),
+        (SAME, SAME, False, ("reflection_dropped",)),
+        (WORSE, WORSE, False, ("reflection_dropped",)),
+        (CORRECTED, STILL, True, ("correction_failed",)),
+        (STILL, CORRECTED, True, ("correction_failed",)),
+        (WORSE, SAME, False, ("reflection_dropped",)),
+        (STILL, SAME, True, ("correction_failed", "orders_differ")),
+        (SAME, STILL, True, ("correction_failed", "orders_differ")),
+        (CORRECTED, WORSE, True, ("orders_differ",)),
+        (WORSE, CORRECTED, True, ("orders_differ",)),
+        (CORRECTED, SAME, True, ("orders_differ",)),
+    ],
+)
+async def test_an_error_stands_where_the_original_has_it_though_the_correction_failed(
+    first: str, second: str, stands: bool, flags: tuple[str, ...]
+) -> None:
+    replies: Replies = {**one_error(), ("style.awkward", "verification"): [first, second]}
+    annotation, _ = await annotate(Himate(stages="se+sr"), replies)
+    assert (len(annotation.spans), annotation.flags) == (stands, flags)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+async def test_an_unreadable_order_is_a_failure_whatever_the_other_says(place: int) -> None:
+    said: list[str | Reply] = [CORRECTED, CORRECTED]
+    said[place] = '{"result": "third"}'
+    with pytest.raises(AnswerError, match="result must be first, second, both or neither"):
+        await annotate(Himate(stages="se+sr"), {**one_error(), ("style.awkward", "verification"): said})
+
+
+async def test_confidence_of_a_blind_comparison_is_the_share_of_all_results_that_come_to_the_same() -> None:
+    # "first" and "both" say that version 1 has the error, with .4 and .2 of what may be given
+    chances = {"first": 0.4, "second": 0.3, "both": 0.2, "neither": 0.1}
+    alternatives = tuple((name, math.log(chance)) for name, chance in chances.items())
+    for said, stands, share in (("first", True, 0.6), ("both", True, 0.6), ("neither", False, 0.4)):
+        text = f'{{"result": "{said}"}}'
+        tokens = (
+            TokenLogprob('{"result": "', -1.0),
+            TokenLogprob(said, math.log(chances[said]), alternatives=alternatives),
+            TokenLogprob('"}', -1.0),
+        )
+        results = {"first": True, "second": False, "both": True, "neither": False}
+        verified = read_verification(
+            Reply(text=text, logprobs=tokens), subject(), results=results, measured=True
+        )
+        assert verified.stands == stands
+        assert verified.confidence == pytest.approx(share)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +411,8 @@ def test_confidence_is_the_share_of_the_result_at_the_token_that_tells_them_apar
     assert "".join(pieces) == SAME
     tokens = [TokenLogprob(piece, alternatives.get(piece, -2.0)) for piece in pieces]
     tokens[place] = replace(tokens[place], alternatives=tuple(alternatives.items()))
-    verified = read_verification(Reply(text=SAME, logprobs=tuple(tokens)), subject(), measured=True)
+    reply = Reply(text=SAME, logprobs=tuple(tokens))
+    verified = read_verification(reply, subject(), results=RESULTS, measured=True)
     assert verified.flags == (() if share is None else ("renormalised",))
     assert verified.confidence == pytest.approx(math.exp(-2.0) if share is None else share)
 
@@ -382,7 +470,7 @@ async def test_without_log_probabilities_the_share_of_agreeing_samples_is_the_co
     annotation, confidences = await judge.measure(subject(), ask)
     assert (len(annotation.spans), confidences) == (stands, (("style/awkward", confidence),))
     assert ("samples_missing" in annotation.flags) == ("?" in said)
-    drawn = [asked for asked in ask.asked if asked.about.wants == "verification"]
+    drawn = [asked for asked in ask.asked if asked.about.wants == "versions"]
     assert len(drawn) == 5
     assert all(asked.sampling.temperature > 0 and not asked.sampling.logprobs for asked in drawn)
 
@@ -603,7 +691,7 @@ async def test_only_what_is_not_above_the_threshold_is_discussed(
     annotation, ask = await annotate(Himate(threshold=Threshold("0.5")), replies)
     assert [span.severity for span in annotation.spans] == ["major" if is_discussed else "minor"]
     assert ask.wanted()["opinion"] == is_discussed
-    verification = next(asked for asked in ask.asked if asked.about.wants == "verification")
+    verification = next(asked for asked in ask.asked if asked.about.wants == "versions")
     assert verification.sampling == Sampling(logprobs=True)
 
 
@@ -794,25 +882,41 @@ async def test_an_agent_of_a_core_type_sees_an_error_of_each_subtype_and_a_clean
         assert asked.words.count('{"errors": []}') == 2
 
 
-async def test_what_agents_share_stands_first_and_the_subtype_last() -> None:
-    _, ask = await annotate(Himate(), {})
-    heads = {asked.messages[0] for asked in ask.asked}
-    assert len(heads) == 1
-    starts = {asked.messages[1].parts[:4] for asked in ask.asked}
-    assert len(starts) == 1
-    assert [part.name for part in starts.pop() if isinstance(part, Quoted)] == ["source", "translation"]
-    assert all(name in asked.words for name, asked in zip(SUBTYPES, ask.asked, strict=True))
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_task_subtype_and_examples_stand_before_the_texts_and_the_papers_definition_after(
+    profile: Profile,
+) -> None:
+    _, ask = await annotate(Himate(profile=profile), {})
+    for name, asked in zip(SUBTYPES, ask.asked, strict=True):
+        assert [message.role for message in asked.messages] == [
+            *("system", "user", "assistant", "user", "assistant", "user")
+        ]
+        system, question = (
+            "".join(part for part in message.parts if isinstance(part, str))
+            for message in (asked.messages[0], asked.messages[-1])
+        )
+        assert [part.name for part in asked.messages[-1].parts if isinstance(part, Quoted)] == [
+            *("source", "translation")
+        ]
+        assert f"- {name}:" in (system if profile == "recommended" else question)
+        assert f"- {name}:" not in (question if profile == "recommended" else system)
+        task, _, scope = system.partition("You are responsible for:\n")
+        assert ask.asked[0].words.startswith(task.rstrip())
+        assert (scope == "") == (profile != "recommended")
 
 
-def test_the_shared_share_grows_with_the_texts() -> None:
-    short, long = (Himate().shared_share(subject("Katze. " * n, "Cat. " * n)) for n in (1, 500))
-    assert 0.5 < short < long < 1
+def test_the_shared_share_is_what_prompts_begin_with_and_another_does_too() -> None:
+    def share(*texts: str) -> float:
+        return Himate().shared_share([subject(text, "Cat.") for text in texts])
+
+    assert 0.4 < share("Katze.") < share("Katze.", "Kater.") < share("Katze.", "Kater.", "Kätzchen.") < 1
+    assert share("Katze.", "Katze.") > 0.7
 
 
 def test_a_run_is_told_that_everything_is_discussed_and_what_prompts_share() -> None:
     everything, shared = Himate().advise("m", ("en-de",), [subject()])
     assert "every remaining error is discussed" in everything
-    assert f"{Himate().shared_share(subject()):.0%}" in shared
+    assert f"{Himate().shared_share([subject()]):.0%}" in shared
     assert len(Himate(stages="se").advise("m", ("en-de",), [subject()])) == 1
     assert Himate(threshold=Threshold(0.5)).advise("m", ("en-de",), []) == ()
 

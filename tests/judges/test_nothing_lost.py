@@ -106,6 +106,9 @@ class Model(Asking):
         if about.wants == "verification":
             dropped = "verification" in self.find(facts).denied
             return json.dumps({"result": "no difference" if dropped else "corrected"})
+        if about.wants == "versions":
+            dropped = "verification" in self.find(facts).denied
+            return json.dumps({"result": "neither" if dropped else facts["original"]})
         if about.wants in {"opinion", "place"}:
             reported = facts.get("claims", [facts])
             named = next(self.left(reported, "expert"), None)

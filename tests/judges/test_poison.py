@@ -102,6 +102,7 @@ async def test_all_stages_of_the_long_methods_are_poisoned() -> None:
     found = set()
     cases: list[tuple[str, Profile, dict[str, str]]] = [
         ("himate", "recommended", {}),
+        ("himate", "paper", {}),
         ("m-mad", "recommended", {}),
         ("m-mad", "paper", {}),
         ("rate", "recommended", {"tools": "xml"}),
@@ -113,5 +114,14 @@ async def test_all_stages_of_the_long_methods_are_poisoned() -> None:
         await judge_subject(judge, Subject(segment=SEGMENT, systems=("first",)), ask, None)
         assert ask.believed == []
         found |= {stage.split()[0] for stage in ask.stages}
-    long = {"errors", "correction", "verification", "severities", "statement", "agreement", "merged"}
+    long = {
+        "errors",
+        "correction",
+        "verification",
+        "versions",
+        "severities",
+        "statement",
+        "agreement",
+        "merged",
+    }
     assert {*long, "assessment"} <= found

@@ -23,6 +23,7 @@ from adjudge.llm.embedded_rules import RulesModel
 from adjudge.runs.conversation import rehearse
 from adjudge.runs.units import judge_subject, load_annotator, signature_of
 from tests.judges.asking import SINGLE, Asked, Script, load_judge, subject
+from tests.judges.test_schemas import played
 
 PROMPTS = Path(__file__).parents[2] / "src" / "adjudge" / "judges" / "prompts"
 FOLDERS = sorted(path.name for path in PROMPTS.iterdir() if path.name != "shared")
@@ -546,3 +547,60 @@ async def test_an_instruction_of_a_segment_is_shown_as_data_before_the_texts(nam
     quoted = [quoted for quoted in ask.asked[0].quoted if "example" not in quoted.name]
     assert (quoted[0].name, quoted[0].text) == ("instruction", "Address readers as 'du'. $source")
     assert "Instruction that the translation had to follow." in ask.asked[0].words
+
+
+# Where the judged text stands...
+
+
+AUTHORS = {("gemba-esa", "rating"): "errors", ("criteria", "criterion"): "criterion"}
+"""What follows the judged text: errors, as GEMBA's authors have it; a criterion, a sentence or two."""
+
+
+def test_the_judged_text_stands_last_in_the_recommended_profile() -> None:
+    """Of the first message that quotes a translation, for later turns answer that message."""
+    seen = set()
+    for asked in played():
+        if asked.profile != "recommended" or asked.judge not in ALL:
+            continue
+        for wants, messages in asked.shown:
+            quoted = [[p.name for p in m.parts if isinstance(p, Quoted)] for m in messages]
+            names = next((n for n in quoted if {"translation", "translation-a", "version-1"} & {*n}), None)
+            if names is None:  # searches, and what is prepared before the first translation
+                assert asked.judge == "rate"
+                continue
+            last = {"translation", "translation-b", "version-2"} & {names[-1]}
+            assert last or names[-1] == AUTHORS.get((asked.judge, wants)), (asked.judge, wants, names)
+            seen.add((asked.judge, wants))
+    assert {judge for judge, _ in seen} == {*ALL}
+    assert {"errors", "correction", "versions", "place"} <= {
+        wants for judge, wants in seen if judge == "himate"
+    }
+
+
+@pytest.mark.parametrize(
+    ("judge", "wants"), [("himate", "opinion"), ("m-mad", "statement"), ("rate", "assessment")]
+)
+def test_profiles_paper_and_code_show_the_texts_before_what_is_said_of_them(judge: str, wants: str) -> None:
+    shown = [
+        [part.name for part in message.parts if isinstance(part, Quoted)]
+        for asked in played()
+        if asked.judge == judge and asked.profile != "recommended"
+        for want, messages in asked.shown
+        if want == wants
+        for message in messages[1:2]
+    ]
+    assert shown
+    assert all(names[:2] == ["source", "translation"] and len(names) > 2 for names in shown), shown
+
+
+def test_no_prompt_fills_the_place_of_a_language_that_was_not_chosen() -> None:
+    words = [
+        part
+        for asked in played()
+        for _, messages in asked.shown
+        for message in messages
+        for part in message.parts
+        if isinstance(part, str)
+    ]
+    assert words
+    assert not [part for part in words if "in words" in part]

@@ -15,7 +15,7 @@ from llguidance import LLMatcher
 from outlines_core import json_schema
 
 from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool
-from adjudge.core.judge import PROFILES, is_criteria_judge, is_translation_judge
+from adjudge.core.judge import PROFILES, Profile, is_criteria_judge, is_translation_judge
 from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Segment, Subject
 from adjudge.curation.drafting import AskTranslation
@@ -49,7 +49,7 @@ MARKED = Subject(segment=replace(SEGMENT, meta={"marks": [span_to_json(MARK)]}),
 SETTINGS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "ea-prompt": ({}, {"steps": "1"}),
     "gemba-mqm": ({}, {"explain-in": "fr"}),
-    "m-mad": ({}, {"strategy": "consensus"}),
+    "m-mad": ({}, {"strategy": "interactive-review"}),
     "rate": ({"search": "files:x"}, {"scale": "0-100", "anchors": "frozen", "search": "files:x"}),
 }
 
@@ -66,8 +66,10 @@ class Put(NamedTuple):
 class Playing:
     """An `ask` that the embedded rules answer, and that keeps every question."""
 
-    def __init__(self, judge: str) -> None:
+    def __init__(self, judge: str, profile: Profile = "recommended") -> None:
         self.judge = judge
+        self.profile = profile
+        self.shown: list[tuple[str, tuple[Message, ...]]] = []
         self.put: list[Put] = []
         self.tools: list[Tool] = []
 
@@ -83,6 +85,7 @@ class Playing:
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         self.tools += tools
+        self.shown.append((about.wants, tuple(messages)))
         if schema is not None:
             self.put.append(Put(self.judge, about.wants, schema, read))
         asked = Request(
@@ -103,7 +106,8 @@ async def play() -> list[Playing]:
             for chosen in SETTINGS.get(name, ({},)):
                 if chosen.get("explain-in") and profile != "recommended":
                     continue
-                judge, asked = load_judge(name, profile=profile, settings=chosen), Playing(name)
+                judge = load_judge(name, profile=profile, settings=chosen)
+                asked = Playing(name, profile)
                 is_single = is_translation_judge(judge) or is_criteria_judge(judge)
                 subject = BOTH.of("A") if is_single else BOTH
                 await judge_subject(judge, subject, asked, asked if "search" in chosen else None)
@@ -143,7 +147,7 @@ def put(request: pytest.FixtureRequest) -> Put:
 def test_every_judge_has_a_schema_for_what_it_asks() -> None:
     assert {put.judge for put in questions().values()} == {*JUDGES, "difficulty", "translate", "classify"}
     wanted = {(put.judge, put.wants) for put in questions().values()}
-    stages = ("errors", "correction", "verification", "opinion", "place", "response")
+    stages = ("errors", "correction", "verification", "versions", "opinion", "place", "response")
     assert {("himate", stage) for stage in stages} <= wanted
     assert {("rate", stage) for stage in ("assessment", "verdict", "queries", "answer")} <= wanted
 

@@ -35,7 +35,8 @@ async def test_all_nineteen_subtypes_are_asked_about_in_one_question() -> None:
     ask = Script('{"errors": []}')
     await SingleAgent().annotate(subject(), ask)
     (asked,) = ask.asked
-    assert [message.role for message in asked.messages] == ["system", "user"]
+    assert [message.role for message in asked.messages] == ["system", *["user", "assistant"] * 20, "user"]
+    assert "List every error, the gravest first." in asked.words
     assert asked.about.facts["categories"] == SUBTYPES
     assert len(SUBTYPES) == 19
     schema = cast("dict[str, Any]", asked.schema)

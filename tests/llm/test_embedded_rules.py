@@ -366,6 +366,21 @@ def test_a_verification_looks_whether_its_rules_still_find_the_error(corrected: 
         assert probability == pytest.approx(RULES["space-before-mark"].precision)
 
 
+@pytest.mark.parametrize(
+    ("corrected", "translation", "result"),
+    [
+        ("Er zahlte 500 Dollar, und dann kamen die anderen.", RULES_HIMATE_TRANSLATION, "second"),
+        (RULES_HIMATE_TRANSLATION + " So.", RULES_HIMATE_TRANSLATION, "both"),
+        ("Er zahlte 500 Dollar.", "Er zahlte 500 Dollar, und dann kamen die anderen.", "neither"),
+    ],
+)
+def test_a_blind_comparison_looks_which_version_has_more_findings(
+    corrected: str, translation: str, result: str
+) -> None:
+    said, _ = answer("versions", translation, corrected=corrected, original="second", **SPACE)
+    assert said == {"result": result}
+
+
 def test_an_opinion_is_that_of_the_rule_and_the_evaluator_agrees_with_it() -> None:
     said, probability = answer("opinion", **SPACE)
     assert said == {"opinion": "found by rule space-before-mark", "exists": True, "severity": "minor"}

@@ -50,14 +50,15 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
     def answer(payload: dict[str, Any]) -> str:
         system, question = (payload["messages"][n]["content"] for n in (0, -1))
         if '{"errors"' in system:
-            subtype = SUBTYPE.findall(question)[-1]
+            subtype = SUBTYPE.findall(system)[-1]
             span, side = own_place(SUBTYPES.index(subtype), question)
             error = {"span": span, "note": "So.", "category": subtype, "severity": "minor", "side": side}
             return json.dumps({"errors": [error] if finds else []})
         if '{"translation"' in system:
             return '{"translation": "Besser."}'
         if '{"result"' in system:
-            return '{"result": "corrected"}'
+            is_turned = re.findall(r"<<version-1 [0-9a-f]{16}>>\n(.*)", question) == ['"Besser."']
+            return json.dumps({"result": "second" if is_turned else "first"})
         if '{"opinion"' in system:
             named = re.findall(r'"category": "([^"]+)"', question)
             reported = next(name for name in named if f"- {name}:" in system)

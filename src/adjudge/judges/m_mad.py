@@ -47,9 +47,10 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             with errors, one without, and a non-translation; the code has demonstrations of its own for each
             language pair. Debaters are told the definitions of their categories, and to oppose.
         12. Earlier statements are shown as one transcript in one message; under profile code as turns of a
-            conversation, as the code sends them. The temperature is 0, not the server's own. The expert of
-            partition=false is ours; table 5 debates the output of GEMBA-MQM. The debates of Liang and of Khan
-            are not built.
+            conversation, as the code sends them. The judged text stands last, behind lists and transcript;
+            under profiles paper and code before them. The temperature is 0, not the server's own. The expert
+            of partition=false is ours; table 5 debates the output of GEMBA-MQM. The debates of Liang and of
+            Khan are not built.
         13. Each agent may have a model of its own (`--model supporter=... --model opponent=...`), the paper's
             future work; context and glossary are shown where the user gives them; with explain_in reasons
             and a note for each error are in that language.
@@ -284,9 +285,16 @@ class Panel:
         """Return errors as prompts show them and as the embedded model is told of them."""
         return tuple(json.loads(self.errors(ALL.categories).render_spans(spans))["errors"])
 
+    def question(self, subject: Subject, *told: Parts) -> Message:
+        """What is told of a translation, and the translation last; in the papers' order first."""
+        texts = render_texts(self.prompts, subject)
+        return Message(
+            "user", paragraphs([*told, texts] if self.profile == "recommended" else [texts, *told])
+        )
+
     @property
     def _language(self) -> str:
-        return "in words" if self.explain_in is None else f"in {language_name(self.explain_in)}"
+        return "" if self.explain_in is None else f"in {language_name(self.explain_in)}, "
 
 
 @lru_cache(maxsize=64)
@@ -435,7 +443,7 @@ class Floor:
         return agreed, [*flags, *([MISMATCH] if agreed and differ else [])]
 
     def messages(self, said: Sequence[Said], turn: Parts, form: Parts) -> list[Message]:
-        """What is debated and how to answer; the texts, both standpoints, what was said, whose turn it is."""
+        """What is debated and how to answer; both standpoints, what was said, whose turn it is, the texts."""
         files = self.panel.prompts
         system = files.message(
             "system",
@@ -447,16 +455,14 @@ class Floor:
             categories=self.panel.define(self._offered),
             form=form,
         )
-        question = files.message(
-            "user",
+        debated = files.piece(
             "debate",
-            texts=render_texts(files, self.subject),
             supported=self._quoted(self.viewpoint.spans),
             opposed=self._opposed(),
             transcript=files.piece("transcript", said=self._spoken(said)) if said else files.piece("silence"),
             turn=turn,
         )
-        return [system, question]
+        return [system, self.panel.question(self.subject, debated)]
 
     def conversation(self, side: Speaker, said: Sequence[Said], number: int) -> list[Message]:
         """Show the debate as a conversation, as the code does: own statements are the assistant's turns."""
@@ -751,7 +757,7 @@ def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...
 
 TIDIED: Final = "tidied"
 
-FINAL_FILES: Final = ("final.md", "viewpoints.md", "viewpoint.md")
+FINAL_FILES: Final = ("final.md", "viewpoint.md")
 
 
 class Judgement(NamedTuple):
@@ -785,7 +791,7 @@ async def judge(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject,
 
 
 def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject) -> list[Message]:
-    """The rules and how to answer, then the texts and the list of every dimension."""
+    """The rules and how to answer, then the list of every dimension and the texts."""
     files = panel.prompts
     names = [viewpoint.dimension.shown for viewpoint in viewpoints]
     system = files.message(
@@ -801,8 +807,7 @@ def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subje
         files.piece("viewpoint", kind=v.dimension.shown, errors=panel.quote_errors(v.spans))
         for v in viewpoints
     ]
-    texts, lists = render_texts(files, subject), paragraphs(pieces)
-    return [system, files.message("user", "viewpoints", texts=texts, lists=lists)]
+    return [system, panel.question(subject, *pieces)]
 
 
 def union(viewpoints: Sequence[Viewpoint]) -> tuple[ErrorSpan, ...]:

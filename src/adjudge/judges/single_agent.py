@@ -7,9 +7,10 @@ Prompt   prompts/himate, in our own words; the paper prints no prompt of it
 Differs  1. The paper says only that one agent evaluates all subtypes at once. It is asked as each agent of
             HiMATE's first stage is (definitions, severities, examples, notes, form, in all profiles), so that
             himate with stages=se and this judge differ in the number of agents alone. Of the examples it sees
-            an error of each subtype, and one translation without any.
-         2. Five errors of a subtype may be listed (profiles paper and code: one), and each must quote its
-            span, which the paper scores. HiMATE's code asks for one error a subtype and for no span.
+            an error of each subtype, and one translation without any. The judged text stands last in all
+            profiles.
+         2. It lists every error, and each must quote its span, which the paper scores. HiMATE's code asks
+            for one error a subtype and for no span.
          3. Every reply that is not in the form is a failure. Profile paper asks once, the others once more.
          4. Context and glossary are shown where the user gives them. Notes are in explain_in, else English.
 """
@@ -28,13 +29,11 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import ErrorList
 from adjudge.judges._prompts import TEXT_FILES, attempts_of, find_form, load_prompts
-from adjudge.judges.himate.stages import ALONE, MOST, SEVERITIES, Evaluation, Scope
+from adjudge.judges.himate.stages import ALONE, SEVERITIES, Evaluation, Scope
 
 __all__ = ["SingleAgent"]
 
-_FILES = (
-    *("single_agent.md", "scope.md", "examples.md", "severities.md", "subtypes.md", "texts.md", *TEXT_FILES),
-)
+_FILES = (*("single_agent.md", "scope.md", "severities.md", "subtypes.md", "texts.md", *TEXT_FILES),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +75,8 @@ class SingleAgent:
         return Evaluation(
             scope=Scope(prompts=load_prompts("himate", files, self.prompts), errors=errors),
             agents=(ALONE,),
-            most=len(SUBTYPES) * (MOST if self.profile == "recommended" else 1),
+            most=None,
             attempts=attempts_of(self.profile),
+            texts_last=True,
             judge="single-agent",
         )

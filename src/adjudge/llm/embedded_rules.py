@@ -214,6 +214,17 @@ def answer_verification(about: About) -> Tokens:
     return _said(CLEAN_PRECISION, result="no difference")
 
 
+def answer_versions(about: About) -> Tokens:
+    """Both versions, if the rules find as many errors of the category after the correction as before."""
+    before, after = (
+        _himate_findings(about, text) for text in (about.subject.translation, str(about.facts["corrected"]))
+    )
+    if not before:
+        return _said(CLEAN_PRECISION, result="neither")
+    surest = max(found.precision for found in before)
+    return _said(surest, result="both" if len(after) >= len(before) else str(about.facts["original"]))
+
+
 def answer_opinion(about: About, *, of_place: bool = False) -> Tokens:
     """An error, if a rule that is right more often than not finds it; of a place the surest."""
     reported = [about]
@@ -544,6 +555,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "answer": answer_question,
     "correction": answer_correction,
     "verification": answer_verification,
+    "versions": answer_versions,
     "opinion": answer_opinion,
     "place": partial(answer_opinion, of_place=True),
     "response": answer_response,

@@ -20,9 +20,14 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
             the records wherever the model gives log-probabilities. With `verifications` above 1, for models
             without them, it is the share of so many answers, drawn at temperature 0.7, that agree; a tie
             keeps the error.
-         6. Verification sees the source, and compares in both orders of the two versions; where these differ,
-            the error stands, flag `orders_differ`, with a confidence of 0.5 at most. Profiles paper and code:
-            no source, one order.
+         6. Verification is blind (recommended): beside the source stand version 1 and version 2, in both
+            orders, and the agent says which has an error of its subtype where they differ: one, both or
+            neither. The error itself is not shown, as its words tell the versions apart. The error stands
+            where the original has it, with a correction that failed too (both), flag `correction_failed`.
+            Where one order says that the original has it and the other that it has not, the error stands,
+            flag `orders_differ`, with a confidence of 0.5 at most. Profiles paper and code: the agent is told
+            the error and which version is corrected, without the source, in one order; a version that is no
+            better acquits the error, also where the correction failed.
          7. An error is discussed if its confidence is not above the threshold: a number, or a file of
             `adjudge calibrate` for one model, with a threshold for each language pair (paper), and for each
             subtype or, where it was seen too seldom, its core type (code and recommended). Without one all
@@ -41,13 +46,16 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
             2; where the tier-2 agent agrees, the first verdict of the tier-1 agent counts, though it withdrew
             it; else what stood after stage 2. The code's tier-1 agent agrees in words of its own; ours by the
             verdict that the tier-2 agent gave.
-        11. What is common to all agents stands first, then the texts, then the subtype, so that a server's
-            prefix cache can hold most of each prompt but the first.
+        11. The judged text stands last in every prompt (recommended): the task, which all agents share, then
+            the subtype and its examples, which all translations share, so that a server's prefix cache can
+            hold most of each prompt. In a discussion the turns so far stand before the texts. Profiles paper
+            and code: source, translation, definition, and what was said, as the paper prints them. Examples
+            are turns before them, as the paper does not say where they stand.
         12. Every answer that is not in its form is a failure of the judgement, whichever agent gave it.
             Profile paper asks once, the others once more.
         13. `agents=core` asks one agent for each core type in stage 1, with one error of each subtype and one
             translation without any: ours.
-        14. Ablations: `stages` for SE, SE+SR and SE+SR+CD; the single agent is the judge single-agent.
+        14. Ablations: `stages` for SE, SE+SR and SE+SR+CD; the judge single-agent is the single agent.
         15. Context and glossary are shown where the user gives them. Agents explain in explain_in, else in
             English.
         16. What an agent takes back after its self-reflection is flagged `reflection_dropped`, and what an
@@ -59,6 +67,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise, product
 from os.path import commonprefix
 from pathlib import Path
 from typing import ClassVar, Final, Literal
@@ -169,9 +178,8 @@ class Threshold:
 TYPICAL: Final = 4  # errors of stage 1 in one translation; the paper's three cases have five, six and three
 UNSURE: Final = 0.6  # of them, where a threshold was calibrated as in the paper
 FILES: Final = (
-    *("evaluate.md", "scope.md", "examples.md", "correct.md", "verify.md", "compare.md", "error.md"),
-    *("respond.md", "statement.md", "subtypes.md", "texts.md", *TEXT_FILES),
-    *("version.md", "corrected.md", "cores.md", "severities.md"),
+    *("evaluate.md", "scope.md", "correct.md", "error.md", "respond.md", "statement.md", "subtypes.md"),
+    *("texts.md", *TEXT_FILES, "version.md", "corrected.md", "cores.md", "severities.md"),
 )
 
 
@@ -235,7 +243,7 @@ class Himate:
             verifications=self.verifications,
             measured=measured,
             attempts=self._attempts,
-            both_orders=self._is_ours,
+            is_blind=self._is_ours,
         )
         return await reflection.run(stage.found, subject, ask)
 
@@ -278,23 +286,26 @@ class Himate:
                 "himate: no confidence threshold is set, so every remaining error is discussed (dearer); "
                 "`adjudge calibrate himate` makes one"
             )
-        if shares := [self.shared_share(subject) for subject in subjects]:
-            share = sum(shares) / len(shares)
+        if judged := tuple(subjects):
             notes.append(
-                f"prompts of stage 1 begin alike: {share:.0%} of their characters, measured on {len(shares)} "
-                f"translations, can come from a server's prefix cache in all but the first of {self._count}"
+                f"prompts of stage 1 begin alike: {self.shared_share(judged):.0%} of their characters, "
+                f"measured on {len(judged)} translations, can come from a server's prefix cache"
             )
         return tuple(notes)
 
-    def shared_share(self, subject: Subject) -> float:
-        """How much of the prompts of stage 1, in characters, is what all of them begin with."""
+    def shared_share(self, subjects: Iterable[Subject]) -> float:
+        """How much of the prompts of stage 1, in characters, can come from a cache that keeps every prefix.
+
+        Returns:
+            From 0 to 1: the share of what another prompt of these subjects begins with, too.
+        """
         prompts = []
-        for agent in self._agents:
+        for subject, agent in product(subjects, self._agents):
             messages = self._evaluation.messages(agent, subject)
             parts = (part for message in messages for part in message.parts)
             prompts.append("".join(part if isinstance(part, str) else part.text for part in parts))
-        alike = len(commonprefix(prompts))  # noqa: RUF071 (these are no paths)
-        return alike * len(prompts) / sum(map(len, prompts))
+        alike = sum(len(commonprefix(pair)) for pair in pairwise(sorted(prompts)))  # noqa: RUF071 (these are no paths)
+        return alike / sum(map(len, prompts))
 
     @property
     def confidence(self) -> str:
@@ -368,13 +379,21 @@ class Himate:
 
     @cached_property
     def _evaluation(self) -> Evaluation:
-        return Evaluation(scope=self._scope, agents=self._agents, most=self._most, attempts=self._attempts)
+        return Evaluation(
+            scope=self._scope,
+            agents=self._agents,
+            most=self._most,
+            attempts=self._attempts,
+            texts_last=self._is_ours,
+        )
 
     @cached_property
     def _scope(self) -> Scope:
         errors = ErrorList(
             form="json", severities=SEVERITIES, categories=SUBTYPES, explain_in=self.explain_in or "en"
         )
-        review = "review_place.md" if self._is_ours else "review.md"
-        files = (*FILES, review, errors.file, *errors.example_files)
+        own = (
+            ("versions.md", "review_place.md") if self._is_ours else ("verify.md", "compare.md", "review.md")
+        )
+        files = (*FILES, *own, errors.file, *errors.example_files)
         return Scope(prompts=load_prompts("himate", files, self.prompts), errors=errors)

@@ -1,9 +1,9 @@
 """The three stages of HiMATE, and its two tiers of agents.
 
-There is an agent for every subtype of error, and above these one for every core type. `Evaluation` (stage 1)
-looks for errors, `Reflection` (stage 2) corrects each error, compares, and says whether there was one, and
-`Discussion` (stage 3) has the agent of the core type discuss with an agent that is not sure. A `Found` error
-goes through all of them; a `Dispute` is what two agents discuss.
+There is an agent for every subtype of error, and above these one for every core type. `Evaluation` looks for
+errors, `Reflection` corrects each error, compares, and says whether there was one, and `Discussion` has the
+agent of the core type discuss with an agent that is not sure. A `Found` error goes through all three; a
+`Dispute` is what two agents discuss.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from adjudge.judges._prompts import (
     Example,
     Parts,
     Prompts,
-    joined,
     judged_texts,
     language_names,
     nearest,
@@ -212,32 +211,29 @@ class Scope:
         names = [name for name in SUBTYPES if _core(name) == _core(category)]
         return cores[_core(category)], "\n".join(map(self.define, names))
 
-    def render(self, agent: Agent, lp: str) -> Parts:
-        """Definitions and worked examples of one agent, in the language pair that is judged if there are any.
+    def render(self, categories: Sequence[str]) -> Parts:
+        """What an agent looks for: the definitions of its subtypes."""
+        return self.prompts.piece("scope", definitions="\n".join(map(self.define, categories)))
+
+    def examples(self, agent: Agent, lp: str) -> tuple[Message, ...]:
+        """Worked examples of one agent as turns, in the language pair that is judged if there are any.
 
         An agent of one subtype sees an error of it and one of another subtype, in two translations of one
         source. An agent of several sees an error of each, and the first of these sources without any error.
         """
-        definitions = "\n".join(self.define(name) for name in agent.categories)
         pairs = [self._nearest(name, lp) for name in agent.categories]
         if len(pairs) == 1:
             shown = [*pairs[0]]
         else:
             clean = replace(pairs[0][1], translation=pairs[0][1].reference)
             shown = [*(error for error, _ in pairs), clean]
-        return (
-            *self.prompts.piece("scope", definitions=definitions),
-            "\n\n",
-            *self.prompts.piece("examples", examples="\n\n".join(map(self._example, shown))),
-        )
+        answers = (self.errors.render_answer(example.errors) for example in shown)
+        turns = (render_example(self.prompts, *pair) for pair in zip(shown, answers, strict=True))
+        return tuple(message for turn in turns for message in turn)
 
     def _nearest(self, category: str, lp: str) -> _Pair:
         pairs = self._pairs[category]
         return pairs[nearest(lp, [error.lp for error, _ in pairs])]
-
-    def _example(self, example: Example) -> str:
-        question, answer = render_example(self.prompts, example, self.errors.render_answer(example.errors))
-        return "".join(map(str, (*question.parts, "\n", *answer.parts)))
 
     @cached_property
     def _pairs(self) -> dict[str, list[_Pair]]:
@@ -260,7 +256,7 @@ def _by_name(text: str) -> dict[str, str]:
     return {line.removeprefix("- ").partition(":")[0]: line for line in lines}
 
 
-# Stage 1, subtype evaluation
+# Subtype evaluation, the first stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,15 +266,17 @@ class Evaluation:
     Args:
         scope: what the agents know.
         agents: who evaluates.
-        most: errors that an agent may report.
+        most: errors that an agent may report; None for all of them.
         attempts: how often an unreadable answer may be asked for.
+        texts_last: whether definitions stand before the texts, or after them as in the paper.
         judge: that asks, with the prompt file of its name.
     """
 
     scope: Scope
     agents: Sequence[Agent]
-    most: int
+    most: int | None
     attempts: int
+    texts_last: bool
     judge: Literal["himate", "single-agent"] = "himate"
 
     async def run(self, subject: Subject, ask: Ask) -> Stage:
@@ -292,18 +290,24 @@ class Evaluation:
         return Stage(tuple(found), tuple(flags))
 
     def messages(self, agent: Agent, subject: Subject) -> list[Message]:
-        """What all agents share stands first, the texts second, and what one of them is to look for last."""
+        """The task, which all agents share, then what an agent looks for, its examples, and the texts."""
         files = self.scope.prompts
-        system = files.message(
-            "system",
+        scope = self.scope.render(agent.categories)
+        most = {} if self.most is None else {"most": "one error" if self.most == 1 else f"{self.most} errors"}
+        task = files.piece(
             "evaluate" if self.judge == "himate" else "single_agent",
             markers=files.piece("markers"),
             severities=files.piece("severities"),
-            most="one error" if self.most == 1 else f"{self.most} errors",
+            **most,
             form=self.scope.errors.render_form(files),
         )
         texts = render_texts(files, subject)
-        return [system, Message("user", joined((*texts, "\n\n", *self.scope.render(agent, subject.lp))))]
+        told, shown = ([task, scope], [texts]) if self.texts_last else ([task], [texts, scope])
+        return [
+            Message("system", paragraphs(told)),
+            *self.scope.examples(agent, subject.lp),
+            Message("user", paragraphs(shown)),
+        ]
 
     async def _evaluate(self, agent: Agent, subject: Subject, ask: Ask) -> Marked:
         errors = self.scope.errors
@@ -338,20 +342,23 @@ class Evaluation:
         flags = list(marked.flags)
         if len(own) < len(marked.spans):
             flags.append("other_subtype")
-        if len(own) > self.most:
+        if self.most is not None and len(own) > self.most:
             flags.append("errors_cut")
             gravest = sorted(own, key=lambda span: SEVERITIES.index(span.severity))[: self.most]
             own = tuple(span for span in own if span in gravest)
         return Marked(own, tuple(flags))
 
 
-# Stage 2, self-reflection
+# Self-reflection, the second stage
 
 
-Result = Literal["corrected", "no difference"]
-RESULTS: Final[tuple[Result, ...]] = ("corrected", "no difference")
+RESULTS: Final = {"corrected": True, "no difference": False}
+"""Of a comparison in the paper: whether the error was there."""
+STILL_THERE: Final = "both"
+VERSIONS: Final = ("first", "second", STILL_THERE, "neither")
+"""Of a blind comparison: which version has the error."""
+CORRECTION_FAILED: Final = "correction_failed"
 CORRECTION: Final = object_schema(translation={"type": "string"})
-VERIFICATION: Final = object_schema(result={"type": "string", "enum": list(RESULTS)})
 
 
 class Corrected(NamedTuple):
@@ -365,12 +372,12 @@ class Verified(NamedTuple):
     """What the comparison came to.
 
     Args:
-        result: whether there was an error.
+        stands: whether there was an error.
         flags: of the answer.
-        confidence: in the result; None where the model gives none and nobody needs it.
+        confidence: in that; None where the model gives none and nobody needs it.
     """
 
-    result: Result
+    stands: bool
     flags: tuple[str, ...]
     confidence: float | None = None
 
@@ -393,14 +400,15 @@ class Reflection:
             its decision. Several times, at random: it is the share of answers that agree.
         measured: whether the confidence is needed, so that a model that gives none fails.
         attempts: how often an unreadable answer may be asked for.
-        both_orders: whether the source is shown, and each comparison made in both orders of the versions.
+        is_blind: whether the two versions are compared beside the source, in both orders, by an agent that is
+            not told which one is the correction.
     """
 
     scope: Scope
     verifications: int
     measured: bool
     attempts: int
-    both_orders: bool
+    is_blind: bool
 
     async def run(self, found: Sequence[Found], subject: Subject, ask: Ask) -> Stage:
         """Let every agent look at its errors again."""
@@ -423,19 +431,20 @@ class Reflection:
         span = replace(found.span, confidence=verified.confidence)
         stands = found._replace(span=span, corrected=corrected.text)
         flags = (*corrected.flags, *verified.flags)
-        if verified.result == "no difference":
+        if not verified.stands:
             return _Done(None, (*flags, "reflection_dropped"), verified.confidence)
         return _Done(stands, flags, verified.confidence)
 
     async def correct(self, found: Found, subject: Subject, ask: Ask) -> Corrected:
         """Correct the error."""
         files = self.scope.prompts
-        system = files.message("system", "correct", markers=files.piece("markers"))
+        task = files.piece("correct", markers=files.piece("markers"))
+        scope = self.scope.render([found.subtype])
         told = files.piece("error", error=self._error(found))
-        scope = files.piece("scope", definitions=self.scope.define(found.subtype))
         texts = render_texts(files, subject)
+        system, shown = ([task, scope], [told, texts]) if self.is_blind else ([task], [texts, scope, told])
         answer: Answer[Corrected] = await ask(
-            [system, Message("user", joined((*texts, "\n\n", *scope, "\n\n", *told)))],
+            [Message("system", paragraphs(system)), Message("user", paragraphs(shown))],
             about=self._about("correction", found, subject),
             read=partial(read_correction, subject=subject),
             attempts=self.attempts,
@@ -449,11 +458,11 @@ class Reflection:
         if self.verifications == 1:
             sampling = Sampling(logprobs=True if self.measured else "try")
             first = await compare(sampling)
-            return both(first, await compare(sampling, is_turned=True)) if self.both_orders else first
+            return both(first, await compare(sampling, is_turned=True)) if self.is_blind else first
         sampling = Sampling(temperature=TEMPERATURE)
         drawn = await asyncio.gather(
             *(
-                or_error(compare(sampling, is_turned=self.both_orders and number % 2 == 1))
+                or_error(compare(sampling, is_turned=self.is_blind and number % 2 == 1))
                 for number in range(self.verifications)
             )
         )
@@ -469,65 +478,87 @@ class Reflection:
         *,
         is_turned: bool = False,
     ) -> Verified:
-        files = self.scope.prompts
-        system = files.message("system", "verify", markers=files.piece("markers"))
-        told = files.piece("compare", definitions=self.scope.define(found.subtype), error=self._error(found))
-        names = language_names(subject.lp)
-        original = files.piece(
-            "version",
-            label=f"{names['target_language']} translation",
-            text=Quoted("translation", subject.translation),
-        )
-        mended = files.piece(
-            "version", label="Corrected version", text=Quoted("corrected-translation", corrected)
-        )
-        source = files.piece(
-            "version",
-            label=f"{names['source_language']} source",
-            text=Quoted("source", subject.source),
-        )
-        versions = (mended, original) if is_turned else (original, mended)
-        blocks = [told, *([source] if self.both_orders else []), *versions]
+        original = VERSIONS[is_turned]
+        results = {name: name in {original, STILL_THERE} for name in VERSIONS} if self.is_blind else RESULTS
+        facts = {"corrected": corrected, **({"original": original} if self.is_blind else {})}
         answer: Answer[Verified] = await ask(
-            [system, Message("user", paragraphs(blocks))],
-            about=self._about("verification", found, subject, corrected=corrected),
-            read=partial(read_verification, subject=subject, measured=sampling.logprobs is True),
+            self._blind(found, corrected, subject, is_turned=is_turned)
+            if self.is_blind
+            else self._told(found, corrected, subject),
+            about=self._about("verification", found, subject, "versions" if self.is_blind else None, **facts),
+            read=partial(
+                read_verification, subject=subject, results=results, measured=sampling.logprobs is True
+            ),
             attempts=self.attempts,
-            schema=VERIFICATION,
+            schema=object_schema(result={"type": "string", "enum": list(results)}),
             sampling=sampling,
         )
         return answer.value
 
+    def _blind(self, found: Found, corrected: str, subject: Subject, *, is_turned: bool) -> list[Message]:
+        """Which version has an error of the subtype, which is not shown: it would tell them apart."""
+        files = self.scope.prompts
+        task = files.piece("versions", markers=files.piece("markers"))
+        source = Quoted("source", subject.source)
+        versions = (corrected, subject.translation) if is_turned else (subject.translation, corrected)
+        shown = [
+            files.piece(
+                "version", label=f"{language_names(subject.lp)['source_language']} source", text=source
+            ),
+            *(
+                files.piece("version", label=f"Version {number}", text=Quoted(f"version-{number}", text))
+                for number, text in enumerate(versions, 1)
+            ),
+        ]
+        scope = self.scope.render([found.subtype])
+        return [Message("system", paragraphs([task, scope])), Message("user", paragraphs(shown))]
+
+    def _told(self, found: Found, corrected: str, subject: Subject) -> list[Message]:
+        """Whether the correction made a difference, as in the paper: without the source."""
+        files = self.scope.prompts
+        original = Quoted("translation", subject.translation)
+        mended = Quoted("corrected-translation", corrected)
+        label = f"{language_names(subject.lp)['target_language']} translation"
+        shown = [
+            files.piece("compare", definitions=self.scope.define(found.subtype), error=self._error(found)),
+            files.piece("version", label=label, text=original),
+            files.piece("version", label="Corrected version", text=mended),
+        ]
+        system = files.message("system", "verify", markers=files.piece("markers"))
+        return [system, Message("user", paragraphs(shown))]
+
     def _error(self, found: Found) -> Quoted:
         return Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
 
-    def _about(self, stage: str, found: Found, subject: Subject, **more: object) -> About:
+    def _about(
+        self, stage: str, found: Found, subject: Subject, wants: str | None = None, **more: object
+    ) -> About:
         facts = {"category": found.subtype, "span": found.span.text, "side": found.span.side, **more}
         role = found.agent.role
-        return About(judge="himate", stage=stage, subject=subject, role=role, wants=stage, facts=facts)
+        return About(
+            judge="himate", stage=stage, subject=subject, role=role, wants=wants or stage, facts=facts
+        )
 
 
 def both(first: Verified, second: Verified) -> Verified:
     """What two orders come to. Where they differ, the error stands, with the confidence of a toss at most."""
     flags = (*first.flags, *second.flags)
     known = [one.confidence for one in (first, second) if one.confidence is not None]
-    if first.result == second.result:
-        return Verified(first.result, flags, sum(known) / 2 if len(known) == 2 else None)
-    signed = [
-        c if one.result == "corrected" else 1 - c for one, c in zip((first, second), known, strict=False)
-    ]
+    if first.stands == second.stands:
+        return Verified(first.stands, flags, sum(known) / 2 if len(known) == 2 else None)
+    signed = [c if one.stands else 1 - c for one, c in zip((first, second), known, strict=False)]
     confidence = min(0.5, sum(signed) / 2) if len(known) == 2 else None
-    return Verified("corrected", (*flags, "orders_differ"), confidence)
+    return Verified(stands=True, flags=(*flags, "orders_differ"), confidence=confidence)
 
 
 def agree(read: Sequence[Verified], *, drawn: int) -> Verified:
     """What most answers say, with the share that says so. As many for as against: the error stands."""
-    yes = sum(one.result == "corrected" for one in read)
+    yes = sum(one.stands for one in read)
     no = len(read) - yes
     flags = [flag for one in read for flag in one.flags]
     if len(read) < drawn:
         flags.append("samples_missing")
-    return Verified("corrected" if yes >= no else "no difference", tuple(flags), max(yes, no) / len(read))
+    return Verified(yes >= no, tuple(flags), max(yes, no) / len(read))
 
 
 def read_correction(reply: Reply, subject: Subject) -> Corrected:
@@ -542,25 +573,38 @@ def read_correction(reply: Reply, subject: Subject) -> Corrected:
     return Corrected(str(text), reading.settle())
 
 
-def read_verification(reply: Reply, subject: Subject, *, measured: bool) -> Verified:
+def read_verification(
+    reply: Reply, subject: Subject, *, results: Mapping[str, bool], measured: bool
+) -> Verified:
     """Read the result of a comparison, and the probability of its tokens where it is needed.
 
+    Args:
+        reply: with the result.
+        subject: whose translation was corrected.
+        results: that may be given, each with whether the error stands by it.
+        measured: whether log-probabilities are needed.
+
     Raises:
-        AnswerError: it is none of the two; logprob where it is needed and did not come.
+        AnswerError: it is none of the results; logprob where it is needed and did not come.
     """
     reading = Reading(reply, judged_texts(subject))
-    result = reading.label(reading.answer("result")["result"], RESULTS, "result")
+    names = tuple(results)
+    result = reading.label(reading.answer("result")["result"], names, "result")
     if measured and not reply.logprobs:
         raise AnswerError(
             "logprob", "the model gives no log-probabilities; --verifications 5 takes samples instead"
         )
-    flags = reading.settle(is_clean=result == "no difference")
-    if among := shares(reply, RESULTS):
-        return Verified(result, (*flags, RENORMALISED), among[result])
-    return Verified(result, flags, confidence_in(reply, result))
+    stands = results[result]
+    flags = reading.settle(is_clean=not stands)
+    if result == STILL_THERE:
+        flags = (*flags, CORRECTION_FAILED)
+    if among := shares(reply, names):
+        alike = sum(share for name, share in among.items() if results[name] == stands)
+        return Verified(stands, (*flags, RENORMALISED), alike)
+    return Verified(stands, flags, confidence_in(reply, result))
 
 
-def confidence_in(reply: Reply, result: Result) -> float | None:
+def confidence_in(reply: Reply, result: str) -> float | None:
     """The probability of the tokens that the decision is made of, and of no other; None without any."""
     if not reply.logprobs:
         return None
@@ -751,17 +795,17 @@ class Discussion:
             language=language_name(self.language),
             **words,
         )
-        shown_parts: Parts = render_texts(files, subject)
+        said: list[Parts] = []
         for found in claims:
             error = Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
-            shown_parts += ("\n\n", *files.piece("error", error=error))
             corrected = Quoted("corrected-translation", found.corrected)
-            shown_parts += ("\n\n", *files.piece("corrected", corrected=corrected))
+            said += [files.piece("error", error=error), files.piece("corrected", corrected=corrected)]
         for turn in turns:
             speaker = "The expert" if isinstance(turn, Opinion) else "The evaluator"
             statement = Quoted("statement", turn.words)
-            shown_parts += ("\n\n", *files.piece("statement", speaker=speaker, statement=statement))
-        return [system, Message("user", joined(shown_parts))]
+            said.append(files.piece("statement", speaker=speaker, statement=statement))
+        texts = render_texts(files, subject)
+        return [system, Message("user", paragraphs([*said, texts] if self.by_place else [texts, *said]))]
 
     def _about(self, wants: str, role: str, found: Found, subject: Subject, **more: object) -> About:
         span = found.span

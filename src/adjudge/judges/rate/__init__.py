@@ -10,7 +10,9 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
             An XML call must be the only one, at the end, and not stand in a judged text; the code takes the
             first one anywhere. Of several native calls the first is carried out, the others are told so.
          2. Texts are no arguments: tools know source and translation, so that no agent can alter them, and
-            everything that an agent is shown and others wrote is quoted data.
+            everything that an agent is shown and others wrote is quoted data. Notes, instruction and memory
+            stand before source and translation (recommended); behind them, as in the paper's evaluation, in
+            profiles paper and code.
          3. The order of systems is drawn (recommended) with order_seed, which the signature names; profiles
             paper and code judge in the order given. With anchors=frozen (ours) a preparation searches and
             writes both anchors from the source alone, and is only read after: scores then depend neither on
@@ -549,6 +551,7 @@ class Rate(Prompted):
             has_compare=self.without not in {"compare", "both"},
             language="" if self.explain_in is None else f" in {language_name(self.explain_in)}",
             turns=self.turns,
+            texts_last=self.profile == "recommended",
         )
 
     @cached_property

@@ -31,6 +31,7 @@ from adjudge.judges._prompts import (
     joined,
     judged_texts,
     language_names,
+    paragraphs,
     render_pair,
     render_texts,
 )
@@ -135,6 +136,7 @@ class Team:
         has_compare: whether translations are compared.
         language: of rationales, as " in German"; empty for any.
         turns: of the core agent, before it is told to finish.
+        texts_last: whether a translation stands after what is told of it, or before.
 
     Raises:
         UsageError: nothing is told in place of a result that a turn may lack.
@@ -149,6 +151,7 @@ class Team:
     has_compare: bool
     language: str
     turns: int
+    texts_last: bool
 
     def __post_init__(self) -> None:
         """Refuse words that would be missing in the middle of a judgement."""
@@ -161,6 +164,10 @@ class Team:
         return About(
             judge="rate", stage=stage, subject=subject, role=role, wants=wants, facts={**scale, **facts}
         )
+
+    def question(self, texts: Parts, told: Parts) -> Message:
+        """What is worked on, and what is told of it."""
+        return Message("user", paragraphs([told, texts] if self.texts_last else [texts, told]))
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -586,7 +593,7 @@ def task_message(team: Team, subject: Subject, memory: Memory, *, is_preparing: 
         source = Quoted("source", subject.source)
         return prompts.message("user", "source", **language_names(subject.lp), source=source)
     known = memory.render(prompts, with_anchors=team.has_compare)
-    return prompts.message("user", "task", texts=render_texts(prompts, subject), memory=known)
+    return team.question(render_texts(prompts, subject), prompts.piece("task", memory=known))
 
 
 def result_messages(team: Team, reply: Reply, *result: Part, tool: str = "") -> Iterator[Message]:
@@ -737,7 +744,7 @@ async def _put(team: Team, order: Subject, ask: Ask, stage: str, notes: str) -> 
 
 
 def messages(team: Team, order: Subject, notes: str) -> list[Message]:
-    """What to compare by, which all pairs share, then the texts and the notes."""
+    """What to compare by, which all pairs share, then the notes and the texts."""
     prompts = team.prompts
     system = prompts.message(
         "system",
@@ -746,8 +753,8 @@ def messages(team: Team, order: Subject, notes: str) -> list[Message]:
         markers=prompts.piece("markers"),
         form=prompts.piece("verdict_json", analysis='"..."', language=""),
     )
-    texts = render_pair(prompts, order)
-    return [system, prompts.message("user", "compare_task", texts=texts, notes=notes_part(notes))]
+    told = prompts.piece("compare_task", notes=notes_part(notes))
+    return [system, team.question(render_pair(prompts, order), told)]
 
 
 def _read(reply: Reply, *, subject: Subject) -> Read:
@@ -821,7 +828,7 @@ async def evaluate(
 
 
 def evaluation_messages(team: Team, subject: Subject, notes: str, instruction: str) -> list[Message]:
-    """The scale and the form, which all translations share, then the texts, notes and instruction."""
+    """The scale and the form, which all translations share, then notes, instruction and the texts."""
     prompts, scale = team.prompts, team.scale
     system = prompts.message(
         "system",
@@ -831,14 +838,12 @@ def evaluation_messages(team: Team, subject: Subject, notes: str, instruction: s
         markers=prompts.piece("markers"),
         form=prompts.piece("evaluate_json", low=str(scale.low), high=str(scale.high)),
     )
-    task = prompts.message(
-        "user",
+    told = prompts.piece(
         "evaluate_task",
-        texts=render_texts(prompts, subject),
         notes=notes_part(notes),
         instruction=Quoted("instruction", instruction) if instruction.strip() else "(none)",
     )
-    return [system, task]
+    return [system, team.question(render_texts(prompts, subject), told)]
 
 
 def read_assessment(reply: Reply, *, team: Team, subject: Subject) -> Assessment:
