@@ -36,9 +36,8 @@ from adjudge.judges._samples import (
 
 if TYPE_CHECKING:
     from adjudge.judges.criteria import Criteria
-    from adjudge.judges.direct_rank import DirectRank
     from adjudge.judges.ea_prompt import EaPrompt
-    from adjudge.judges.fire import Fire
+    from adjudge.judges.fire import DirectRank, Fire
     from adjudge.judges.gemba_da import GembaDa, GembaSqm
     from adjudge.judges.gemba_esa import GembaEsa
     from adjudge.judges.gemba_mqm import GembaMqm
@@ -86,7 +85,7 @@ JUDGES: Final[Mapping[str, str]] = {
     "m-mad": "adjudge.judges.m_mad:MMad",
     "fire": "adjudge.judges.fire:Fire",
     "rate": "adjudge.judges.rate:Rate",
-    "direct-rank": "adjudge.judges.direct_rank:DirectRank",
+    "direct-rank": "adjudge.judges.fire:DirectRank",
 }
 """Name to where its class stands. Other packages add theirs under the entry point group `adjudge.judges`."""
 
