@@ -70,6 +70,7 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "failures",
         "samples",
         "prompts",
+        "write-a-judge",
         "search",
         "bridge",
         "rules",
@@ -155,7 +156,7 @@ def _relinked(text: str) -> str:
     text = re.sub(r"\]\(docs/decisions\)", "](decisions/001-make-and-a-pinned-uv.md)", text)
     text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md")
     text = text.replace("](CHANGELOG.md", "](changelog.md").replace("](README.md", "](index.md")
-    return re.sub(r"\[([^\]]+)\]\((LICENSE|src/[^)]*)\)", r"\1", text)
+    return re.sub(r"\[([^\]]+)\]\((LICENSE|(?:src|examples)/[^)]*)\)", r"\1", text)
 
 
 def _colours(style: str) -> str:

@@ -1,6 +1,7 @@
 """Judges by name."""
 
 import dataclasses
+import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
@@ -21,6 +22,9 @@ class Outsider:
     """A judge of another package, with settings of every kind."""
 
     name: ClassVar[str] = "outsider"
+    protocol: ClassVar[str] = "da-sqm"
+    weights: ClassVar[None] = None
+    with_reference: ClassVar[bool] = False
     prompts_digest: ClassVar[str] = "000000"
     calls: ClassVar[Calls] = Calls(1, 1, 1)
 
@@ -35,6 +39,22 @@ class Outsider:
     steps: Literal[1, 2] = 2
 
 
+class NoDataclass:
+    """Has everything but fields."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silent:
+    """Says little of itself, and has a property that must not be asked for."""
+
+    name: ClassVar[str] = "silent"
+    protocol: ClassVar[str] = "da-sqm"
+
+    @property
+    def prompts_digest(self) -> str:
+        raise AssertionError
+
+
 @pytest.fixture
 def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = EntryPoints(
@@ -43,6 +63,10 @@ def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("gemba-mqm", "nowhere:Nothing", "adjudge.judges"),
             EntryPoint("broken", "adjudge.judges:NoSuchClass", "adjudge.judges"),
             EntryPoint("absent", "no_such_package:Judge", "adjudge.judges"),
+            EntryPoint("faulty", "tests.judges.no_judge:Judge", "adjudge.judges"),
+            EntryPoint("plain", f"{__name__}:NoDataclass", "adjudge.judges"),
+            EntryPoint("silent", f"{__name__}:Silent", "adjudge.judges"),
+            EntryPoint("renamed", f"{__name__}:Outsider", "adjudge.judges"),
         ]
     )
     monkeypatch.setattr("adjudge.core.judge.entry_points", lambda group: entries.select(group=group))
@@ -151,6 +175,30 @@ def test_judges_of_other_packages_are_found_and_cannot_take_the_name_of_ours() -
 def test_a_judge_that_cannot_be_loaded_is_named_with_its_place(name: str) -> None:
     with pytest.raises(UsageError, match=f"judge '{name}' cannot be loaded from"):
         load_judge(name)
+
+
+@pytest.mark.usefixtures("outsider")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("faulty", "cannot be loaded from 'tests.judges.no_judge:Judge': NameError"),
+        ("plain", "must be a dataclass, whose fields are its settings; got"),
+        ("silent", "must say its weights, profile, with_reference, calls;"),
+        ("renamed", "judge 'renamed' calls itself 'outsider'; its entry point needs that name too"),
+    ],
+)
+def test_a_class_of_another_package_that_is_no_judge_is_told_what_it_lacks(
+    name: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(module: str) -> object:
+        if module == "tests.judges.no_judge":
+            raise NameError("name 'datclass' is not defined")
+        return sys.modules[module]
+
+    monkeypatch.setattr("adjudge.core.judge.importlib.import_module", load)
+    with pytest.raises(UsageError) as refused:
+        load_judge(name)
+    assert said in str(refused.value)
 
 
 def test_an_unknown_profile_is_an_error() -> None:

@@ -383,8 +383,9 @@ def find_class(kind: str, name: str, ours: Mapping[str, str]) -> type[Any]:
     module, _, attribute = places[name].partition(":")
     try:
         return cast(type[Any], getattr(importlib.import_module(module), attribute))
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {error}") from error
+    except Exception as error:  # whatever the module of another package does
+        why = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
+        raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {why}") from error
 
 
 def find_attribute(room: str, name: str, ours: Mapping[str, str]) -> object:

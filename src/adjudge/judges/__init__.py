@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from adjudge.core.judge import (
     PROFILES,
@@ -89,6 +89,8 @@ JUDGES: Final[Mapping[str, str]] = {
 }
 """Name to where its class stands. Other packages add theirs under the entry point group `adjudge.judges`."""
 
+_SAID: Final = ("name", "protocol", "weights", "profile", "with_reference", "prompts_digest", "calls")
+"""What every judge says of itself; see `core.judge.Judge`."""
 _OPTIONS: Final = frozenset({"profile", "prompts"})
 _SAMPLING: Final = frozenset({"samples", "temperature", "tie_threshold"})
 
@@ -111,10 +113,10 @@ def load_judge(
             its own.
 
     Raises:
-        UsageError: no such judge, profile or setting, a value that its field cannot have, or prompts that
-            are not as they must be.
+        UsageError: no such judge, profile or setting, a value that its field cannot have, prompts that
+            are not as they must be, or a class of another package that is no judge.
     """
-    make = find_class("judge", name, JUDGES)
+    make = _find(name)
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
     known = {field.name for field in fields(make) if field.init}
@@ -134,6 +136,7 @@ def load_judge(
     if own:
         values |= read_settings(f"judge {name!r}", make, own, reserved=_OPTIONS)
     judge = cast(Judge, make(**values))
+    _check(name, judge)
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     if not drawn:
         return judge
@@ -150,10 +153,25 @@ def load_judge(
     return cast(Judge, kind(judge=judge, **read_settings("sampling", kind, drawn, reserved={"judge"})))  # type: ignore[arg-type]
 
 
+def _find(name: str) -> type[Any]:
+    make = find_class("judge", name, JUDGES)
+    if not is_dataclass(make):
+        raise UsageError(f"judge {name!r} must be a dataclass, whose fields are its settings; got {make!r}")
+    return make
+
+
+def _check(name: str, judge: Judge) -> None:
+    """Refuse what is no judge, which only one of another package can be."""
+    if missing := [each for each in _SAID if not hasattr(type(judge), each) and not hasattr(judge, each)]:
+        raise UsageError(f"judge {name!r} must say its {', '.join(missing)}; docs/write-a-judge.md has all")
+    if judge.name != name:
+        raise UsageError(f"judge {name!r} calls itself {judge.name!r}; its entry point needs that name too")
+
+
 def has_setting(name: str, setting: str) -> bool:
     """Whether a judge has a setting of this name; what is no judge has none."""
     try:
-        make = find_class("judge", name, JUDGES)
+        make = _find(name)
     except UsageError:
         return False
     return setting in {field.name for field in fields(make) if field.init}

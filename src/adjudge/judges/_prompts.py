@@ -210,7 +210,11 @@ class Prompts:
 
 
 class Prompted:
-    """A judge whose prompts are files."""
+    """A judge whose prompts are files; the base of all judges.
+
+    A judge has a cached property `_files` with what `load_prompts` gives, and a field `prompts` for the
+    user's folder.
+    """
 
     @property
     def _files(self) -> Prompts:
@@ -255,7 +259,8 @@ def load_prompts(
         names: files it uses under its settings.
         folder: the user's; a file in it stands in for ours of that name.
         free: how names start that the user may invent, see `find_prompts`.
-        package: whose `prompts` has the folder; it may have a shared one too, besides that of the judges.
+        package: whose `prompts` has the folder; it may have a shared one too, besides that of the judges. A
+            judge outside of adjudge gives its own, `__package__`.
 
     Raises:
         UsageError: no such folder, an empty one, or a file in it that the judge does not have: most likely
