@@ -131,7 +131,7 @@ def _nav(known: set[str]) -> list[dict[str, Any]]:
     named = [{kind.capitalize(): pages} for kind, pages in reference.items()]
     return [
         *sections,
-        {"Reference": ["reference/commands.md", "reference/python.md", *named]},
+        {"Reference": ["reference/commands.md", "reference/python.md", "reference/kit.md", *named]},
         {"Decisions": decisions},
     ]
 
@@ -190,6 +190,7 @@ def _reference() -> Iterator[tuple[str, str]]:
         yield f"reference/formats/{form.name}.md", _format_page(form)
     yield "reference/commands.md", _commands_page()
     yield "reference/python.md", _python_page()
+    yield "reference/kit.md", "# adjudge.kit\n\n::: adjudge.kit\n"
 
 
 def _class_page(name: str, module: str, attribute: str) -> str:

@@ -151,6 +151,11 @@ def test_a_misspelt_judge_of_another_package_is_told_the_nearest(capsys: pytest.
         ),
         ('name: ClassVar[str] = "mood-meter"', 'name: ClassVar[str] = "mood"', "calls itself 'mood'"),
         ("weights: ClassVar[None] = None", "", "must say its weights"),
+        (
+            'message("system", "system"',
+            'message("system", "extra"',
+            "extra.md is not among the files that",
+        ),
     ],
 )
 @pytest.mark.parametrize("verb", ["show", "run"])
@@ -207,6 +212,15 @@ def test_a_bad_name_or_a_folder_that_is_there_is_refused_and_nothing_is_written(
     assert call("new-judge", name) == 2
     assert said in capsys.readouterr().err
     assert [*tmp_path.rglob("*")] == [tmp_path / "here"]
+
+
+def test_a_judge_that_is_not_installed_is_not_there_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call("new-judge", "sky-high") == 0
+    assert call("show", "sky-high") == 2
+    assert "one of your own counts once it is installed" in capsys.readouterr().err
 
 
 def test_the_folder_may_have_another_name(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -15,6 +15,8 @@ from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
 from adjudge.errors import UsageError
 from adjudge.judges import JUDGES, load_judge
+
+ODD = ("Unweighted", "Unspoken", "Uncounted", "Needy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,7 @@ class Outsider:
     limit: int | None = None
     order: Literal["given", "random"] = "given"
     steps: Literal[1, 2] = 2
+    words: tuple[str, ...] = ()
 
 
 class NoDataclass:
@@ -55,6 +58,35 @@ class Silent:
         raise AssertionError
 
 
+class Unweighted(Outsider):
+    """Names weights that nobody knows."""
+
+    name: ClassVar[str] = "unweighted"
+    weights: ClassVar[str] = "mine"  # type: ignore[assignment]
+
+
+class Unspoken(Outsider):
+    """Names a protocol that nobody knows."""
+
+    name: ClassVar[str] = "unspoken"
+    protocol: ClassVar[str] = "da"
+
+
+class Uncounted(Outsider):
+    """Says a number of calls in place of three."""
+
+    name: ClassVar[str] = "uncounted"
+    calls: ClassVar[int] = 3  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needy(Outsider):
+    """Has a setting without a default."""
+
+    name: ClassVar[str] = "needy"
+    style: str = field()
+
+
 @pytest.fixture
 def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = EntryPoints(
@@ -66,6 +98,7 @@ def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("faulty", "tests.judges.no_judge:Judge", "adjudge.judges"),
             EntryPoint("plain", f"{__name__}:NoDataclass", "adjudge.judges"),
             EntryPoint("silent", f"{__name__}:Silent", "adjudge.judges"),
+            *(EntryPoint(n.lower(), f"{__name__}:{n}", "adjudge.judges") for n in ODD),
             EntryPoint("renamed", f"{__name__}:Outsider", "adjudge.judges"),
         ]
     )
@@ -139,6 +172,7 @@ def test_settings_are_converted_by_the_type_of_their_field(
         ({"order": "sorted"}, "must be one of given, random; got 'sorted'"),
         ({"steps": "3"}, "must be one of 1, 2; got '3'"),
         ({"limit": "none"}, "must be a whole number, got 'none'"),
+        ({"words": "a,b"}, "is a tuple, which a text cannot give; it must be a single value"),
     ],
 )
 @pytest.mark.usefixtures("outsider")
@@ -184,6 +218,10 @@ def test_a_judge_that_cannot_be_loaded_is_named_with_its_place(name: str) -> Non
         ("faulty", "cannot be loaded from 'tests.judges.no_judge:Judge': NameError"),
         ("plain", "must be a dataclass, whose fields are its settings; got"),
         ("silent", "must say its weights, profile, with_reference, calls;"),
+        ("unweighted", "no weights 'mine'"),
+        ("unspoken", "no protocol 'da'; there are"),
+        ("uncounted", "the calls of judge 'uncounted' must be Calls(least, typical, most): 3"),
+        ("needy", "cannot be made of its settings, which all need a default: "),
         ("renamed", "judge 'renamed' calls itself 'outsider'; its entry point needs that name too"),
     ],
 )

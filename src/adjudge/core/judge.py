@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from importlib.metadata import entry_points
 from typing import (
@@ -461,6 +461,9 @@ def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (an
             return text
         (inner,) = (one for one in get_args(wanted) if one is not types.NoneType)
         return _convert(text, inner, what)
+    kind = get_origin(wanted) or wanted
+    if isinstance(kind, type) and issubclass(kind, Collection) and kind is not str:
+        raise UsageError(f"{what} is a {kind.__name__}, which a text cannot give; it must be a single value")
     try:
         return wanted(text)
     except (TypeError, ValueError) as error:

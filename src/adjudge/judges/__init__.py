@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from adjudge.core.judge import (
     PROFILES,
+    Calls,
     Judge,
     Profile,
     find_attribute,
@@ -24,6 +25,8 @@ from adjudge.core.judge import (
     is_translation_judge,
     read_settings,
 )
+from adjudge.core.mqm import find_weights
+from adjudge.core.protocol import find_protocol
 from adjudge.errors import UsageError
 from adjudge.judges._samples import (
     Repeated,
@@ -135,8 +138,7 @@ def load_judge(
         own = {key: text for key, text in settings.items() if key not in drawn}
     if own:
         values |= read_settings(f"judge {name!r}", make, own, reserved=_OPTIONS)
-    judge = cast(Judge, make(**values))
-    _check(name, judge)
+    judge = _make(name, make, values)
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     if not drawn:
         return judge
@@ -160,12 +162,24 @@ def _find(name: str) -> type[Any]:
     return make
 
 
-def _check(name: str, judge: Judge) -> None:
-    """Refuse what is no judge, which only one of another package can be."""
-    if missing := [each for each in _SAID if not hasattr(type(judge), each) and not hasattr(judge, each)]:
+def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
+    """Make a judge, and refuse what is none, which only a class of another package can be."""
+    try:
+        judge = cast(Judge, make(**values))
+    except TypeError as error:
+        raise UsageError(
+            f"judge {name!r} cannot be made of its settings, which all need a default: {error}"
+        ) from error
+    if missing := [each for each in _SAID if not hasattr(make, each) and not hasattr(judge, each)]:
         raise UsageError(f"judge {name!r} must say its {', '.join(missing)}; docs/write-a-judge.md has all")
     if judge.name != name:
         raise UsageError(f"judge {name!r} calls itself {judge.name!r}; its entry point needs that name too")
+    if not isinstance(judge.calls, Calls):
+        raise UsageError(f"the calls of judge {name!r} must be Calls(least, typical, most): {judge.calls!r}")
+    find_protocol(judge.protocol)
+    if judge.weights is not None:
+        find_weights(judge.weights)
+    return judge
 
 
 def has_setting(name: str, setting: str) -> bool:

@@ -178,8 +178,14 @@ class Prompts:
         return _message(role, parts) if _is_ours(parts) else Message(role, parts)
 
     def piece(self, name: str, **values: Part | Parts) -> Parts:
-        """Fill in one file as part of a message."""
+        """Fill in one file as part of a message.
+
+        Raises:
+            UsageError: the file was not loaded, or as `render`.
+        """
         file = f"{name}.md"
+        if file not in self.texts:
+            raise UsageError(f"{file} is not among the files that its judge loads: {', '.join(self.texts)}")
         template = self.texts[file]
         template = template.removesuffix("\n") if file in self.exact else template.strip()
         if ADAPTER in self.texts:  # whose wording leaves out what it likes
@@ -216,7 +222,7 @@ class Prompted:
     user's folder.
     """
 
-    @property
+    @cached_property
     def _files(self) -> Prompts:
         raise NotImplementedError
 

@@ -456,7 +456,8 @@ def load_annotator(
         near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
         raise UsageError(
             f"no judge and no metric {name!r}; there are the judges {', '.join(judges)}, and the metrics "
-            f"{', '.join(metrics)}" + (f"; did you mean {near[0]}?" if near else "")
+            f"{', '.join(metrics)}"
+            + (f"; did you mean {near[0]}?" if near else "; one of your own counts once it is installed")
         )
     if name not in metrics:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
