@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -119,7 +119,7 @@ def load_judge(
         UsageError: no such judge, profile or setting, a value that its field cannot have, prompts that
             are not as they must be, or a class of another package that is no judge.
     """
-    make = _find(name)
+    make = find_class("judge", name, JUDGES)
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
     known = {field.name for field in fields(make) if field.init}
@@ -138,7 +138,7 @@ def load_judge(
         own = {key: text for key, text in settings.items() if key not in drawn}
     if own:
         values |= read_settings(f"judge {name!r}", make, own, reserved=_OPTIONS)
-    judge = _make(name, make, values)
+    judge = cast(Judge, make(**values)) if name in JUDGES else _make(name, make, values)
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     if not drawn:
         return judge
@@ -155,15 +155,8 @@ def load_judge(
     return cast(Judge, kind(judge=judge, **read_settings("sampling", kind, drawn, reserved={"judge"})))  # type: ignore[arg-type]
 
 
-def _find(name: str) -> type[Any]:
-    make = find_class("judge", name, JUDGES)
-    if not is_dataclass(make):
-        raise UsageError(f"judge {name!r} must be a dataclass, whose fields are its settings; got {make!r}")
-    return make
-
-
 def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
-    """Make a judge, and refuse what is none, which only a class of another package can be."""
+    """Make a judge of another package, and refuse what is none."""
     try:
         judge = cast(Judge, make(**values))
     except TypeError as error:
@@ -185,7 +178,7 @@ def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
 def has_setting(name: str, setting: str) -> bool:
     """Whether a judge has a setting of this name; what is no judge has none."""
     try:
-        make = _find(name)
+        make = find_class("judge", name, JUDGES)
     except UsageError:
         return False
     return setting in {field.name for field in fields(make) if field.init}
