@@ -70,6 +70,7 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "failures",
         "samples",
         "prompts",
+        "write-a-judge",
         "search",
         "bridge",
         "rules",
@@ -130,7 +131,7 @@ def _nav(known: set[str]) -> list[dict[str, Any]]:
     named = [{kind.capitalize(): pages} for kind, pages in reference.items()]
     return [
         *sections,
-        {"Reference": ["reference/commands.md", "reference/python.md", *named]},
+        {"Reference": ["reference/commands.md", "reference/python.md", "reference/kit.md", *named]},
         {"Decisions": decisions},
     ]
 
@@ -155,7 +156,7 @@ def _relinked(text: str) -> str:
     text = re.sub(r"\]\(docs/decisions\)", "](decisions/001-make-and-a-pinned-uv.md)", text)
     text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md")
     text = text.replace("](CHANGELOG.md", "](changelog.md").replace("](README.md", "](index.md")
-    return re.sub(r"\[([^\]]+)\]\((LICENSE|src/[^)]*)\)", r"\1", text)
+    return re.sub(r"\[([^\]]+)\]\((LICENSE|(?:src|examples)/[^)]*)\)", r"\1", text)
 
 
 def _colours(style: str) -> str:
@@ -189,6 +190,7 @@ def _reference() -> Iterator[tuple[str, str]]:
         yield f"reference/formats/{form.name}.md", _format_page(form)
     yield "reference/commands.md", _commands_page()
     yield "reference/python.md", _python_page()
+    yield "reference/kit.md", "# adjudge.kit\n\n::: adjudge.kit\n"
 
 
 def _class_page(name: str, module: str, attribute: str) -> str:

@@ -94,14 +94,14 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 41_891,
-    "lines of data": 12_383,  # what HiMATE asks about a place stands beside what it asks about a subtype
+    "statements": 41_979,  # a script and a checked reader for judges of others, `adjudge new-judge`
+    "lines of data": 12_516,  # the package that `adjudge new-judge` writes
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""
 
 SIZES = {"Python files", "statements", "lines of data"}  # that may be below their limit
-DATA = {".css", ".html", ".js", ".json", ".jsonl", ".md", ".mplstyle", ".toml"}
+DATA = {".css", ".html", ".js", ".json", ".jsonl", ".md", ".mplstyle", ".toml", ".txt"}
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
 FILE_NAME = re.compile(
     r"(?<![\w/.{<-])((?:[\w-]+/)+[\w-]+\.(?:py|toml|md|html|css|js|jsonl)|[a-z_]{3,}\.py)\b"
@@ -240,7 +240,7 @@ def exported_and_unused() -> list[str]:
                 renamed.update({one.asname: one.name for one in node.names if one.asname})
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 taken.add((renamed.get(node.value.id, node.value.id), node.attr))
-    public = {"adjudge", "adjudge.judges", "adjudge.metrics"}  # their names are for users
+    public = {"adjudge", "adjudge.judges", "adjudge.kit", "adjudge.metrics"}  # their names are for users
     return [
         f"{module_name(path)}.{constant.value!s}"
         for path in MODULES

@@ -50,9 +50,16 @@ def test_a_help_page_shows_at_most_fifteen_options(
     assert set(listed(page)) - {"--set", "--all-options"} <= set(whole)
 
 
-WITHOUT_FILES = {("demo",), ("merge",), ("trace",), ("show",), ("fetch",), ("list",), ("reproduce",)} | {
-    ("campaign", name) for name in ("serve", "status", "people", "again", "export", "backup")
-}
+WITHOUT_FILES = {
+    ("demo",),
+    ("merge",),
+    ("new-judge",),
+    ("trace",),
+    ("show",),
+    ("fetch",),
+    ("list",),
+    ("reproduce",),
+} | {("campaign", name) for name in ("serve", "status", "people", "again", "export", "backup")}
 """Commands that read no file of a user's, or a run, a campaign or a paper alone."""
 
 

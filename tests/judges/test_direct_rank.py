@@ -7,7 +7,7 @@ import pytest
 from adjudge.core.ask import Reply
 from adjudge.core.record import Preference
 from adjudge.errors import AnswerError
-from adjudge.judges.direct_rank import DirectRank
+from adjudge.judges.fire import DirectRank
 from tests.judges.asking import Script, pair
 
 

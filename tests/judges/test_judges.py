@@ -1,7 +1,8 @@
 """Judges by name."""
 
 import dataclasses
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -15,12 +16,17 @@ from adjudge.core.protocol import find_protocol
 from adjudge.errors import UsageError
 from adjudge.judges import JUDGES, load_judge
 
+ODD = ("Unweighted", "Unspoken", "Uncounted", "Needy")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outsider:
     """A judge of another package, with settings of every kind."""
 
     name: ClassVar[str] = "outsider"
+    protocol: ClassVar[str] = "da-sqm"
+    weights: ClassVar[None] = None
+    with_reference: ClassVar[bool] = False
     prompts_digest: ClassVar[str] = "000000"
     calls: ClassVar[Calls] = Calls(1, 1, 1)
 
@@ -33,6 +39,52 @@ class Outsider:
     limit: int | None = None
     order: Literal["given", "random"] = "given"
     steps: Literal[1, 2] = 2
+    words: tuple[str, ...] = ()
+
+
+class NoDataclass:
+    """Has everything but fields."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silent:
+    """Says little of itself, and has a property that must not be asked for."""
+
+    name: ClassVar[str] = "silent"
+    protocol: ClassVar[str] = "da-sqm"
+
+    @property
+    def prompts_digest(self) -> str:
+        raise AssertionError
+
+
+class Unweighted(Outsider):
+    """Names weights that nobody knows."""
+
+    name: ClassVar[str] = "unweighted"
+    weights: ClassVar[str] = "mine"  # type: ignore[assignment]
+
+
+class Unspoken(Outsider):
+    """Names a protocol that nobody knows."""
+
+    name: ClassVar[str] = "unspoken"
+    protocol: ClassVar[str] = "da"
+
+
+class Uncounted(Outsider):
+    """Says a number of calls in place of three."""
+
+    name: ClassVar[str] = "uncounted"
+    calls: ClassVar[int] = 3  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needy(Outsider):
+    """Has a setting without a default."""
+
+    name: ClassVar[str] = "needy"
+    style: str = field()
 
 
 @pytest.fixture
@@ -43,6 +95,11 @@ def outsider(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("gemba-mqm", "nowhere:Nothing", "adjudge.judges"),
             EntryPoint("broken", "adjudge.judges:NoSuchClass", "adjudge.judges"),
             EntryPoint("absent", "no_such_package:Judge", "adjudge.judges"),
+            EntryPoint("faulty", "tests.judges.no_judge:Judge", "adjudge.judges"),
+            EntryPoint("plain", f"{__name__}:NoDataclass", "adjudge.judges"),
+            EntryPoint("silent", f"{__name__}:Silent", "adjudge.judges"),
+            *(EntryPoint(n.lower(), f"{__name__}:{n}", "adjudge.judges") for n in ODD),
+            EntryPoint("renamed", f"{__name__}:Outsider", "adjudge.judges"),
         ]
     )
     monkeypatch.setattr("adjudge.core.judge.entry_points", lambda group: entries.select(group=group))
@@ -115,6 +172,7 @@ def test_settings_are_converted_by_the_type_of_their_field(
         ({"order": "sorted"}, "must be one of given, random; got 'sorted'"),
         ({"steps": "3"}, "must be one of 1, 2; got '3'"),
         ({"limit": "none"}, "must be a whole number, got 'none'"),
+        ({"words": "a,b"}, "is a tuple, which a text cannot give; it must be a single value"),
     ],
 )
 @pytest.mark.usefixtures("outsider")
@@ -151,6 +209,34 @@ def test_judges_of_other_packages_are_found_and_cannot_take_the_name_of_ours() -
 def test_a_judge_that_cannot_be_loaded_is_named_with_its_place(name: str) -> None:
     with pytest.raises(UsageError, match=f"judge '{name}' cannot be loaded from"):
         load_judge(name)
+
+
+@pytest.mark.usefixtures("outsider")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("faulty", "cannot be loaded from 'tests.judges.no_judge:Judge': NameError"),
+        ("plain", "must be a dataclass, whose fields are its settings; got"),
+        ("silent", "must say its weights, profile, with_reference, calls;"),
+        ("unweighted", "no weights 'mine'"),
+        ("unspoken", "no protocol 'da'; there are"),
+        ("uncounted", "the calls of judge 'uncounted' must be Calls(least, typical, most): 3"),
+        ("needy", "cannot be made of its settings, which all need a default: "),
+        ("renamed", "judge 'renamed' calls itself 'outsider'; its entry point needs that name too"),
+    ],
+)
+def test_a_class_of_another_package_that_is_no_judge_is_told_what_it_lacks(
+    name: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(module: str) -> object:
+        if module == "tests.judges.no_judge":
+            raise NameError("name 'datclass' is not defined")
+        return sys.modules[module]
+
+    monkeypatch.setattr("adjudge.core.judge.importlib.import_module", load)
+    with pytest.raises(UsageError) as refused:
+        load_judge(name)
+    assert said in str(refused.value)
 
 
 def test_an_unknown_profile_is_an_error() -> None:

@@ -99,7 +99,7 @@ async def judged(
     ask = Script(*replies)
     judge = judge or Rate(order="given", search="none" if engine is None else "files:x")
     found = list(await judge.annotate_all(subject, ask, engine))
-    assert not ask._replies, "not every reply was asked for"
+    assert len(ask.asked) == len(replies), "not every reply was asked for"
     return found, ask
 
 

@@ -18,8 +18,7 @@ from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._pairs import TieThreshold
 from adjudge.judges._samples import Sampled, SampledPairs, SampledSources, middle, vote
-from adjudge.judges.direct_rank import DirectRank
-from adjudge.judges.fire import Fire
+from adjudge.judges.fire import DirectRank, Fire
 from adjudge.judges.gemba_da import GembaDa
 from adjudge.judges.gemba_v2 import GembaV2
 from adjudge.runs.run import run

@@ -8,7 +8,7 @@ import pytest
 from adjudge.core.record import Preference
 from adjudge.errors import ServerStopError, UsageError
 from adjudge.formats.read import load
-from adjudge.judges.direct_rank import DirectRank
+from adjudge.judges.fire import DirectRank
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.forecast import forecast

@@ -84,7 +84,7 @@ def test_judges_of_other_packages_are_listed_even_if_they_are_broken(
 
     entries = EntryPoints(
         [
-            EntryPoint("theirs", "tests.runs.conftest:Rater", "adjudge.judges"),
+            EntryPoint("rater", "tests.runs.conftest:Rater", "adjudge.judges"),
             EntryPoint("broken", "no_such_package:Judge", "adjudge.judges"),
         ]
     )
@@ -92,7 +92,7 @@ def test_judges_of_other_packages_are_listed_even_if_they_are_broken(
         monkeypatch.setattr(module, "entry_points", lambda group: entries.select(group=group))
     asked = Asked(capsys, "list", "judges", "--format", "json")
     rows = {row["judge"]: row for row in asked.json["judges"]}
-    assert rows["theirs"]["protocol"] == "da-sqm"
+    assert rows["rater"]["protocol"] == "da-sqm"
     assert "cannot be loaded" in rows["broken"]["what_it_does"]
     assert "gemba-mqm" in rows
 

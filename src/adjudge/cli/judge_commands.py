@@ -1,10 +1,14 @@
-"""Commands that ask a judge: `adjudge run`, `forecast`, `show`, `merge` and `calibrate`."""
+"""Commands about judges: `adjudge run`, `forecast`, `show`, `merge`, `calibrate` and `new-judge`."""
 
 from __future__ import annotations
 
+import keyword
+import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
@@ -63,8 +67,10 @@ def _names(incomplete: str) -> list[str]:
     """Complete the name of a judge or a metric in a shell."""
     from adjudge.judges import JUDGES
     from adjudge.metrics import METRICS
+    from adjudge.runs.units import names_in
 
-    return [name for name in (*JUDGES, *METRICS) if name.startswith(incomplete)]
+    names = [*names_in("adjudge.judges", JUDGES), *names_in("adjudge.metrics", METRICS)]
+    return [name for name in names if name.startswith(incomplete)]
 
 
 JudgeArgument = Annotated[
@@ -576,3 +582,45 @@ def _calibrate_table(calibration: Calibration) -> Table:
         if t.below == t.confidences
     ]
     return Table(columns=columns, rows=rows, notes=notes)
+
+
+_NAME: Final = re.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def new_judge_command(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Its word on the command line, such as my-judge.")
+    ],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write; else NAME.")] = None,
+) -> None:
+    """Write a package with a judge of your own: the judge, its prompts, its test, a README.
+
+    It runs as it is, offline too, and is there to be changed. Nothing is installed; the README says how.
+    """
+    from adjudge import examples
+    from adjudge.judges import JUDGES
+    from adjudge.metrics import METRICS
+    from adjudge.runs.units import names_in
+
+    module, folder = name.replace("-", "_"), out or Path(name)
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"a judge's name is words of small letters and digits with '-' between them, got {name!r}"
+        )
+    if name in {*names_in("adjudge.judges", JUDGES), *names_in("adjudge.metrics", METRICS)}:
+        raise UsageError(f"there is a judge or a metric {name!r} already; take another name")
+    if keyword.iskeyword(module) or find_spec(module) is not None:
+        raise UsageError(f"Python has a word or a module {module!r} already; take another name")
+    if os.path.lexists(folder):
+        raise UsageError(f"{folder} exists already; give --out another folder. Nothing was written")
+    kind = "".join(word.capitalize() for word in name.split("-")).removesuffix("Judge") + "Judge"
+    words = {"my-judge": name, "my_judge": module, "MyJudge": kind}
+    template = examples.path("new_judge")
+    for file in sorted(path for path in template.rglob("*") if path.is_file()):
+        place, text = (
+            re.sub("|".join(words), lambda found: words[found[0]], old)
+            for old in (file.relative_to(template).as_posix(), file.read_text("utf-8"))
+        )
+        (written := folder / place.removesuffix(".txt")).parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(text, "utf-8", newline="\n")
+    print_note(f"judge {name} -> {folder}; {folder / 'README.md'} says how to test, show and run it")

@@ -67,6 +67,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "serve": "Show the report as a local page, with the conversation behind every judgement.",
     "trace": "Show the conversation behind a judgement.",
     "show": "Show the exact messages of a judge; nothing is sent.",
+    "new-judge": "Write a package with a judge of your own, its prompts and its test.",
     "align": "Put texts with line breaks of their own to the segments of the source.",
     "convert": "Convert between every format that adjudge reads.",
     "fetch": "Download a public test set; its name is a test set from then on.",
@@ -106,7 +107,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
 _MODULES: Final[Mapping[str, str]] = {
     name: module
     for module, names in {
-        "judge_commands": "run forecast show merge calibrate",
+        "judge_commands": "run forecast show merge calibrate new-judge",
         "look_commands": "score trace report serve",
         "compare_commands": "rank compare gate power ensemble",
         "trust_commands": "meta spans agreement bias reproduce thresholds estimate",
@@ -122,11 +123,11 @@ _MODULES: Final[Mapping[str, str]] = {
     }.items()
     for name in names.split()
 }
-"""Command to the module of its function `NAME_command`; `campaign new` is `campaign_new`."""
+"""Command to the module of its function `NAME_command`; `campaign new` is `campaign_new`, `-` is `_`."""
 
 PURPOSES: Final[Mapping[str, str]] = {
     "Start": "demo",
-    "Judge": "run forecast show merge ensemble calibrate",
+    "Judge": "run forecast show merge ensemble calibrate new-judge",
     "Look": "score report serve trace list",
     "Compare": "rank compare gate power",
     "Trust": "meta spans agreement bias thresholds estimate reproduce",
@@ -221,7 +222,7 @@ def _load(name: str) -> tuple[Callable[..., None], type[TyperCommand] | None]:
     from adjudge.cli.options import Command, WithSettings, with_options
 
     return with_options(
-        getattr(module, f"{name}_command")
+        getattr(module, f"{name.replace('-', '_')}_command")
     ), WithSettings if name in _WITH_SETTINGS else Command
 
 

@@ -1,17 +1,18 @@
 """What judges ask: the shape of "put this to a model" and of "look this up".
 
 `Ask` takes messages and returns one checked value, `SearchEngine` takes a query and returns snippets. Judges
-know this file and nothing else of models; `llm/` stands behind it, or a test's script.
+know this file and nothing else of models; `llm/` stands behind it, or in tests a `Script`. `value_of` has a
+reply read by the function that the judge gave with its question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError
+from adjudge.errors import AnswerError, UsageError
 
 __all__ = [
     "CLEAN",
@@ -19,12 +20,14 @@ __all__ = [
     "About",
     "Answer",
     "Ask",
+    "Asked",
     "Message",
     "Query",
     "Quoted",
     "Reply",
     "Role",
     "Sampling",
+    "Script",
     "SearchEngine",
     "Snippet",
     "TokenLogprob",
@@ -32,6 +35,7 @@ __all__ = [
     "ToolCall",
     "Usage",
     "WordsBesideError",
+    "value_of",
 ]
 
 T = TypeVar("T")
@@ -123,9 +127,12 @@ class About:
             `SYSTEM: stage`.
         subject: what is judged.
         role: the agent that speaks, such as `accuracy.omission`; chooses the model of `--model ROLE=NAME`.
-        wants: what the answer must hold, one of `errors`, `rating`, `counts`; the embedded model
-            answers by it. Further facts that it needs stand in `facts`.
-        facts: such as the categories asked about, or the scale.
+        wants: the kind of answer, one word such as `errors`, `rating` or `verdict`, or a word of the judge's
+            own. No remote model sees it. The embedded rules answer by it, and a kind that they do not know
+            ends the run before it begins; `adapter.toml` of a user's prompts names kinds by it; a
+            forecast takes the usual length of such an answer, 200 tokens for a kind that it does not know.
+            docs/write-a-judge.md lists the kinds and what each answer holds.
+        facts: what the embedded rules need besides, such as `low` and `high` of a rating.
     """
 
     judge: str
@@ -286,6 +293,89 @@ class Ask(Protocol):
         Raises:
             AnswerError: no readable answer; the judgement becomes a `Failure` with its reason.
         """
+
+
+def value_of(read: Callable[[Reply], T], reply: Reply, about: About) -> T:
+    """What a judge's reader makes of a reply.
+
+    Args:
+        read: as a judge gave it with its question.
+        reply: what the model answered.
+        about: of the question, for the message.
+
+    Raises:
+        AnswerError: the reader refuses the reply.
+        UsageError: the reader itself is wrong: it fails in another way than by an `AnswerError`.
+    """
+    try:
+        return read(reply)
+    except (TypeError, AttributeError, ValueError, LookupError) as error:
+        raise UsageError(
+            f"the reader of {about.judge}, stage {about.stage}, ended with {type(error).__name__}: {error}. "
+            "A reader is given a Reply, whose words are reply.text, and refuses what it cannot read by "
+            "raising AnswerError(reason, detail)"
+        ) from error
+
+
+class Asked(NamedTuple):
+    """One question as a judge put it; the fields are the arguments of `Ask`."""
+
+    messages: tuple[Message, ...]
+    about: About
+    attempts: int = 2
+    schema: Mapping[str, object] | None = None
+    sampling: Sampling = Sampling()
+    tools: Sequence[Tool] = ()
+
+    @property
+    def words(self) -> str:
+        """Everything that the judge says in words of its own."""
+        return "\n".join(p for m in self.messages for p in m.parts if isinstance(p, str))
+
+    @property
+    def quoted(self) -> list[Quoted]:
+        """Every text that the judge quotes, in order."""
+        return [p for m in self.messages for p in m.parts if isinstance(p, Quoted)]
+
+
+class Script:
+    """An `Ask` for tests: it gives replies that were written beforehand, in their order, and sends nothing.
+
+    A reply that the judge's reader refuses raises the reader's `AnswerError` at once: nothing is asked again.
+    A subclass may overwrite `says`, so that the reply depends on the question.
+
+    Args:
+        replies: texts, or whole replies.
+    """
+
+    def __init__(self, *replies: str | Reply) -> None:
+        self.asked: list[Asked] = []
+        """Every question so far."""
+        self._written = replies
+
+    def says(self, about: About) -> str | Reply:
+        """The reply to the question that was added to `asked` last.
+
+        Raises:
+            UsageError: there are more questions than replies.
+        """
+        if len(self.asked) > len(self._written):
+            raise UsageError(f"the script has no reply for question {len(self.asked)}, stage {about.stage}")
+        return self._written[len(self.asked) - 1]
+
+    async def __call__(
+        self,
+        messages: Sequence[Message],
+        *,
+        about: About,
+        read: Callable[[Reply], T],
+        **more: Any,  # noqa: ANN401 (the other arguments of `Ask`)
+    ) -> Answer[T]:
+        """Give the next reply; see `Ask`."""
+        self.asked.append(Asked(tuple(messages), about, **more))
+        said = self.says(about)
+        reply = Reply(text=said) if isinstance(said, str) else said
+        return Answer(value=value_of(read, reply, about), reply=reply)
 
 
 NO_ENGINE = "none"

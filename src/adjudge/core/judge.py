@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import importlib
 import types
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from importlib.metadata import entry_points
 from typing import (
     Any,
@@ -373,7 +373,7 @@ def find_class(kind: str, name: str, ours: Mapping[str, str]) -> type[Any]:
         ours: name to `module:Class`; nobody else can take one of these names.
 
     Raises:
-        UsageError: there is none of that name, or it cannot be imported.
+        UsageError: there is none of that name, it cannot be imported, or it is no dataclass.
     """
     places = ours
     if name not in ours:  # to look for those of other packages takes time
@@ -382,9 +382,13 @@ def find_class(kind: str, name: str, ours: Mapping[str, str]) -> type[Any]:
         raise UsageError(f"no {kind} {name!r}; there are {', '.join(places)}")
     module, _, attribute = places[name].partition(":")
     try:
-        return cast(type[Any], getattr(importlib.import_module(module), attribute))
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {error}") from error
+        found: object = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # whatever the module of another package does
+        why = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
+        raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {why}") from error
+    if not is_dataclass(found):
+        raise UsageError(f"{kind} {name!r} must be a dataclass, whose fields are its settings; got {found!r}")
+    return cast(type[Any], found)
 
 
 def find_attribute(room: str, name: str, ours: Mapping[str, str]) -> object:
@@ -460,6 +464,9 @@ def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (an
             return text
         (inner,) = (one for one in get_args(wanted) if one is not types.NoneType)
         return _convert(text, inner, what)
+    kind = get_origin(wanted) or wanted
+    if isinstance(kind, type) and issubclass(kind, Collection) and kind is not str:
+        raise UsageError(f"{what} is a {kind.__name__}, which a text cannot give; it must be a single value")
     try:
         return wanted(text)
     except (TypeError, ValueError) as error:

@@ -1,7 +1,8 @@
-"""A small test set of our own with planted errors, and gold that says where they are.
+"""A small test set of our own with planted errors, gold that says where they are, and a judge to begin with.
 
 Three language pairs of 16 segments, four systems. README.md in this folder tells how it was made; every
-word of it was invented for this purpose, and no person annotated it.
+word of it was invented for this purpose, and no person annotated it. `new_judge/` is the package that
+`adjudge new-judge` writes under another name.
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ import types
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from adjudge.core.judge import (
     PROFILES,
+    Calls,
     Judge,
     Profile,
     find_attribute,
@@ -24,6 +25,8 @@ from adjudge.core.judge import (
     is_translation_judge,
     read_settings,
 )
+from adjudge.core.mqm import find_weights
+from adjudge.core.protocol import find_protocol
 from adjudge.errors import UsageError
 from adjudge.judges._samples import (
     Repeated,
@@ -36,9 +39,8 @@ from adjudge.judges._samples import (
 
 if TYPE_CHECKING:
     from adjudge.judges.criteria import Criteria
-    from adjudge.judges.direct_rank import DirectRank
     from adjudge.judges.ea_prompt import EaPrompt
-    from adjudge.judges.fire import Fire
+    from adjudge.judges.fire import DirectRank, Fire
     from adjudge.judges.gemba_da import GembaDa, GembaSqm
     from adjudge.judges.gemba_esa import GembaEsa
     from adjudge.judges.gemba_mqm import GembaMqm
@@ -86,10 +88,12 @@ JUDGES: Final[Mapping[str, str]] = {
     "m-mad": "adjudge.judges.m_mad:MMad",
     "fire": "adjudge.judges.fire:Fire",
     "rate": "adjudge.judges.rate:Rate",
-    "direct-rank": "adjudge.judges.direct_rank:DirectRank",
+    "direct-rank": "adjudge.judges.fire:DirectRank",
 }
 """Name to where its class stands. Other packages add theirs under the entry point group `adjudge.judges`."""
 
+_SAID: Final = ("name", "protocol", "weights", "profile", "with_reference", "prompts_digest", "calls")
+"""What every judge says of itself; see `core.judge.Judge`."""
 _OPTIONS: Final = frozenset({"profile", "prompts"})
 _SAMPLING: Final = frozenset({"samples", "temperature", "tie_threshold"})
 
@@ -112,8 +116,8 @@ def load_judge(
             its own.
 
     Raises:
-        UsageError: no such judge, profile or setting, a value that its field cannot have, or prompts that
-            are not as they must be.
+        UsageError: no such judge, profile or setting, a value that its field cannot have, prompts that
+            are not as they must be, or a class of another package that is no judge.
     """
     make = find_class("judge", name, JUDGES)
     if profile not in PROFILES:
@@ -134,7 +138,7 @@ def load_judge(
         own = {key: text for key, text in settings.items() if key not in drawn}
     if own:
         values |= read_settings(f"judge {name!r}", make, own, reserved=_OPTIONS)
-    judge = cast(Judge, make(**values))
+    judge = cast(Judge, make(**values)) if name in JUDGES else _make(name, make, values)
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     if not drawn:
         return judge
@@ -149,6 +153,26 @@ def load_judge(
     if kind is None:
         raise UsageError(f"judge {judge.name!r} cannot be sampled")
     return cast(Judge, kind(judge=judge, **read_settings("sampling", kind, drawn, reserved={"judge"})))  # type: ignore[arg-type]
+
+
+def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
+    """Make a judge of another package, and refuse what is none."""
+    try:
+        judge = cast(Judge, make(**values))
+    except TypeError as error:
+        raise UsageError(
+            f"judge {name!r} cannot be made of its settings, which all need a default: {error}"
+        ) from error
+    if missing := [each for each in _SAID if not hasattr(make, each) and not hasattr(judge, each)]:
+        raise UsageError(f"judge {name!r} must say its {', '.join(missing)}; docs/write-a-judge.md has all")
+    if judge.name != name:
+        raise UsageError(f"judge {name!r} calls itself {judge.name!r}; its entry point needs that name too")
+    if not isinstance(judge.calls, Calls):
+        raise UsageError(f"the calls of judge {name!r} must be Calls(least, typical, most): {judge.calls!r}")
+    find_protocol(judge.protocol)
+    if judge.weights is not None:
+        find_weights(judge.weights)
+    return judge
 
 
 def has_setting(name: str, setting: str) -> bool:

@@ -546,7 +546,7 @@ class ErrorList:
             ]
         )
 
-    def read(self, reply: Reply, subject: Subject) -> Marked:
+    def read(self, reply: Reply | str, subject: Subject) -> Marked:
         """Read an answer in the form.
 
         Raises:
@@ -669,7 +669,7 @@ class RatingScale:
             form=prompts.piece(f"rating_{self.form}"),
         )
 
-    def read(self, reply: Reply, subject: Subject) -> Rating:
+    def read(self, reply: Reply | str, subject: Subject) -> Rating:
         """Read the number; a bare one may have a label before it and its scale behind it.
 
         Raises:

@@ -412,7 +412,7 @@ class Comparison:
 
 
 def read_compared(
-    reply: Reply, judged: tuple[str, ...], aspects: tuple[str, ...] = ()
+    reply: Reply | str, judged: tuple[str, ...], aspects: tuple[str, ...] = ()
 ) -> tuple[Verdict, str, tuple[str, ...]]:
     """Read the verdict of a comparison, its analysis and flags.
 

@@ -178,8 +178,14 @@ class Prompts:
         return _message(role, parts) if _is_ours(parts) else Message(role, parts)
 
     def piece(self, name: str, **values: Part | Parts) -> Parts:
-        """Fill in one file as part of a message."""
+        """Fill in one file as part of a message.
+
+        Raises:
+            UsageError: the file was not loaded, or as `render`.
+        """
         file = f"{name}.md"
+        if file not in self.texts:
+            raise UsageError(f"{file} is not among the files that its judge loads: {', '.join(self.texts)}")
         template = self.texts[file]
         template = template.removesuffix("\n") if file in self.exact else template.strip()
         if ADAPTER in self.texts:  # whose wording leaves out what it likes
@@ -210,9 +216,13 @@ class Prompts:
 
 
 class Prompted:
-    """A judge whose prompts are files."""
+    """A judge whose prompts are files; the base of all judges.
 
-    @property
+    A judge has a cached property `_files` with what `load_prompts` gives, and a field `prompts` for the
+    user's folder.
+    """
+
+    @cached_property
     def _files(self) -> Prompts:
         raise NotImplementedError
 
@@ -255,7 +265,8 @@ def load_prompts(
         names: files it uses under its settings.
         folder: the user's; a file in it stands in for ours of that name.
         free: how names start that the user may invent, see `find_prompts`.
-        package: whose `prompts` has the folder; it may have a shared one too, besides that of the judges.
+        package: whose `prompts` has the folder; it may have a shared one too, besides that of the judges. A
+            judge outside of adjudge gives its own, `__package__`.
 
     Raises:
         UsageError: no such folder, an empty one, or a file in it that the judge does not have: most likely

@@ -425,14 +425,15 @@ class Reading:
     """One reply, while its answer is read: each part of the answer by one method, `settle` at the end.
 
     Args:
-        reply: what the model said.
+        reply: what the model said, or its text alone.
         judged: texts that were judged; an answer that stands in one of them word for word is flagged.
 
     Raises:
         AnswerError: the reply is cut, blocked, empty, has broken characters, or thinking and nothing else.
     """
 
-    def __init__(self, reply: Reply, judged: Iterable[str] = ()) -> None:
+    def __init__(self, reply: Reply | str, judged: Iterable[str] = ()) -> None:
+        reply = Reply(text=reply) if isinstance(reply, str) else reply
         if reply.finish != "stop":
             reason = _ENDED.get(reply.finish.lower(), "truncated")
             raise AnswerError(reason, f"the model stopped for {reply.finish!r}, not at its end")

@@ -1,11 +1,15 @@
 """
 FiRE: two translations compared by one criterion at a time, and the overall verdict made of these.
 
-Paper    FiRE, under review; fine-grained ranking evaluation by faithfulness, fluency and consistency of style
-Code     wygao8/FiRE-MT at d6a2321, scripts/prompt.py and fire_eval.py
+`Fire` is the method, `DirectRank` its baseline: which of the two is better as a whole, in one question.
+
+Paper    FiRE, under review; fine-grained ranking by faithfulness, fluency and consistency of style;
+         its section 4 has the baseline (Direct-Rank)
+Code     wygao8/FiRE-MT at d6a2321, scripts/prompt.py and fire_eval.py; none of the baseline
 Prompt   prompts/fire, in our own words; the aspects of each criterion are the paper's (its appendix B), the
          rules those of the code: other criteria are ignored, names that nobody can verify do not count, what
-         cannot be translated is copied, an empty translation or one in another language is the worst
+         cannot be translated is copied, an empty translation or one in another language is the worst.
+         prompts/direct_rank is the paper's question for overall quality (its appendix B), in our own words
 Differs  1. What to do stands in a system message, and the texts are quoted data. The answer keeps the paper's
             shape, an analysis of each aspect and then the result; the recommended profile sends its schema.
          2. The recommended profile shows each pair in both orders. Verdicts that disagree are E, and the
@@ -35,6 +39,8 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
             use; it has no part in the overall verdict.
         11. Context and glossary are shown where the user gives them. With explain_in the analysis is in that
             language. Texts may have any length.
+        12. The direct rank shares 1 to 3, 5, 8 and 11. An answer that could not be had is its failure.
+            The direct rank draws at 0 in every profile.
 """
 
 from __future__ import annotations
@@ -66,7 +72,7 @@ from adjudge.judges._pairs import (
 )
 from adjudge.judges._prompts import Prompts, find_prompts, load_prompts
 
-__all__ = ["Fire"]
+__all__ = ["DirectRank", "Fire"]
 
 OVERALL: Final = "overall"
 LOCALE: Final = "locale"
@@ -151,6 +157,35 @@ class Fire(PairSettings):
     def _files(self) -> Prompts:
         used = ("system.md", *PAIR_FILES, *self._criterion_files, *(["locale.md"] if self.locale else []))
         return load_prompts("fire", used, self.prompts, free=START)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectRank(PairSettings):
+    """The better one of two translations as a whole, in both orders."""
+
+    name: ClassVar[str] = "direct-rank"
+    criteria: ClassVar[tuple[str, ...]] = ("overall",)
+    roles: ClassVar[tuple[str, ...]] = criteria
+
+    async def compare(self, subject: Subject, ask: Ask) -> Sequence[Preference | AnswerError]:
+        """Compare the two as a whole."""
+        found = await self._comparison.settle(subject, ask)
+        return [preference_by(self, subject, "overall", found)]
+
+    @property
+    def calls(self) -> Calls:
+        """One for each order."""
+        return Calls(self.times, self.times, self.times)
+
+    @cached_property
+    def _comparison(self) -> Comparison:
+        return Comparison(
+            judge=self.name, criterion=Criterion(name="overall"), prompts=self._files, settings=self
+        )
+
+    @cached_property
+    def _files(self) -> Prompts:
+        return load_prompts("direct_rank", ("system.md", *PAIR_FILES), self.prompts)
 
 
 def _name(file: str) -> str:

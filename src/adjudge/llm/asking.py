@@ -34,6 +34,7 @@ from adjudge.core.ask import (
     Tool,
     Usage,
     WordsBesideError,
+    value_of,
 )
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, FailureReason, ModelError, NoToolsError, UsageError
@@ -906,7 +907,7 @@ class _Question:
             self._log.served.add(f"#{reply.fingerprint}")
         try:
             self._asker.check(self._model, reply)
-            value = read(self._asker.adapted(request.about, reply))
+            value = value_of(read, self._asker.adapted(request.about, reply), request.about)
         except AnswerError as error:
             self._refuse(use, error)
             raise _UnreadableError(error) from error

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 import orjson
 
-from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool, ToolCall
+from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool, ToolCall, value_of
 from adjudge.core.judge import Judge
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, ModelError
@@ -67,7 +67,7 @@ class _Recorder:
         try:
             reply = await self._model.reply(request)
             self.exchanges[place] = Exchange(use=use, request=stored, reply=reply)
-            return Answer(value=read(reply), reply=reply)
+            return Answer(value=value_of(read, reply, about), reply=reply)
         except (AnswerError, ModelError) as error:
             why = error if isinstance(error, AnswerError) else AnswerError("missing", str(error))
             use = replace(use, reason=why.reason, detail=why.detail)

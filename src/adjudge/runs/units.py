@@ -456,7 +456,8 @@ def load_annotator(
         near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
         raise UsageError(
             f"no judge and no metric {name!r}; there are the judges {', '.join(judges)}, and the metrics "
-            f"{', '.join(metrics)}" + (f"; did you mean {near[0]}?" if near else "")
+            f"{', '.join(metrics)}"
+            + (f"; did you mean {near[0]}?" if near else "; one of your own counts once it is installed")
         )
     if name not in metrics:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
@@ -648,17 +649,29 @@ async def judge_subject(
         AnswerError: there is no judgement at all.
         DataError: a value of the model's that no record accepts.
     """
+    found: Sequence[Outcome]
     if is_translation_judge(judge):
-        return [await judge.annotate(subject, ask)]
-    if is_pair_judge(judge):
-        return await judge.compare(subject, ask)
-    if is_criteria_judge(judge):
-        return await judge.check(subject, ask)
-    if is_searching_judge(judge):
-        return await judge.annotate_all(subject, ask, engine)
-    if is_source_judge(judge):
-        return await judge.annotate_all(subject, ask)
-    raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
+        found = [await judge.annotate(subject, ask)]
+    elif is_pair_judge(judge):
+        found = await judge.compare(subject, ask)
+    elif is_criteria_judge(judge):
+        found = await judge.check(subject, ask)
+    elif is_searching_judge(judge):
+        found = await judge.annotate_all(subject, ask, engine)
+    elif is_source_judge(judge):
+        found = await judge.annotate_all(subject, ask)
+    else:
+        raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
+    return _records(judge, found)
+
+
+def _records(judge: Judge, found: object) -> Sequence[Outcome]:
+    if not isinstance(found, Sequence) or not all(isinstance(one, Outcome) for one in found):
+        raise UsageError(
+            f"judge {judge.name!r} must give records, which annotation_of and preference_of make: annotate "
+            f"one, the other methods a list, with an AnswerError in place of one; it gave {found!r:.80}"
+        )
+    return found
 
 
 Shown = tuple[Segment, tuple[Segment, ...]]
