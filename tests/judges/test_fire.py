@@ -29,7 +29,7 @@ from adjudge.judges._reading import shares
 from adjudge.judges.fire import Fire
 from adjudge.runs.job import prepare
 from adjudge.runs.run import execute, run, run_to_end
-from tests.faults.server import running
+from tests.faults.server import running, status
 from tests.judges.asking import Script, pair
 from tests.runs.conftest import small_set
 
@@ -510,3 +510,14 @@ def test_answers_without_log_probabilities_are_failures_that_are_not_paid_twice(
         again = run(judge, small_set(2), out=tmp_path / "run", base_url=server.url, model="mock")
         assert len(server.log) == asked == first.info.calls["asked"]
     assert first.info.failures == again.info.failures == {"logprob": first.info.counts["failed"]}
+
+
+def test_a_server_that_refuses_log_probabilities_is_no_fault_of_the_server(tmp_path: Path) -> None:
+    judge = one_criterion(tmp_path, strength="logprob")
+    with running(lambda payload: says("style", "A")) as server:
+        server.play = lambda number: status(400, "logprobs is not supported")
+        found = run(
+            judge, small_set(2), out=tmp_path / "run", base_url=server.url, model="mock", max_failed=1
+        )
+    assert found.info.failures == {"logprob": found.info.counts["failed"]}
+    assert "the server refuses log-probabilities: status 400" in str(found.records[0])

@@ -144,6 +144,8 @@ class RemoteModel:
             if (less := self._with_less(request, asked, len(body), outcome)) is not None:
                 asked, body = less
                 continue
+            if outcome.names_logprobs and asked.sampling.logprobs:
+                raise AnswerError("logprob", f"the server refuses log-probabilities: {outcome.detail}")
             if outcome.names_schema and asked.schema is not None and self.endpoint.tries_schema:
                 refusal, (asked, body) = outcome, self._said(request, is_bare=True)
                 continue
@@ -204,7 +206,11 @@ class RemoteModel:
             # One refusal may be about one text; the same words again and again are about how we ask.
             self._refusals[fault.detail] += 1
             if self._refusals[fault.detail] >= self.endpoint.patience.settings:
-                hint = " (--json-schema off asks without a schema)" if self.endpoint.constrained else ""
+                hint = (
+                    " (--json-schema off asks without a schema, and needs another --out)"
+                    if self.endpoint.constrained
+                    else ""
+                )
                 raise ModelError(f"{self.name} refuses every call: {fault.detail}{hint}")
         if fault.consequence in {"fail", "setting"}:
             raise AnswerError(fault.reason, fault.detail)

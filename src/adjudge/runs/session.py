@@ -521,8 +521,9 @@ class JudgeSession(Session):
         remedy = remedy_for(self.job.annotator, reason)
         raise UniformFailureError(
             f"the first {UNIFORM} units all failed for one reason, {reason}: {example}. "
-            f"This may help: {remedy}. Other settings need another --out; "
-            "with --max-failed 1 the same command goes on although everything fails"
+            f"This may help: {remedy.replace('OUT', str(self.job.out))}. Settings other than --concurrency "
+            "and --timeout need another --out. The same command tries again; with --max-failed 1 it goes on "
+            "although everything fails"
         )
 
     async def _outcomes(self, judge: Judge, ask: UnitAsk, unit: Unit) -> Sequence[Judged]:
@@ -612,7 +613,7 @@ class JudgeSession(Session):
             )
         if tally.unread:
             reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unread.most_common())
-            yield f"replies of {asker.models.name} that could not be read, or not at once: {reasons}"
+            yield f"replies of {asker.models.name} that led to another question, by reason: {reasons}"
         if tally.masked:  # an earlier version took every `test` for a key where the key was `test`
             yield (
                 f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such "
