@@ -2,6 +2,8 @@
 
 import json
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,23 +12,31 @@ import pytest
 from sqlalchemy import func, select
 
 from adjudge.campaigns import database, making
+from adjudge.campaigns.answers import finish
 from adjudge.campaigns.campaign import (
+    alone,
     completion_code,
+    move_campaign,
     open_campaign,
     read_guidelines,
     read_links,
+    restore_campaign,
     write_guidelines,
 )
-from adjudge.campaigns.database import Campaign
+from adjudge.campaigns.database import Campaign, read_audit
+from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.making import insert_tasks
+from adjudge.campaigns.people import enter
 from adjudge.campaigns.settings import NAMES, OURS, canonical_category, read_typology
 from adjudge.campaigns.tasks import make_tasks
 from adjudge.core.protocol import CATEGORIES
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError, DataWarning, UsageError
-from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
-from tests.campaigns.work import person, work_off
+from adjudge.errors import AdjudgeError, DataError, DataWarning, StoreError, UsageError
+from adjudge.formats.convert import write_content
+from adjudge.formats.file_content import content_of
+from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set, opener, server_store
+from tests.campaigns.work import answer_all, person, take, work_off
 
 
 def rows(campaign: Campaign, table: str) -> list[Any]:
@@ -104,6 +114,92 @@ def test_a_name_that_the_server_knows_is_refused(make_campaign_anywhere: MakeCam
     with pytest.raises(UsageError, match="has a campaign 'first' already"):
         make_campaign_anywhere(name="first")
     assert len(rows(made, "campaign")) == 1
+
+
+# A campaign goes to another store, and back; a backup goes back to what was.
+
+
+def exported(folder: Path) -> bytes:
+    with open_campaign(folder) as campaign:
+        write_content(
+            folder.parent / "export.jsonl", "campaign", content_of(export_campaign(campaign)), force=True
+        )
+        audit = read_audit(campaign)
+    return (folder.parent / "export.jsonl").read_bytes() + repr(audit).encode()
+
+
+def worked_on(made: Campaign, *people: int, now: float) -> None:
+    with open_campaign(made.folder) as campaign:
+        for number in people:
+            who = person(campaign, number)
+            given = take(campaign, who, now)
+            answer_all(campaign, who, given, now)
+            finish(campaign, who, given.id, now)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Iterator[str]:
+    yield from server_store()
+
+
+def test_a_campaign_moves_to_a_server_and_back(
+    make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet
+) -> None:
+    made, links = make_campaign(name="moving", checks=0.3, redundancy=2)
+    with contextmanager(opener)(tmp_path, small, server) as neighbour:
+        other, _ = neighbour(name="neighbour")
+        work_off(other, person(other), NOW)
+    before_other = exported(other.folder)
+    worked_on(made, 0, 1, now=NOW)
+    before = exported(made.folder)
+    made.database.backup(tmp_path / "backup.sqlite", "moving")
+    old, new = move_campaign(made.folder, server)
+    assert ("sqlite" in old, "postgresql" in new) == (True, True)
+    assert exported(made.folder) == before
+    worked_on(made, 0, 2, now=NOW + 900)
+    with open_campaign(made.folder) as there:
+        assert there.database.url == new
+        assert enter(there, links[0].secret, NOW + 999)
+        there.database.backup(tmp_path / "later.sqlite", "moving")
+    later = exported(made.folder)
+    assert later != before
+    with pytest.raises(UsageError, match="exists: move it away"):
+        move_campaign(made.folder, None)
+    (made.folder / "campaign.sqlite").rename(tmp_path / "old.sqlite")
+    restore_campaign(made.folder, tmp_path / "backup.sqlite")
+    assert exported(made.folder) == before
+    restore_campaign(made.folder, tmp_path / "later.sqlite")
+    assert exported(made.folder) == later
+    move_campaign(made.folder, None)
+    assert exported(made.folder) == later
+    worked_on(made, 1, now=NOW + 1900)
+    restore_campaign(made.folder, tmp_path / "later.sqlite")
+    assert exported(made.folder) == later
+    assert exported(other.folder) == before_other
+
+
+def test_what_cannot_be_moved_or_restored_stays_what_it_was(
+    make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
+    (one, _), (other, _) = make_campaign(name="one"), make_campaign(name="other")
+    worked_on(one, 0, now=NOW)
+    before = exported(one.folder)
+    other.database.backup(tmp_path / "other.sqlite", "other")
+    (tmp_path / "text.sqlite").write_text("no store")
+    with alone(one.folder):
+        with pytest.raises(UsageError, match="another process serves"):
+            move_campaign(one.folder, "postgresql://localhost:1/none?connect_timeout=1")
+        with pytest.raises(UsageError, match="another process serves"):
+            restore_campaign(one.folder, tmp_path / "other.sqlite")
+    with pytest.raises(StoreError):
+        move_campaign(one.folder, "postgresql://localhost:1/none?connect_timeout=1")
+    with pytest.raises(UsageError, match="exists: move it away"):
+        move_campaign(one.folder, None)
+    with pytest.raises(DataError, match="no campaign 'one'"):
+        restore_campaign(one.folder, tmp_path / "other.sqlite")
+    with pytest.raises((StoreError, DataError)):
+        restore_campaign(one.folder, tmp_path / "text.sqlite")
+    assert exported(one.folder) == before
 
 
 # What cannot be made...

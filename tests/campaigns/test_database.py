@@ -316,7 +316,7 @@ def test_a_backup_holds_everything_that_was_acknowledged_before(tmp_path: Path) 
     try:
         for number in range(3):
             before = acknowledged[0]
-            database.backup(tmp_path / f"{number}.sqlite")
+            database.backup(tmp_path / f"{number}.sqlite", "")
             with closing(sqlite3.connect(tmp_path / f"{number}.sqlite")) as copy:
                 assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
                 assert copy.execute("SELECT count(*) FROM campaign").fetchone()[0] >= before
@@ -331,9 +331,9 @@ def test_a_backup_writes_over_nothing_and_leaves_nothing_unfinished(tmp_path: Pa
     database.migrate()
     (tmp_path / "there").write_text("mine")
     with pytest.raises(UsageError, match="exists"):
-        database.backup(tmp_path / "there")
+        database.backup(tmp_path / "there", "")
     with pytest.raises(StoreError):
-        database.backup(tmp_path / "no" / "folder")
+        database.backup(tmp_path / "no" / "folder", "")
     database.close()
     assert (tmp_path / "there").read_text() == "mine"
     assert not list(tmp_path.glob(".*"))

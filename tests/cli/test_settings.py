@@ -59,7 +59,10 @@ WITHOUT_FILES = {
     ("fetch",),
     ("list",),
     ("reproduce",),
-} | {("campaign", name) for name in ("serve", "status", "people", "again", "export", "backup")}
+} | {
+    ("campaign", name)
+    for name in ("serve", "status", "people", "again", "export", "backup", "restore", "move")
+}
 """Commands that read no file of a user's, or a run, a campaign or a paper alone."""
 
 

@@ -437,6 +437,21 @@ def test_a_backup_is_the_store_and_never_replaces_a_file(house: House, tmp_path:
     assert call("backup", str(house.campaign.folder), str(copy)) == 2
 
 
+def test_a_backup_is_gone_back_to_with_one_command(
+    house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, copy = str(house.campaign.folder), str(tmp_path / "copy.sqlite")
+    house.campaign.database.close()
+    assert call("backup", folder, copy) == 0
+    assert call("people", folder, "--add", "someone") == 0
+    assert call("restore", folder, copy) == 0
+    capsys.readouterr()
+    assert call("people", folder) == 0
+    assert "someone" not in capsys.readouterr().out
+    assert call("move", folder) == 2
+    assert "exists: move it away" in capsys.readouterr().err
+
+
 def test_a_campaign_is_served_once(house: House, capsys: pytest.CaptureFixture[str]) -> None:
     folder = house.campaign.folder
     with alone(folder):

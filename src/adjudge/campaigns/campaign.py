@@ -21,13 +21,14 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from sqlalchemy import URL, make_url, select
 from sqlalchemy.exc import ArgumentError
 
 from adjudge.campaigns.attention_checks import checks_noticed
-from adjudge.campaigns.database import ROLES, Campaign, Database, Person, assignment, task
+from adjudge.campaigns.database import ROLES, Campaign, Database, Person, assignment, copy_campaign, task
 from adjudge.campaigns.database import campaign as campaign_table
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import (
@@ -46,11 +47,13 @@ __all__ = [
     "TYPOLOGY",
     "alone",
     "completion_code",
+    "move_campaign",
     "open_campaign",
     "protocol_of",
     "read_guidelines",
     "read_links",
     "refuse_taken",
+    "restore_campaign",
     "store_url",
     "unfinished",
     "write_file",
@@ -204,6 +207,62 @@ def open_campaign(folder: Path | str) -> Campaign:
     except BaseException:
         database.close()
         raise
+
+
+def move_campaign(folder: Path, database: str | None) -> tuple[str, str]:
+    """Move a campaign that nobody serves to another store; the old one stays as it is.
+
+    Args:
+        folder: of the campaign.
+        database: address of a PostgreSQL server; None for a file in the folder.
+
+    Returns:
+        Addresses of the old store and of the new one, without passwords.
+
+    Raises:
+        UsageError: it is served; its store is there already, or something else is.
+    """
+    url = store_url(folder, database)
+    file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+    with alone(folder), open_campaign(folder) as campaign:
+        if file is not None and file.exists():
+            raise UsageError(f"{file} exists: move it away, for nothing is written over a store")
+        try:
+            with closing(Database(url)) as target:
+                target.migrate()
+                with campaign.database.reading() as old, target.writing() as new:
+                    copy_campaign(campaign.name, old, new)
+                write_file(folder, campaign.name, campaign.settings.protocol, database)
+                return campaign.database.url, target.url
+        except BaseException:
+            if file is not None:
+                file.unlink(missing_ok=True)
+            raise
+
+
+def restore_campaign(folder: Path, backup: Path) -> None:
+    """Put the state of a backup in the place of a campaign that nobody serves, wherever its store is.
+
+    Raises:
+        UsageError: the campaign is served, or there is no such file.
+        DataError: the backup is no store, or of another campaign.
+        StoreError: the backup is of a newer version.
+    """
+    if not backup.is_file():
+        raise UsageError(f"no file {str(backup)!r}: give what `adjudge campaign backup` wrote")
+    with (
+        alone(folder),
+        open_campaign(folder) as campaign,
+        TemporaryDirectory() as scratch,
+        closing(Database(store_url(Path(scratch)))) as copy,
+    ):
+        shutil.copy(
+            backup, Path(scratch) / STORE
+        )  # which may have to be carried to the tables of this version
+        _check_store(backup, copy)
+        copy.migrate()
+        with copy.reading() as old, campaign.database.writing() as new:
+            copy_campaign(campaign.name, old, new, replaces=True)
 
 
 def _check_store(folder: Path, database: Database) -> None:

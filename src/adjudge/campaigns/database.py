@@ -28,6 +28,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Engine,
     Float,
@@ -43,6 +44,7 @@ from sqlalchemy import (
     UniqueConstraint,
     Update,
     create_engine,
+    func,
     insert,
     make_url,
     select,
@@ -53,7 +55,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
-from adjudge.errors import StoreError, UsageError
+from adjudge.errors import DataError, StoreError, UsageError
 
 __all__ = [
     "METADATA",
@@ -68,6 +70,7 @@ __all__ = [
     "assignment",
     "audit",
     "campaign",
+    "copy_campaign",
     "event",
     "item",
     "person",
@@ -280,23 +283,30 @@ class Database:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
             upgrade(connection)
 
-    def backup(self, path: Path) -> None:
-        """Copy one state of the store to a file, while others read and write.
+    def backup(self, path: Path, name: str) -> None:
+        """Copy one state of a campaign to a SQLite store, while others read and write.
 
         Raises:
-            UsageError: the file exists, or the store is on a server.
+            UsageError: the file exists.
         """
-        if not self.is_sqlite:
-            raise UsageError("a store on a PostgreSQL server is copied with its own pg_dump")
         if path.exists():
             raise UsageError(f"{path} exists; a backup never writes over a file")
         unfinished = path.with_name(f".{path.name}.unfinished")
         unfinished.unlink(missing_ok=True)
-        source = self._engine.url.database or ""
         with _told(self._engine):
-            with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(unfinished)) as new:
-                unfinished.chmod(0o600)
-                old.backup(new)
+            if self.is_sqlite:
+                with (
+                    closing(sqlite3.connect(self._engine.url.database or "")) as old,
+                    closing(sqlite3.connect(unfinished)) as new,
+                ):
+                    unfinished.chmod(0o600)
+                    old.backup(new)
+            else:
+                with closing(Database(URL.create("sqlite", database=str(unfinished.absolute())))) as copy:
+                    copy.migrate()
+                    unfinished.chmod(0o600)
+                    with self.reading() as source, copy.writing() as target:
+                        copy_campaign(name, source, target)
             unfinished.rename(path)
 
     def close(self) -> None:
@@ -540,6 +550,62 @@ audit: Final = Table(
     Column("action", String(40), nullable=False),
     Column("detail", Text, nullable=False),
 )
+
+
+def copy_campaign(name: str, source: Connection, target: Connection, *, replaces: bool = False) -> int:
+    """Copy all rows of a campaign to another store, in the same order under new keys.
+
+    Args:
+        name: of the campaign.
+        source: where it is read.
+        target: a store with all tables, within a transaction that writes.
+        replaces: whether what the target has of this campaign is removed before.
+
+    Returns:
+        How many rows there are.
+
+    Raises:
+        DataError: the source has no such campaign.
+        UsageError: the target has one, and it is not to be replaced.
+    """
+    if source.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is None:
+        raise DataError(f"it has no campaign {name!r}")
+    if target.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is not None:
+        if not replaces:
+            raise UsageError(f"the store has a campaign {name!r} already")
+        for table in reversed(METADATA.sorted_tables):
+            target.execute(table.delete().where(_belongs(table, name)))
+    shifts: dict[str, int] = {}
+    count = 0
+    for table in METADATA.sorted_tables:
+        if "id" in table.c:
+            shifts[table.name] = target.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one()
+        moved = {key.parent.name: shifts[key.column.table.name] for key in table.foreign_keys}
+        moved |= {"id": shifts[table.name]} if "id" in table.c else {}
+        query = select(table).where(_belongs(table, name)).order_by(*table.primary_key)
+        for rows in source.execute(query).mappings().partitions(_COPIED):
+            found = [
+                row | {key: row[key] + shift for key, shift in moved.items() if row[key] is not None}
+                for row in map(dict, rows)
+            ]
+            target.execute(insert(table), found)
+            count += len(found)
+        if "id" in table.c and target.dialect.name == "postgresql":
+            highest = select(func.coalesce(func.max(table.c.id), 1)).scalar_subquery()
+            target.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), highest)))
+    return count
+
+
+_COPIED: Final = 2000  # rows at a time
+
+
+def _belongs(table: Table, name: str) -> ColumnElement[bool]:
+    """Whether a row is of a campaign, by the table that it must name first."""
+    if table is campaign:
+        return campaign.c.name == name
+    key = next(key for column in table.c if not column.nullable for key in column.foreign_keys)
+    parent = key.column.table
+    return key.parent.in_(select(parent.c.id).where(_belongs(parent, name)))
 
 
 AnyStatement = Select[Any] | Insert | Update

@@ -91,6 +91,8 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "export": "Write what people said so far, in any format that holds it.",
         "import": "Import a campaign from Appraise, Pearmut or a file.",
         "backup": "Copy the store to a file, also while it is served.",
+        "restore": "Go back to a backup.",
+        "move": "Move the store to a PostgreSQL server, or back to a file.",
         "analyse": "Say everything that a campaign shows, whole or half done.",
     },
     "curate": {
@@ -115,7 +117,7 @@ _MODULES: Final[Mapping[str, str]] = {
         "campaign_setup": "campaign_new campaign_import",
         "people_commands": (
             "campaign_serve campaign_status campaign_people campaign_again campaign_export "
-            "campaign_backup campaign_analyse"
+            "campaign_backup campaign_restore campaign_move campaign_analyse"
         ),
         "build_commands": (
             "curate_filter curate_translate curate_pairs curate_select curate_agreement curate_classify"

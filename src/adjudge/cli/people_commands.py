@@ -240,14 +240,46 @@ def campaign_backup_command(
 ) -> None:
     """Copy the store of a campaign to a file; those who work notice nothing.
 
-    To go back, stop the server, remove campaign.sqlite-wal and campaign.sqlite-shm, and put the file in the
-    place of campaign.sqlite: what a killed server left in the former two would be written over it.
+    The file is a SQLite store, also where the campaign is on a PostgreSQL server. `adjudge campaign restore`
+    goes back to it.
     """
     from adjudge.campaigns.campaign import open_campaign
 
     with open_campaign(name) as campaign:
-        campaign.database.backup(out)
+        campaign.database.backup(out, campaign.name)
     print_note(f"The store of {campaign.name} is copied to {out}.")
+
+
+def campaign_restore_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    file: Annotated[Path, typer.Argument(metavar="BACKUP", help="What `campaign backup` wrote.")],
+) -> None:
+    """Go back to a backup; all that people did since is lost. Stop the server first.
+
+    The file stays as it is.
+    """
+    from adjudge.campaigns.campaign import restore_campaign
+
+    restore_campaign(name, file)
+    print_note(f"{name} is again what it was when {file} was written.")
+
+
+def campaign_move_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="postgresql://USER@HOST/DATABASE; left out: a file in the folder."),
+    ] = None,
+) -> None:
+    """Move the store of a campaign to a PostgreSQL server, or back to a file. Stop the server first.
+
+    Links, files and exports stay what they are. The old store stays where it is; remove it when all is well.
+    """
+    from adjudge.campaigns.campaign import move_campaign
+
+    old, new = move_campaign(name, database)
+    print_note(f"{name} is now in {new}; {old} is no longer used, and stays as it is.")
 
 
 _FORMATS: Final = (
