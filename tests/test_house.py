@@ -96,7 +96,6 @@ AT_MOST = {
     "exported names that nobody imports": 0,
     "statements": 42_160,  # `curate examples`
     "lines of data": 12_737,  # HiMATE's examples: 19 agents, 5 language pairs, two lines each with notes
-    "lines of data": 12_737,  # HiMATE's examples: 19 agents, 5 language pairs, two lines each with notes
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""
