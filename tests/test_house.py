@@ -90,12 +90,12 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 143,
+    "private functions of under 4 lines that are called once": 142,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 42_049,  # a script and a checked reader for judges of others, `adjudge new-judge`
-    "lines of data": 12_516,  # the package that `adjudge new-judge` writes
+    "statements": 42_228,  # `curate examples`
+    "lines of data": 12_737,  # HiMATE's examples: 19 agents, 5 language pairs, two lines each with notes
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

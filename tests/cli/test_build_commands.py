@@ -51,6 +51,24 @@ def test_drawn_pairs_are_those_that_a_judge_then_compares(capsys: pytest.Capture
     assert "|pairs:listed," in str(read_run("run").info.signature)
 
 
+def test_drawn_examples_are_those_that_himate_then_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("curate", "examples", "--from", MQM, "--test-set", SET, "--lp", "en-de", "--out", "shots")
+    found = told(capsys, *words)
+    assert (found["pairs"], found["lacking"]) == (18, {"en-de": ["fluency/inconsistency"]})
+    assert call(*words) == 0
+    out, err = capsys.readouterr()
+    assert "en-de: no example of fluency/inconsistency" in out
+    assert "18 pairs of examples -> shots; use them with: --prompts shots" in err
+    assert len(Path("shots/examples.jsonl").read_text().splitlines()) == 36
+    assert call("show", "himate", "--lp", "en-de", "--prompts", "shots") == 0
+    out, err = capsys.readouterr()
+    first = json.loads(Path("shots/examples.jsonl").read_text().splitlines()[0])
+    assert json.dumps(first["translation"], ensure_ascii=False) in out
+    assert "no worked examples for en-de (fluency.inconsistency): there agents judge" in err
+    assert call(*words[:4], "--lp", "en-de", "--out", "none") == 2
+    assert "has no texts; name them with --test-set" in capsys.readouterr().err
+
+
 def test_a_list_of_pairs_in_the_other_order_is_the_same_run() -> None:
     line = '{"lp": "en-de", "segment": "1", "systems": ["%s", "%s"]}\n'
     Path("one.jsonl").write_text(line % ("Alder", "Birch"))

@@ -9,9 +9,10 @@ import pytest
 from adjudge import examples
 from adjudge.cli.judge_commands import calibrate_run
 from adjudge.core.record import Preference
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.run import run
-from adjudge.store.json_lines import read_records, write_records
+from adjudge.store.json_lines import read_records, write_records, write_test_set
 from adjudge.store.run_directory import read_run_info
 from tests.cli.calling import call
 from tests.runs.conftest import small_set
@@ -49,6 +50,23 @@ def test_a_run_without_a_threshold_says_so_and_what_prompts_share(
     err = capsys.readouterr().err
     assert "every remaining error is discussed" in err
     assert "prompts of stage 1 begin alike: " in err
+
+
+def test_run_forecast_and_show_say_in_one_line_for_which_language_pairs_there_are_no_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    segments = [
+        Segment(segment="1", lp=lp, source="Hi.", translations={"A": "x"}) for lp in ("en-de", "en-fi")
+    ]
+    write_test_set(Path("two.jsonl"), TestSet(name="two", segments=tuple(segments)))
+    told = "no worked examples for en-fi: there agents judge by definitions alone"
+    for judge in ("himate", "single-agent"):
+        for words in (("run", judge, "two.jsonl", "--out", judge), ("forecast", judge, "two.jsonl")):
+            assert call(*words) == 0
+            assert capsys.readouterr().err.count(told) == 1
+        for lp, lines in (("en-fi", 1), ("en-de", 0)):
+            assert call("show", judge, "--segment", "two.jsonl", "--lp", lp) == 0
+            assert capsys.readouterr().err.count(told) == lines
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,23 @@
-"""Pairs are drawn evenly over systems and sources, none of one text, weak systems more rarely."""
+"""Pairs are drawn evenly over systems and sources, none of one text, weak systems more rarely; examples."""
 
+import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adjudge.core.protocol import SUBTYPES, Severity
+from adjudge.core.record import Annotation, ErrorSpan, Side
 from adjudge.core.segment import Segment, TestSet
-from adjudge.curation.drawing import draw_pairs
-from adjudge.errors import UsageError
+from adjudge.curation.drawing import ExampleSample, draw_examples, draw_pairs, write_examples
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import Judgements
+from adjudge.judges.himate import Himate
+from tests.judges.asking import Script, subject
 
 
 def made(size: int, systems: str = "ABCDEF", same: tuple[str, ...] = (), absent: str = "") -> TestSet:
@@ -117,3 +126,180 @@ def test_what_cannot_be_drawn_is_refused(number: int, thin: dict[str, float], sa
 def test_one_text_everywhere_leaves_nothing_to_compare() -> None:
     with pytest.raises(UsageError, match="no two translations"):
         draw_pairs(made(3, "AB", same=("A", "B")))
+
+
+# Worked examples...
+
+
+Marks = Sequence[tuple[str, str, str]]
+"""Words, category and severity of what somebody marked."""
+
+
+def annotated(
+    marks: Mapping[tuple[str, str], Marks], annotator: str = "a", lp: str = "en-de"
+) -> list[Annotation]:
+    """Annotations by source and translation, which name the segment and the system."""
+    found = []
+    for (source, text), errors in marks.items():
+        spans = []
+        for words, category, severity in errors:
+            side: Side = "source" if words in source else "translation"
+            start = (source if side == "source" else text).find(words)
+            place = {"start": start, "end": start + len(words)} if start >= 0 else {"match": "unmatched"}
+            kind = cast(Severity, severity)
+            spans.append(ErrorSpan(text=words, category=category or None, severity=kind, side=side, **place))
+        found.append(
+            Annotation(
+                lp=lp, segment=source, system=text, annotator=annotator, protocol="mqm", spans=tuple(spans)
+            )
+        )
+    return found
+
+
+def of(*records: Annotation) -> TestSet:
+    """Texts of annotations: a segment is called by its source, a system by its translation."""
+    texts: dict[tuple[str, str], dict[str, str]] = {}
+    for record in records:
+        texts.setdefault((record.lp, record.segment), {})[record.system] = record.system
+    segments = (Segment(segment=s, lp=lp, source=s, translations=t) for (lp, s), t in texts.items())
+    return TestSet(name="annotated", segments=tuple(segments))
+
+
+def drawn(records: list[Annotation], **settings: Any) -> ExampleSample:
+    return draw_examples(Judgements(name="x", records=tuple(records), test_set=of(*records)), **settings)
+
+
+GRAMMAR, SPELLING = "fluency/grammar", "fluency/spelling"
+MARKS: dict[tuple[str, str], Marks] = {
+    ("The cats sleep.", "Die Katzen schläft."): [("schläft", GRAMMAR, "minor")],
+    ("The cats sleep.", "Die Kazen schlafen."): [("Kazen", SPELLING, "minor")],
+    ("The cats sleep.", "Alle Tiere ruhen sich gerade aus."): [],
+    ("The cats sleep.", "Die Katzen schlafen."): [],
+    ("Dogs bark.", "Hunde singen."): [("singen", "accuracy/mistranslation", "major")],
+}
+
+
+def test_an_agent_gets_an_error_a_sibling_and_a_clean_translation_of_one_source() -> None:
+    sample = drawn(annotated(MARKS))
+    pairs = {pair.category: pair for pair in sample.pairs}
+    first = pairs[GRAMMAR]
+    assert (first.error.translation, first.other.translation) == (
+        "Die Katzen schläft.",
+        "Die Kazen schlafen.",
+    )
+    assert first.clean == "Die Katzen schlafen."  # the one that is most like the wrong one
+    lone = pairs["accuracy/mistranslation"]
+    assert (lone.error.translation, lone.clean) == ("Hunde singen.", "")
+    assert lone.other.segment.source == "The cats sleep."
+    assert set(sample.lacking["en-de"]) == {*SUBTYPES} - pairs.keys()
+
+
+def test_what_another_annotator_took_for_the_subtype_is_no_other_error_and_not_clean() -> None:
+    one = annotated(MARKS)
+    two = annotated(
+        {
+            ("The cats sleep.", "Die Kazen schlafen."): [("Kazen", GRAMMAR, "minor")],
+            ("The cats sleep.", "Die Katzen schlafen."): [("Katzen", "style/awkward", "minor")],
+        },
+        annotator="b",
+    )
+    for seed in range(5):
+        for pair in drawn([*one, *two], seed=seed).pairs:
+            assert pair.clean != "Die Katzen schlafen."
+            assert (pair.category, pair.other.translation) != (GRAMMAR, "Die Kazen schlafen.")
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        ("Hunde", "", "minor"),
+        ("Hunde", "non-translation", "major"),
+        ("Hunde", GRAMMAR, "critical"),
+        ("nowhere", GRAMMAR, "minor"),
+        ("e", GRAMMAR, "minor"),
+    ],
+)
+def test_an_annotation_that_cannot_be_shown_is_left_out_and_counted(mark: tuple[str, str, str]) -> None:
+    sample = drawn(annotated({**MARKS, ("Many dogs.", "Hunde rennen."): [mark]}))
+    assert sample.unfit == 1
+    assert all(pair.error.segment.source != "Many dogs." for pair in sample.pairs)
+
+
+def test_texts_that_are_too_long_are_left_out_and_counted() -> None:
+    long: dict[tuple[str, str], Marks] = {
+        ("x" * 50, "y"): [],
+        ("z", "w" * 50): [("w" * 50, GRAMMAR, "minor")],
+    }
+    sample = drawn(annotated({**MARKS, **long}), longest=49)
+    assert sample.too_long == 2
+    assert all(len(shown.translation) < 50 for pair in sample.pairs for shown in (pair.error, pair.other))
+
+
+def test_a_seed_decides_which_examples_are_drawn() -> None:
+    many: dict[tuple[str, str], Marks] = {
+        (f"Source {n}.", f"Tekst {n} {category}."): [("Tekst", category, "minor")]
+        for n in range(30)
+        for category in (GRAMMAR, SPELLING)
+    }
+    one, again, other = (drawn(annotated(many), seed=seed).pairs for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+    assert len({pair.error.segment.source for pair in one}) == 2
+
+
+async def test_himate_takes_the_folder_and_each_agent_sees_what_was_drawn_for_it(tmp_path: Path) -> None:
+    records = [
+        *annotated(MARKS),
+        *annotated({("一只猫。", "A cats."): [("cats", GRAMMAR, "minor")]}, lp="zh-en"),
+    ]
+    records += annotated({("一只狗。", "A doog."): [("doog", SPELLING, "minor")]}, lp="zh-en")
+    write_examples(tmp_path / "new" / "shots", drawn(records))
+    ask = Script(*['{"errors": []}'] * 19)
+    await Himate(prompts=tmp_path / "new" / "shots").annotate(subject(), ask)
+    shown = {
+        name: [json.loads(str(message.parts[0]))["errors"] for message in asked.messages[2:-1:2]]
+        for name, asked in zip(SUBTYPES, ask.asked, strict=True)
+    }
+    assert shown["accuracy/mistranslation"][-1][0]["span"] == "singen"
+    assert shown["accuracy/mistranslation"][0] == []
+    assert shown[GRAMMAR] or shown[SPELLING]
+    assert shown["style/awkward"] == []
+    notes = [
+        json.loads(line) for line in (tmp_path / "new" / "shots" / "notes.jsonl").read_text().splitlines()
+    ]
+    assert ["An annotator marked this as accuracy/mistranslation, major."] in notes
+
+
+def test_annotations_without_categories_or_texts_are_refused() -> None:
+    bare = annotated({("Dogs bark.", "Hunde singen."): [("singen", "", "major")]})
+    with pytest.raises(DataError, match="has no error of a subtype"):
+        drawn(bare)
+    with pytest.raises(UsageError, match="has no texts; name them with --test-set"):
+        draw_examples(annotated(MARKS))
+    with pytest.raises(UsageError, match="has no records of cs-de"):
+        drawn(annotated(MARKS), lp="cs-de")
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("file", "texts", "lp", "without"),
+    [
+        ("mqm-tsv/mqm_ted_zhen.tsv", None, "zh-en", 6),
+        ("wmt23/human-scores/en-de.mqm.merged.seg.rating", "wmt23", "en-de", 6),
+        ("wmt23/human-scores/zh-en.mqm.rater1.seg.rating", "wmt23", "zh-en", 6),
+    ],
+)
+def test_examples_of_wmt_are_triples_of_one_source(
+    file: str, texts: str | None, lp: str, without: int, adjudge_data: Path, tmp_path: Path
+) -> None:
+    sample = draw_examples(
+        adjudge_data / file, lp=lp, test_set=None if texts is None else adjudge_data / texts
+    )
+    assert len(sample.lacking[lp]) <= without
+    near = [pair.other.segment.source == pair.error.segment.source for pair in sample.pairs]
+    assert sum(near) >= len(near) - 2
+    assert sum(bool(pair.clean) for pair in sample.pairs) >= len(near) - 2
+    assert len({pair.error.segment.source for pair in sample.pairs}) == len(near)
+    write_examples(tmp_path, sample)
+    told = Himate(prompts=tmp_path).lacking([lp])
+    assert told[0].count(".") == len(sample.lacking[lp])

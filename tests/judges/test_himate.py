@@ -21,6 +21,7 @@ from adjudge.judges import load_judge
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.himate import Himate, Threshold
 from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, RESULTS, confidence_in, read_verification
+from adjudge.judges.single_agent import SingleAgent
 from adjudge.store.run_directory import Calibration, LpThreshold, read_calibration, write_calibration
 from tests.judges.asking import Asking, subject
 from tests.judges.malformed import ANYWHERE, Bad, alike
@@ -852,34 +853,54 @@ async def test_the_first_case_of_the_paper_ends_in_one_major_mistranslation() ->
 # Prompts...
 
 
-def test_every_subtype_has_an_error_and_a_near_miss_of_the_same_source_in_two_language_pairs() -> None:
-    examples = load_prompts("himate", ("examples.jsonl", "notes.jsonl"), None).examples()
-    errors, others = examples[::2], examples[1::2]
-    assert [(example.lp, [e["category"] for e in example.errors]) for example in errors] == [
-        (lp, [name]) for name in SUBTYPES for lp in ("en-de", "zh-en")
-    ]
-    for error_, other in zip(errors, others, strict=True):
-        assert (other.errors, other.source, other.lp) == ((), error_.source, error_.lp)
-        assert len({error_.translation, other.translation, error_.reference}) == 3
-    assert all(len(example.source) >= 12 for example in examples)
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_an_agent_sees_an_error_of_another_subtype_none_and_last_one_of_its_own(
+    profile: Profile,
+) -> None:
+    _, ask = await annotate(Himate(profile=profile), {})
+    found = load_prompts("himate", ("examples.jsonl", "notes.jsonl"), None).examples()
+    own = [pair for pair in zip(found[::2], found[1::2], strict=True) if pair[0].lp == "en-de"]
+    for asked, (error_, other) in zip(ask.asked, own, strict=True):
+        shown = [message.parts[0] for message in asked.messages[1:-1]]
+        assert all(isinstance(part, str) for part in shown)
+        texts = [
+            json.loads(str(part).split("<<translation example>>")[1].split("\n")[1]) for part in shown[::2]
+        ]
+        answers = [[e["category"] for e in json.loads(str(part))["errors"]] for part in shown[1::2]]
+        category = error_.errors[0]["category"]
+        if profile == "recommended":
+            assert texts == [other.translation, other.reference, error_.translation]
+            assert answers == [[], [], [category]]
+        else:
+            assert (texts, answers) == ([error_.translation, error_.reference], [[category], []])
 
 
 @pytest.mark.parametrize(
-    ("lp", "shown"), [("en-de", "en-de"), ("zh-en", "zh-en"), ("ja-en", "zh-en"), ("en-ru", "en-de")]
+    ("lp", "shown"),
+    [
+        ("en-de", True),
+        ("en-cs_CZ", True),
+        ("en-zh_CN", True),
+        ("en-zh_TW", False),
+        ("ja-en", False),
+        ("en-ru", False),
+    ],
 )
-async def test_examples_are_in_the_language_pair_that_is_judged_or_one_near_it(lp: str, shown: str) -> None:
+async def test_examples_are_in_the_languages_that_are_judged_or_there_are_none(lp: str, shown: bool) -> None:
     segment = Segment(segment="1", lp=lp, source="x", translations={"A": "y"})
     _, ask = await annotate(Himate(), {}, Subject(segment=segment, systems=("A",)))
-    wanted = {"en-de": "The museum is closed", "zh-en": "昨天的会议"}[shown]
-    assert wanted in ask.asked[0].words
-    assert ask.asked[0].words.count("source example>>") == 4
+    assert {len(asked.messages) for asked in ask.asked} == {8 if shown else 2}
+    note = f"no worked examples for {lp}: there agents judge by definitions alone"
+    told = Himate().lacking(["en-de", lp, "zh-en"])
+    assert [line.startswith(note) for line in told] == ([] if shown else [True])
+    assert SingleAgent().lacking(["en-de", lp, "zh-en"]) == told
 
 
 async def test_an_agent_of_a_core_type_sees_an_error_of_each_subtype_and_a_clean_translation() -> None:
     _, ask = await annotate(Himate(agents="core"), {})
     for asked, agent in zip(ask.asked, BY_CORE, strict=True):
         assert asked.words.count('"severity"') == len(agent.categories) + 1  # the form has one, too
-        assert asked.words.count('{"errors": []}') == 2
+        assert asked.words.count('{"errors": []}') == (2 if len(agent.categories) > 1 else 3)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -889,7 +910,9 @@ async def test_task_subtype_and_examples_stand_before_the_texts_and_the_papers_d
     _, ask = await annotate(Himate(profile=profile), {})
     for name, asked in zip(SUBTYPES, ask.asked, strict=True):
         assert [message.role for message in asked.messages] == [
-            *("system", "user", "assistant", "user", "assistant", "user")
+            "system",
+            *("user", "assistant") * (3 if profile == "recommended" else 2),
+            "user",
         ]
         system, question = (
             "".join(part for part in message.parts if isinstance(part, str))
@@ -921,15 +944,54 @@ def test_a_run_is_told_that_everything_is_discussed_and_what_prompts_share() -> 
     assert Himate(threshold=Threshold(0.5)).advise("m", ("en-de",), []) == ()
 
 
-def test_prompts_that_lack_a_subtype_or_an_example_are_refused(tmp_path: Path) -> None:
+def test_prompts_that_lack_a_subtype_are_refused(tmp_path: Path) -> None:
     (tmp_path / "subtypes.md").write_text("- accuracy/addition: more than the source says\n")
     with pytest.raises(UsageError, match=r"subtypes\.md must have a line .* for accuracy/omission"):
         load_judge("himate", prompts=tmp_path)
-    (tmp_path / "subtypes.md").unlink()
-    (tmp_path / "examples.jsonl").write_text("")
-    (tmp_path / "notes.jsonl").write_text("")
-    with pytest.raises(UsageError, match="two lines in a row for accuracy/addition"):
-        load_judge("himate", prompts=tmp_path)
+
+
+def example(category: str = "", lp: str = "en-de") -> dict[str, object]:
+    found = [{"span": "c", "category": category, "severity": "minor", "side": "translation"}]
+    texts = {"source": "a", "reference": "", "translation": "c"}
+    return {"lp": lp, **texts, "errors": found if category else []}
+
+
+def give(folder: Path, *examples: dict[str, object]) -> Path:
+    (folder / "examples.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in examples))
+    notes = ['["x"]' if one["errors"] else "[]" for one in examples]
+    (folder / "notes.jsonl").write_text("".join(f"{line}\n" for line in notes))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("examples", "message"),
+    [
+        ([example("style/awkward")], "examples 1 and 2 are no pair"),
+        ([example(), example("style/awkward")], "examples 1 and 2 are no pair"),
+        ([example("style/awkward"), example("style/awkward")], "examples 1 and 2 are no pair"),
+        ([example("style"), example()], "examples 1 and 2 are no pair"),
+        ([example("style/awkward"), example(lp="en-cs")], "have the language pairs en-de and en-cs"),
+    ],
+)
+def test_examples_of_ones_own_that_are_no_pairs_are_refused(
+    examples: list[dict[str, object]], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_judge("himate", prompts=give(tmp_path, *examples))
+
+
+async def test_an_agent_without_examples_judges_without_and_the_judge_says_so(tmp_path: Path) -> None:
+    folder = give(tmp_path, example("style/awkward"), example("fluency/grammar"))
+    judge = Himate(prompts=folder)
+    _, ask = await annotate(judge, {})
+    assert [len(asked.messages) for asked in ask.asked] == [
+        6 if name == "style/awkward" else 2 for name in SUBTYPES
+    ]
+    (told,) = judge.lacking(["en-de", "cs-en"])
+    assert "for en-de (accuracy.addition, accuracy.omission," in told
+    assert "style" not in told
+    assert "), cs-en: there" in told
+    assert Himate(prompts=give(tmp_path)).lacking(["en-de"])[0].startswith("no worked examples for en-de: ")
 
 
 @pytest.mark.parametrize(

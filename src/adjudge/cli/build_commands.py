@@ -24,7 +24,7 @@ from adjudge.cli.options import (
 )
 from adjudge.core.scores import listed
 from adjudge.curation.drafting import DraftSettings
-from adjudge.curation.drawing import DrawSettings, PairSample
+from adjudge.curation.drawing import DrawSettings, ExampleSample, ExampleSettings, PairSample
 from adjudge.curation.selecting import SelectSettings, Worth
 from adjudge.curation.settling import Agreed, Gated, SettleSettings
 from adjudge.curation.sources import Domain, FilterSettings
@@ -247,6 +247,61 @@ def _count(records: Sequence[Record]) -> dict[str, int]:
 
     spans = [span for record in records if isinstance(record, Annotation) for span in record.spans]
     return dict(Counter(span.category or "" for span in spans).most_common())
+
+
+def curate_examples_command(
+    *,
+    annotations: Annotated[
+        Path,
+        typer.Option(
+            "--from", metavar="FILE", callback=existing, help="Errors with categories that people marked."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for `--prompts` of himate.")
+    ],
+    settings: ExampleSettings,
+    form: FormatOption = "table",
+) -> None:
+    """Draw worked examples for each of himate's agents from translations that people annotated.
+
+    Of each subtype a translation with an error, one with another error alone, of the same source where
+    there is one, and a translation of that source in which nobody marked an error. Agents of which
+    nobody marked an error have none, and judge without.
+    """
+    from adjudge.curation.drawing import draw_examples, write_examples
+
+    sample = draw_examples.by(annotations, settings)
+    write_examples(out, sample)
+    lacking = {lp: list(names) for lp, names in sample.lacking.items()}
+    left_out = {"too_long": sample.too_long, "unfit": sample.unfit}
+    data = {
+        "seed": settings.seed,
+        "out": str(out),
+        "pairs": len(sample.pairs),
+        "lacking": lacking,
+        **left_out,
+    }
+    print_result(form, _examples_table(sample, settings), data)
+    print_note(f"{len(sample.pairs)} pairs of examples -> {out}; use them with: --prompts {out}")
+
+
+def _examples_table(sample: ExampleSample, settings: ExampleSettings) -> Table:
+    rows = []
+    for pair in sample.pairs:
+        error, other = pair.error, pair.other
+        own = next(e for e in error.annotation.spans if e.category == pair.category)
+        against = ", ".join(dict.fromkeys(str(e.category) for e in other.annotation.spans))
+        flags = (other.segment.source == error.segment.source, bool(pair.clean))
+        where = [error.segment.segment, error.annotation.system, own.severity, against]
+        rows.append([pair.category, error.segment.lp, *where, *("yes" if flag else "no" for flag in flags)])
+    notes = [f"{lp}: no example of {', '.join(names)}" for lp, names in sample.lacking.items() if names]
+    notes.append(
+        f"left out: {sample.too_long} translations of more than {settings.longest} characters, and "
+        f"{sample.unfit} annotations with an error that has no subtype, severity or place of its own"
+    )
+    columns = ["agent", "lp", "segment", "system", "severity", "beside", "same source", "clean"]
+    return Table(columns=columns, rows=rows, notes=[*notes, f"seed {settings.seed}"])
 
 
 def curate_filter_command(

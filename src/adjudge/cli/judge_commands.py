@@ -35,7 +35,7 @@ from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
-from adjudge.runs.job import NOWHERE, CalibrateSettings, ForecastSettings, RunSettings
+from adjudge.runs.job import NOWHERE, CalibrateSettings, ForecastSettings, Lacking, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -382,6 +382,8 @@ def show_command(
     print_note(f"prompts: {shown.prompts_digest}")
     if (adapter := adapter_of(shown)) is not None and adapter.is_verbatim:
         print_note(VERBATIM)
+    for note in shown.lacking(first.lps) if isinstance(shown, Lacking) else ():
+        print_note(note)
     print_note(f"nothing was sent; the replies are those of {EMBEDDED}, fixed rules")
 
 

@@ -100,6 +100,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "translate": "Translate a test set with a model or a command: systems to judge, or drafts to edit.",
         "pairs": "Draw pairs of translations, balanced over sources and systems.",
         "select": "Choose the segments that people annotate, and say what that choice is worth.",
+        "examples": "Draw worked examples for himate's agents from translations that people annotated.",
         "agreement": "Settle what people said: majority, kappa, easy and hard; or the gate of ratings.",
         "classify": "Say of which kind the errors are that people marked.",
     },
@@ -120,7 +121,8 @@ _MODULES: Final[Mapping[str, str]] = {
             "campaign_backup campaign_restore campaign_move campaign_analyse"
         ),
         "build_commands": (
-            "curate_filter curate_translate curate_pairs curate_select curate_agreement curate_classify"
+            "curate_filter curate_translate curate_pairs curate_select curate_examples curate_agreement "
+            "curate_classify"
         ),
     }.items()
     for name in names.split()

@@ -1,28 +1,38 @@
-"""Which pairs of translations are compared: all systems and sources alike, weak systems more rarely.
+"""What is drawn from texts: pairs of translations that are compared, and worked examples for HiMATE's agents.
 
-FiRE, section 3.2 and appendix J: all pairs of systems of each source, those of one text left out, drawn
-evenly; pairs of a system that is much weaker than the others are thinned, for they are easy and would be too
-many.
+Pairs: all systems and sources alike, weak systems more rarely. FiRE, section 3.2 and appendix J: all pairs of
+systems of each source, those of one text left out, drawn evenly; pairs of a system that is much weaker than
+the others are thinned, for they are easy and would be too many.
+
+Examples: for each subtype of error a translation that people marked with one, and one that they marked with
+an error of another subtype alone, of the same source where there is one, and a translation of that source
+without errors.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Annotated, Final
 
 import numpy as np
 from annotated_types import Ge
 from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import ListedPair, Pair, Place
+from adjudge.core.protocol import SUBTYPES
+from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.verb import Option, settings, takes
-from adjudge.errors import UsageError
+from adjudge.core.verb import LanguagePair, Option, Seed, Texts, settings, takes
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import Given, read_judgements
+from adjudge.store.files import render_json_line, write_bytes
 
-__all__ = ["PairSample", "draw_pairs"]
+__all__ = ["ExampleSample", "PairSample", "draw_examples", "draw_pairs", "write_examples"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,3 +235,238 @@ def _deck(segments: Sequence[Segment], pair: Pair, thin: Mapping[str, float], dr
         there=len(there),
         identical=len(there) - len(differ),
     )
+
+
+_SEVERITIES: Final = ("major", "minor", "neutral")
+"""Those that HiMATE's agents may give."""
+
+
+@settings
+class ExampleSettings:
+    """Which annotations examples are drawn from."""
+
+    lp: LanguagePair = None
+    test_set: Texts = None
+    longest: Annotated[
+        int, Ge(1), Option(help="Leave out sources and translations of more characters.", metavar="N")
+    ] = 300
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """One annotated translation that an agent may be shown.
+
+    Args:
+        segment: whose source it is.
+        annotation: of one annotator; of a drawn one each error has a subtype, and words that stand once.
+    """
+
+    segment: Segment
+    annotation: Annotation
+
+    @property
+    def translation(self) -> str:
+        """Its text."""
+        return self.segment.translations[self.annotation.system]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnPair:
+    """What one agent is shown in one language pair.
+
+    Args:
+        category: the agent's subtype.
+        error: a translation with an error of it.
+        other: one with errors of other subtypes alone.
+        clean: a translation of the source of `error` in which nobody marked an error; empty if there is none.
+    """
+
+    category: str
+    error: Shown
+    other: Shown
+    clean: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleSample:
+    """Examples that were drawn.
+
+    Args:
+        pairs: by subtype, then language pair.
+        lacking: language pair to the subtypes without an example.
+        too_long: translations that were left out for their length, or that of their source.
+        unfit: annotations with errors that were left out, as an error has no subtype, severity or place, or
+            its words stand in the text twice.
+    """
+
+    pairs: tuple[DrawnPair, ...]
+    lacking: Mapping[str, tuple[str, ...]]
+    too_long: int
+    unfit: int
+
+
+@takes(ExampleSettings)
+def draw_examples(annotations: Given, settings: ExampleSettings) -> ExampleSample:
+    """Draw worked examples for each subtype of error from annotated translations.
+
+    An error is drawn among the annotations that can be shown best: of a source that has another error of the
+    same core type, and a translation without errors; with few other errors. A subtype that has few
+    annotations chooses first, and one that comes later takes another source if it can. A translation
+    without errors is one where nobody marked any; of several the one that is most like the wrong one.
+
+    Args:
+        annotations: with marked errors and their categories, as they were read, or a file of any format.
+        settings: which of them.
+
+    Raises:
+        DataError: there is no error of a subtype.
+        UsageError: the texts are missing, or there are no annotations of the language pair.
+    """
+    given = read_judgements(annotations, settings.lp, settings.test_set, needed=False)
+    read = given.of_one_kind(settings.lp)
+    if read.test_set is None:
+        raise UsageError(f"{read.name} has no texts; name them with --test-set")
+    made = [record for record in read.records if isinstance(record, Annotation)]
+    segments = {(segment.lp, segment.segment): segment for segment in read.test_set}
+    stack = _Stack(made, segments, settings.longest)
+    lps = dict.fromkeys(annotation.lp for annotation in made)
+    drawn = {lp: stack.draw(lp, settings.seed) for lp in lps}
+    pairs = tuple(drawn[lp][name] for name in SUBTYPES for lp in lps if name in drawn[lp])
+    if not pairs:
+        raise DataError(f"{read.name} has no error of a subtype that could be shown as an example")
+    return ExampleSample(
+        pairs=pairs,
+        lacking={lp: tuple(name for name in SUBTYPES if name not in drawn[lp]) for lp in lps},
+        too_long=stack.too_long,
+        unfit=stack.unfit,
+    )
+
+
+_Text = tuple[str, str, str]
+"""Language pair, source and translation."""
+
+
+class _Stack:
+    """Annotations that can be shown, and what is known of the translations of each source.
+
+    Args:
+        annotations: of all language pairs.
+        segments: by language pair and id.
+        longest: characters of a text that can be shown.
+    """
+
+    def __init__(
+        self, annotations: Iterable[Annotation], segments: Mapping[tuple[str, str], Segment], longest: int
+    ) -> None:
+        self.unfit = 0
+        self._shown: list[Shown] = []
+        self._marked: dict[_Text, set[str | None]] = {}  # what anybody marked
+        long: set[_Text] = set()
+        for annotation in annotations:
+            segment = segments.get((annotation.lp, annotation.segment))
+            if segment is None or not segment.has_translation(annotation.system):
+                continue
+            shown = Shown(segment=segment, annotation=annotation)
+            if max(len(segment.source), len(shown.translation)) > longest:
+                long.add(_text(shown))
+                continue
+            self._marked.setdefault(_text(shown), set()).update(span.category for span in annotation.spans)
+            if annotation.spans and _is_fit(shown):
+                self._shown.append(shown)
+            elif annotation.spans:
+                self.unfit += 1
+        self.too_long = len(long)
+
+    def draw(self, lp: str, seed: int) -> dict[str, DrawnPair]:
+        """One pair for each subtype that somebody marked; subtypes that were marked seldom choose first."""
+        shown = [one for one in self._shown if one.segment.lp == lp]
+        random.Random(f"{seed}/{lp}").shuffle(shown)
+        by_source: dict[str, list[Shown]] = {}
+        for one in shown:
+            by_source.setdefault(one.segment.source, []).append(one)
+        clean = self._clean(lp)
+        having = {
+            name: [one for one in shown if any(error.category == name for error in one.annotation.spans)]
+            for name in SUBTYPES
+        }
+        found: dict[str, DrawnPair] = {}
+        taken: set[str] = set()
+        for name in sorted(SUBTYPES, key=lambda name: len(having[name])):
+            ranked = []
+            for error in having[name]:
+                source = error.segment.source
+                other = self._best(by_source[source], name)
+                fit = _distance(other, name), source not in clean, len(error.annotation.spans)
+                ranked.append(((source in taken, *fit), error, other))
+            if not ranked:
+                continue
+            _, error, near = min(ranked, key=lambda one: one[0])
+            if (other := near or self._best(shown, name)) is not None:
+                taken.add(error.segment.source)
+                likest = _likest(clean.get(error.segment.source, ()), error.translation)
+                found[name] = DrawnPair(category=name, error=error, other=other, clean=likest)
+        return found
+
+    def _clean(self, lp: str) -> dict[str, list[str]]:
+        """Sources to their translations in which nobody marked an error."""
+        found: dict[str, list[str]] = {}
+        for (of, source, translation), categories in self._marked.items():
+            if of == lp and not categories:
+                found.setdefault(source, []).append(translation)
+        return found
+
+    def _best(self, shown: Iterable[Shown], name: str) -> Shown | None:
+        """The nearest without an error of the subtype, whoever looked for it; the first among equals."""
+        fit = (one for one in shown if name not in self._marked[_text(one)])
+        return min(fit, key=lambda one: (_distance(one, name), len(one.annotation.spans)), default=None)
+
+
+def _likest(translations: Iterable[str], wrong: str) -> str:
+    def likeness(translation: str) -> float:
+        return SequenceMatcher(None, translation, wrong, autojunk=False).ratio()
+
+    return max(translations, key=likeness, default="")
+
+
+def _text(shown: Shown) -> _Text:
+    return shown.segment.lp, shown.segment.source, shown.translation
+
+
+def _distance(other: Shown | None, name: str) -> int:
+    """0 of a translation with an error of the same core type, 1 of another one, 2 of none."""
+    if other is None:
+        return 2
+    core = name.partition("/")[0]
+    return int(all((error.category or "").partition("/")[0] != core for error in other.annotation.spans))
+
+
+def _is_fit(shown: Shown) -> bool:
+    """Whether all that was marked has a subtype and a severity of the agents, and words that stand once."""
+    for error in shown.annotation.spans:
+        text = shown.segment.source if error.side == "source" else shown.translation
+        if error.category not in SUBTYPES or error.severity not in _SEVERITIES:
+            return False
+        if error.start is None or not error.text.strip() or text.count(error.text) != 1:
+            return False
+    return True
+
+
+def write_examples(folder: Path, sample: ExampleSample) -> None:
+    """Write `examples.jsonl` and `notes.jsonl` into a folder that `--prompts` of himate takes.
+
+    Where an annotator said nothing of an error, its note says what it was marked as.
+    """
+    examples, notes = [], []
+    for pair in sample.pairs:
+        for shown, clean in ((pair.error, pair.clean), (pair.other, "")):
+            own = sorted(shown.annotation.spans, key=lambda error: error.category != pair.category)
+            errors = [
+                {"span": e.text, "category": e.category, "severity": e.severity, "side": e.side} for e in own
+            ]
+            texts = {"source": shown.segment.source, "reference": clean, "translation": shown.translation}
+            examples.append({"lp": shown.segment.lp, **texts, "errors": errors})
+            notes.append([e.note or f"An annotator marked this as {e.category}, {e.severity}." for e in own])
+    folder.mkdir(parents=True, exist_ok=True)
+    write_bytes(folder / "examples.jsonl", map(render_json_line, examples))
+    write_bytes(folder / "notes.jsonl", map(render_json_line, notes))

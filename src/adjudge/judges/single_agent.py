@@ -17,6 +17,7 @@ Differs  1. The paper says only that one agent evaluates all subtypes at once. I
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -64,6 +65,10 @@ class SingleAgent:
     def prompts_digest(self) -> str:
         """Six hexadecimal digits over its prompts."""
         return self.evaluation.scope.prompts.digest
+
+    def lacking(self, lps: Iterable[str]) -> tuple[str, ...]:
+        """For which language pairs there are no worked examples, in one line; nothing if for none."""
+        return self.evaluation.scope.lacking((ALONE,), lps)
 
     @cached_property
     def evaluation(self) -> Evaluation:

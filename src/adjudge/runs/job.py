@@ -296,6 +296,14 @@ class Advising(Protocol):
         """
 
 
+@runtime_checkable
+class Lacking(Protocol):
+    """A judge whose prompts do not have something for every language pair."""
+
+    def lacking(self, lps: Iterable[str]) -> tuple[str, ...]:
+        """What they lack for these, a line for each thing."""
+
+
 def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]:
     """What the user must know: of prompts, of the embedded rules, and what the judge itself says.
 
@@ -312,6 +320,8 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
             who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
         notes.append(f"{who} --model provider/model")
     judge = annotator.judge if isinstance(annotator, Sampled) else annotator
+    if isinstance(judge, Lacking):
+        notes += judge.lacking(plan.test_set.lps)
     if models is None or not isinstance(judge, Advising):
         return notes
     check_logprobs(models, judge.needs_logprobs)

@@ -3,8 +3,10 @@ HiMATE: an agent for every subtype of error, its self-reflection, and a discussi
 
 Paper    Zhang et al., 2025, https://arxiv.org/abs/2505.16281
 Code     nlp2ct-shijie/HiMATE at f3cbb3e
-Prompt   prompts/himate, in our own words, with examples of our own in en-de and zh-en: an agent is shown an
-         error of its subtype, and one of another subtype in a translation of the same source
+Prompt   prompts/himate, in our own words, with examples of our own in en-de, zh-en, en-zh, he-en and en-cs:
+         an agent is shown an error of another subtype, where it lists nothing, a translation without errors,
+         and an error of its own subtype, all of one source; an agent without examples judges without, and
+         the run says so
 Differs  1. What to do stands in a system message, texts and what agents said are quoted data, and every
             answer is a JSON object with a schema, in all profiles; the paper has lines with fixed words.
          2. Each error quotes its span, which the paper scores and the code does not ask for. An agent may
@@ -49,8 +51,9 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
         11. The judged text stands last in every prompt (recommended): the task, which all agents share, then
             the subtype and its examples, which all translations share, so that a server's prefix cache can
             hold most of each prompt. In a discussion the turns so far stand before the texts. Profiles paper
-            and code: source, translation, definition, and what was said, as the paper prints them. Examples
-            are turns before them, as the paper does not say where they stand.
+            and code: source, translation, definition, and what was said, as the paper prints them, and two
+            examples as in the code: the error, and the source of it without errors. Examples are turns before
+            the texts; in the code they stand behind them.
         12. Every answer that is not in its form is a failure of the judgement, whichever agent gave it.
             Profile paper asks once, the others once more.
         13. `agents=core` asks one agent for each core type in stage 1, with one error of each subtype and one
@@ -292,6 +295,10 @@ class Himate:
                 f"measured on {len(judged)} translations, can come from a server's prefix cache"
             )
         return tuple(notes)
+
+    def lacking(self, lps: Iterable[str]) -> tuple[str, ...]:
+        """For which language pairs agents have no worked examples, in one line; nothing if for none."""
+        return self._scope.lacking(self._agents, lps)
 
     def shared_share(self, subjects: Iterable[Subject]) -> float:
         """How much of the prompts of stage 1, in characters, can come from a cache that keeps every prefix.

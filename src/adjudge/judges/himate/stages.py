@@ -11,14 +11,14 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import groupby, pairwise
+from functools import cache, cached_property, partial
+from itertools import groupby
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
-from adjudge.core.language import language_name
+from adjudge.core.language import language_name, script_of, source_language, target_language
 from adjudge.core.protocol import SUBTYPES, Severity
 from adjudge.core.record import RENORMALISED, ErrorSpan
 from adjudge.core.segment import Subject
@@ -30,7 +30,6 @@ from adjudge.judges._prompts import (
     Prompts,
     judged_texts,
     language_names,
-    nearest,
     paragraphs,
     render_example,
     render_texts,
@@ -182,23 +181,32 @@ class Scope:
     """What agents are told of their error types, from the prompt files.
 
     Raises:
-        UsageError: a definition or an example is missing.
+        UsageError: a definition is missing, or examples are not in pairs.
     """
 
     prompts: Prompts
     errors: ErrorList
 
     def __post_init__(self) -> None:
-        """Refuse files that do not speak of every subtype."""
+        """Refuse files that do not define every subtype, or whose examples are not in pairs."""
         defined = tuple(self._definitions())
         if defined != SUBTYPES:
             missing = [name for name in SUBTYPES if name not in defined] or ["them in their order"]
             raise UsageError(f"subtypes.md must have a line '- SUBTYPE: DEFINITION' for {missing[0]}")
-        for name in SUBTYPES:
-            if not self._pairs[name]:
+        examples = self.prompts.examples()
+        for number in range(0, len(examples), 2):
+            pair = examples[number : number + 2]
+            own, *others = ([error["category"] for error in example.errors] for example in pair)
+            if not own or own[0] not in SUBTYPES or len(pair) < 2 or own[0] in others[0]:
                 raise UsageError(
-                    f"examples.jsonl must have two lines in a row for {name}: a translation with this error, "
-                    "then one of the same source with an error of another subtype, where nothing is listed"
+                    "examples.jsonl must have its examples in pairs: a translation whose first error is of "
+                    "a subtype, then one of the same language pair without an error of that subtype; "
+                    f"examples {number + 1} and {number + 2} are no pair"
+                )
+            if pair[0].lp != pair[1].lp:
+                raise UsageError(
+                    f"examples {number + 1} and {number + 2} of examples.jsonl are a pair, and have the "
+                    f"language pairs {pair[0].lp} and {pair[1].lp}"
                 )
 
     def define(self, category: str) -> str:
@@ -215,39 +223,68 @@ class Scope:
         """What an agent looks for: the definitions of its subtypes."""
         return self.prompts.piece("scope", definitions="\n".join(map(self.define, categories)))
 
-    def examples(self, agent: Agent, lp: str) -> tuple[Message, ...]:
-        """Worked examples of one agent as turns, in the language pair that is judged if there are any.
+    def examples(self, agent: Agent, lp: str, *, as_authors: bool) -> tuple[Message, ...]:
+        """Worked examples of one agent as turns, all in the languages that are judged; none where none are.
 
-        An agent of one subtype sees an error of it and one of another subtype, in two translations of one
-        source. An agent of several sees an error of each, and the first of these sources without any error.
+        An agent of one subtype sees a translation with an error of another subtype, where it lists nothing,
+        then one without errors, and last one with an error of its own. The last two are of one source. The
+        authors show two: the error, and the same source without errors. An agent of several subtypes sees an
+        error of each, and the first of these sources without any error.
+
+        Args:
+            agent: who evaluates; of an example it lists what is of its subtypes.
+            lp: language pair that is judged.
+            as_authors: whether the two of the authors are shown.
         """
-        pairs = [self._nearest(name, lp) for name in agent.categories]
-        if len(pairs) == 1:
-            shown = [*pairs[0]]
+        pairs = [pair for name in agent.categories for pair in self._pairs.get((name, _languages(lp)), ())]
+        clean = [replace(one, translation=one.reference, errors=()) for one, _ in pairs if one.reference]
+        if len(agent.categories) > 1:
+            shown = [*(one for one, _ in pairs), *clean[:1]]
+        elif as_authors:
+            shown = [*(one for one, _ in pairs), *clean]
         else:
-            clean = replace(pairs[0][1], translation=pairs[0][1].reference)
-            shown = [*(error for error, _ in pairs), clean]
-        answers = (self.errors.render_answer(example.errors) for example in shown)
-        turns = (render_example(self.prompts, *pair) for pair in zip(shown, answers, strict=True))
-        return tuple(message for turn in turns for message in turn)
+            shown = [*(other for _, other in pairs), *clean, *(one for one, _ in pairs)]
+        messages: list[Message] = []
+        for one in shown:
+            own = [error for error in one.errors if error["category"] in agent.categories]
+            messages += render_example(self.prompts, one, self.errors.render_answer(own))
+        return tuple(messages)
 
-    def _nearest(self, category: str, lp: str) -> _Pair:
-        pairs = self._pairs[category]
-        return pairs[nearest(lp, [error.lp for error, _ in pairs])]
+    def lacking(self, agents: Sequence[Agent], lps: Iterable[str]) -> tuple[str, ...]:
+        """A line about the language pairs for which agents have no example; nothing if there is none."""
+        found = []
+        for lp in lps:
+            has = {name for name, languages in self._pairs if languages == _languages(lp)}
+            if without := [agent.role for agent in agents if not has.intersection(agent.categories)]:
+                some = len(without) < len(agents)
+                found.append(f"{lp} ({', '.join(without)})" if some else lp)
+        note = (
+            f"no worked examples for {', '.join(found)}: there agents judge by definitions alone; "
+            "`adjudge curate examples` draws some from annotated translations"
+        )
+        return (note,) if found else ()
 
     @cached_property
-    def _pairs(self) -> dict[str, list[_Pair]]:
-        found: dict[str, list[_Pair]] = {name: [] for name in SUBTYPES}
-        for error, other in pairwise(self.prompts.examples()):
-            if error.errors and not other.errors and error.source == other.source:
-                found.setdefault(error.errors[0]["category"], []).append((error, other))
+    def _pairs(self) -> dict[tuple[str, _Languages], list[tuple[Example, Example]]]:
+        found: dict[tuple[str, _Languages], list[tuple[Example, Example]]] = {}
+        examples = iter(self.prompts.examples())
+        for pair in zip(examples, examples, strict=True):
+            key = pair[0].errors[0]["category"], _languages(pair[0].lp)
+            found.setdefault(key, []).append(pair)
         return found
 
     def _definitions(self) -> dict[str, str]:
         return _by_name(self.prompts.texts["subtypes.md"])
 
 
-_Pair = tuple[Example, Example]
+_Languages = tuple[str, ...]
+
+
+@cache
+def _languages(lp: str) -> _Languages:
+    """Both languages with their scripts, without regions: `en-cs_CZ` is `en-cs`, `zh_TW` is not `zh`."""
+    codes = (source_language(lp), target_language(lp))
+    return tuple(f"{code.partition('_')[0]}_{script_of(code)}" for code in codes)
 
 
 def _by_name(text: str) -> dict[str, str]:
@@ -305,7 +342,7 @@ class Evaluation:
         told, shown = ([task, scope], [texts]) if self.texts_last else ([task], [texts, scope])
         return [
             Message("system", paragraphs(told)),
-            *self.scope.examples(agent, subject.lp),
+            *self.scope.examples(agent, subject.lp, as_authors=not self.texts_last),
             Message("user", paragraphs(shown)),
         ]
 
