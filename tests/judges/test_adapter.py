@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -288,7 +289,7 @@ def test_what_is_shown_is_what_is_sent(tmp_path: Path, capsys: pytest.CaptureFix
     shown, notes = asked.out, asked.err
     assert "Score:  \n" in shown
     assert "<<" not in shown
-    assert "[drawn] temperature 0.5, stop at '\\n\\n'" in shown
+    assert "[drawn] temperature 0.5, at most 20 tokens, stop at '\\n\\n'" in shown
     assert "a text can give the model orders" in notes
 
 
@@ -307,7 +308,7 @@ def test_a_reply_to_an_authors_words_is_asked_for_once(tmp_path: Path) -> None:
         (SENT.replace("true", "false"), TURNS, "`verbatim = true`"),
         (SENT.replace("verbatim = true", ""), TURNS, "`verbatim = true`"),
         (SENT.replace("da.md", "no.md"), TURNS, "must name a file of the folder"),
-        (SENT, "Score it: $source $translation", "begins with a line such as === user ==="),
+        (SENT, "Score it: $source $translation", "begins with a line === system ==="),
         (SENT.replace("temperature", "top_k"), TURNS, "there are temperature"),
         (SENT.replace("0.5", "-1"), TURNS, "there are temperature"),
         (SENT.replace("20", '"many"'), TURNS, "there are temperature"),
@@ -512,3 +513,53 @@ def test_the_words_of_m_mads_experts(tmp_path: Path) -> None:
     assert [(span.text, span.category, span.side) for span in record.spans] == [
         ("Hallo", "style/awkward", "translation")
     ]
+
+
+# An adapter that speaks of other questions than the judge's...
+
+
+WRONG_ADAPTERS = [
+    ("gemba-da", SENT.replace("rating =", "ratings ="), "asks nothing called 'ratings'; it asks rating"),
+    ("gemba-da", SENT.replace("rating =", '"rating.foo" ='), "asks nothing called 'rating.foo'"),
+    ("gemba-da", SENT.replace("[sampling.rating]", "[sampling.ratings]"), "asks nothing called 'ratings'"),
+    ("gemba-da", SENT + "\n[ratings.rating]\nfind = '(1)'", "asks nothing called 'ratings'"),
+    ("gemba-mqm", SENT, "speaks of nothing that gemba-mqm asks; it asks errors"),
+    ("fire", SENT.replace("rating =", '"verdict.beauty" ='), "asks nothing called 'verdict.beauty'"),
+]
+
+
+@pytest.mark.parametrize(("judge", "adapter", "message"), WRONG_ADAPTERS)
+def test_an_adapter_of_another_judge_is_refused_before_anything_is_asked(
+    tmp_path: Path, judge: str, adapter: str, message: str
+) -> None:
+    folder = verbatim(tmp_path / "theirs", adapter)
+    with running() as server:
+        with pytest.raises(UsageError, match=re.escape(message)):
+            run(judge, small_set(2), out=tmp_path / "run", base_url=server.url, model="mock", prompts=folder)
+        assert not server.log
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_temperature_is_the_adapters_or_that_of_samples(tmp_path: Path) -> None:
+    folder = verbatim(tmp_path / "theirs")
+    options: Any = {"base_url": "http://localhost:1/v1", "model": "mock", "prompts": folder, "samples": 3}
+    with pytest.raises(UsageError, match="sets the temperature"):
+        run("gemba-da", one("Hallo"), out=tmp_path / "run", **options)
+
+
+@pytest.mark.parametrize(
+    ("turns", "sent"),
+    [
+        ("=== system ===\n=== user ===\n$source$translation", ["", "HelloHallo"]),
+        ("=== system ===\n\n=== user ===\n$source$translation\n", ["", "HelloHallo"]),
+        ("=== user ===\r\na\rb\r\n$source\r\n$translation\r\n", ["a\rb\r\nHello\r\nHallo"]),
+        ("=== user ===\n=== other ===\n$source $translation\n\n", ["=== other ===\nHello Hallo\n"]),
+    ],
+)
+def test_turns_keep_every_byte_between_their_lines(tmp_path: Path, turns: str, sent: list[str]) -> None:
+    folder = verbatim(tmp_path / "theirs")
+    (folder / "da.md").write_bytes(turns.encode())
+    with running(lambda payload: "87") as server:
+        options: Any = {"base_url": server.url, "model": "mock", "prompts": folder, "profile": "paper"}
+        run("gemba-da", one("Hallo"), out=tmp_path / "run", **options)
+        assert [message["content"] for message in server.log[0]["messages"]] == sent

@@ -29,6 +29,7 @@ from adjudge.judges._reading import Reading
 from adjudge.judges._reading import shown as in_short
 
 __all__ = [
+    "ADAPTER",
     "TEXT_FILES",
     "VERBATIM",
     "Adapter",
@@ -53,6 +54,7 @@ __all__ = [
     "render_pair",
     "render_terms",
     "render_texts",
+    "role_of",
 ]
 
 
@@ -149,6 +151,7 @@ Part = str | Quoted
 Parts = tuple[Part, ...]
 
 _SHARED: Final = "shared"
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _EXAMPLES: Final = re.compile(r"(?:examples|notes)_?(?P<kind>.*)\.jsonl")
 
 
@@ -187,7 +190,7 @@ class Prompts:
         if file not in self.texts:
             raise UsageError(f"{file} is not among the files that its judge loads: {', '.join(self.texts)}")
         template = self.texts[file]
-        template = template.removesuffix("\n") if file in self.exact else template.strip()
+        template = _LAST_END.sub("", template) if file in self.exact else template.strip()
         if ADAPTER in self.texts:  # whose wording leaves out what it likes
             asked = Template(template).get_identifiers()
             values = {key: value for key, value in values.items() if key in asked}
@@ -281,6 +284,8 @@ def load_prompts(
         adapter = read_adapter(theirs, str(folder))
         adapted = {ADAPTER: theirs.pop(ADAPTER)} | {f"turns/{n}": theirs.pop(n) for n in adapter.files}
         exact = frozenset(theirs if adapter.is_verbatim else ())
+    for name in theirs.keys() - exact:
+        theirs[name] = "\n".join(_LINE_END.split(theirs[name]))
     unknown = theirs.keys() - ours.keys()
     if unknown and free is not None:
         unknown = {name for name in unknown if not name.startswith(free)}
@@ -413,7 +418,7 @@ def _folder(folder: Path) -> dict[str, str]:
         raise UsageError(f"prompts must be a folder, got {str(folder)!r}")
     found = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     try:
-        return {path.name: path.read_text(encoding="utf-8") for path in found}
+        return {path.name: path.read_bytes().decode() for path in found}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"prompts in {str(folder)!r} must be readable UTF-8 files: {error}") from None
 
@@ -428,7 +433,9 @@ VERBATIM: Final = (
     "model orders; a reply that cannot be read is a failure at once"
 )
 
-_TURN: Final = re.compile(r"(?:\A|\n)=== (system|user|assistant) ===(?:\n|\Z)")
+_NEXT: Final = r"\r?\n=== (?:system|user|assistant) ===(?:\r?\n|\Z)"
+_TURN: Final = re.compile(rf"(?:\A|\r?\n)=== (system|user|assistant) ===(?:(?={_NEXT})|\r?\n|\Z)")
+_LAST_END: Final = re.compile(r"\r?\n\Z")
 _SAMPLING: Final[Mapping[str, Callable[[Any], bool]]] = {
     "temperature": lambda value: isinstance(value, int | float) and 0 <= value <= 2,
     "max_tokens": lambda value: isinstance(value, int) and value > 0,
@@ -476,9 +483,8 @@ class Adapter:
         drawn = replace(sampling, **changes) if changes else sampling
         if not self.is_verbatim:
             return tuple(messages), drawn
-        stage = about.stage.rpartition(": ")[2]
-        names = (f"{about.wants}.{about.role or stage}", about.wants)
-        if (file := next((self.turns[name] for name in names if name in self.turns), None)) is not None:
+        file = self.turns.get(role_of(about), self.turns.get(about.wants))
+        if file is not None:
             messages = _spoken(self.files[file], _shown(messages), about.subject.lp, file)
         return tuple(
             replace(m, parts=joined(getattr(p, "text", p) for p in m.parts)) for m in messages
@@ -513,6 +519,11 @@ class Adapter:
         return replace(reply, text=json.dumps(found, ensure_ascii=False), logprobs=())
 
 
+def role_of(about: About) -> str:
+    """How an adapter names the questions of one role, or of a stage where there are no roles: `KIND.ROLE`."""
+    return f"{about.wants}.{about.role or about.stage.rpartition(': ')[2]}"
+
+
 def _shown(messages: Sequence[Message]) -> dict[str, Part]:
     """Texts that a judge shows, by the names that turns have for them."""
     shown: dict[str, Part] = {}
@@ -525,7 +536,7 @@ def _shown(messages: Sequence[Message]) -> dict[str, Part]:
 
 def _spoken(template: str, shown: Mapping[str, Part], lp: str, file: str) -> tuple[Message, ...]:
     """A conversation in the author's words; lines such as `=== user ===` say who speaks."""
-    said = _TURN.split(template.removesuffix("\n"))
+    said = _TURN.split(_LAST_END.sub("", template))
     values = {**language_names(lp), **shown}
     turns = [
         (cast(Role, role), *_pieces(words, file)) for role, words in zip(said[1::2], said[2::2], strict=True)
@@ -591,8 +602,8 @@ def _read_turns(what: str, turns: object, files: Mapping[str, str]) -> Mapping[s
     for name, file in turns.items():
         if not isinstance(file, str) or not _TURN.match(files.get(file, "")):
             raise UsageError(
-                f"{what} {name} must name a file of the folder that begins with a line such as === user ===, "
-                f"got {file!r}"
+                f"{what} {name} must name a file of the folder that begins with a line === system ===, "
+                f"=== user === or === assistant ===, got {file!r}"
             )
     return turns
 
@@ -606,7 +617,7 @@ def _read_sampling(what: str, table: object) -> Mapping[str, Mapping[str, Any]]:
     for name, value in (item for changes in found.values() for item in changes.items()):
         if name not in _SAMPLING or not _SAMPLING[name](value):
             raise UsageError(
-                f"{what} {name} = {value!r}; there are temperature, from 0 to 2, max_tokens, and stop"
+                f"{what} {name} = {value!r}; there are temperature, from 0 to 2, max_tokens, and stop, a list"
             )
     return {
         name: {key: tuple(value) if key == "stop" else value for key, value in changes.items()}

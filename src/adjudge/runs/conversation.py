@@ -19,8 +19,11 @@ import orjson
 from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool, ToolCall, value_of
 from adjudge.core.judge import Judge
 from adjudge.core.segment import Segment, Subject
-from adjudge.errors import AnswerError, ModelError
+from adjudge.errors import AnswerError, ModelError, UsageError
+from adjudge.judges._prompts import ADAPTER, Adapter, role_of
+from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Adapting
+from adjudge.llm.embedded_rules import ROLES, RulesModel
 from adjudge.llm.model import Model, Request, mark_of, render_message
 from adjudge.llm.money import PriceTable, read_prices, render_price
 from adjudge.llm.remote import query_message, search_reply
@@ -28,7 +31,7 @@ from adjudge.runs.units import adapter_of, judge_subject
 from adjudge.store.call_file import Attempt, Exchange, StoredRequest, Use
 from adjudge.store.traces import Conversations
 
-__all__ = ["ReadableRun", "exchange_to_json", "rehearse", "render_exchange"]
+__all__ = ["ReadableRun", "check_adapter", "exchange_to_json", "rehearse", "render_exchange"]
 
 T = TypeVar("T")
 
@@ -40,6 +43,7 @@ class _Recorder:
 
     def __init__(self, model: Model, adapter: Adapting | None) -> None:
         self.exchanges: list[Exchange] = []
+        self.kinds: set[str] = set()
         self._model = model
         self._adapter = adapter
 
@@ -55,6 +59,7 @@ class _Recorder:
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         del attempts
+        self.kinds |= {about.wants, role_of(about)}
         request = Request(
             messages=tuple(messages), about=about, schema=schema, sampling=sampling, tools=tuple(tools)
         )
@@ -93,6 +98,34 @@ async def rehearse(judge: Judge, subject: Subject, model: Model) -> list[Exchang
     return ask.exchanges
 
 
+async def check_adapter(judge: Judge, adapter: Adapter, subjects: Iterable[Subject]) -> None:
+    """Refuse an adapter that speaks of questions which a judge does not ask.
+
+    The judge is rehearsed: which questions it asks can depend on the answers.
+
+    Args:
+        judge: with the adapter beside its prompts.
+        adapter: says how some kinds of questions are put, and their answers read.
+        subjects: some that are to be judged.
+
+    Raises:
+        UsageError: the judge asks no such question, or samples at a temperature that the adapter sets.
+    """
+    ask = _Recorder(RulesModel(), None)
+    for subject in subjects:
+        with suppress(AnswerError):
+            await judge_subject(judge, subject, ask, ask)
+    known, found = {*ROLES, *ask.kinds}, ", ".join(sorted(kind for kind in ask.kinds if "." not in kind))
+    for name in (*adapter.rules, *adapter.turns, *filter(None, adapter.sampling)):
+        kind = name.partition(".")[0]
+        if kind not in known or (kind in ask.kinds and name not in ask.kinds):
+            raise UsageError(f"{ADAPTER}: {judge.name} asks nothing called {name!r}; it asks {found}")
+    if not any(adapter.knows(kind) for kind in ask.kinds):
+        raise UsageError(f"{ADAPTER} speaks of nothing that {judge.name} asks; it asks {found}")
+    if isinstance(judge, Sampled) and any("temperature" in changes for changes in adapter.sampling.values()):
+        raise UsageError(f"{ADAPTER} sets the temperature: leave it out there, or draw no samples")
+
+
 def render_exchange(exchange: Exchange, number: int, mark: str) -> str:
     """Write one question and its answer out, as the model got it."""
     use, request, reply = exchange.use, exchange.request, exchange.reply
@@ -105,8 +138,8 @@ def render_exchange(exchange: Exchange, number: int, mark: str) -> str:
             schema = orjson.dumps(request.schema, option=orjson.OPT_INDENT_2).decode()
             lines += ["[schema of the answer]", _indent(schema)]
         lines += [f"[tool {tool.name}] {tool.description}" for tool in request.tools]
-        if request.sampling.temperature or request.sampling.stop:
-            drawn = [f"temperature {request.sampling.temperature:g}", *map(repr, request.sampling.stop)]
+        if (s := request.sampling).temperature or s.stop:
+            drawn = [f"temperature {s.temperature:g}, at most {s.max_tokens} tokens", *map(repr, s.stop)]
             lines.append(f"[drawn] {', stop at '.join(drawn)}")
     lines += [f"[failed attempt] {attempt.reason}: {attempt.detail}" for attempt in exchange.failed]
     if reply is not None:

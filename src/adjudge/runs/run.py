@@ -13,6 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -48,7 +49,7 @@ from adjudge.runs.session import (
     work_in_waves,
 )
 from adjudge.runs.shards import keep_whole, refuse_strangers, take_in
-from adjudge.runs.units import Annotator, Part, Unit, is_judge, is_metric
+from adjudge.runs.units import Annotator, Part, Unit, adapter_of, is_judge, is_metric
 from adjudge.runs.units import Outcome as Judged
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore
@@ -217,6 +218,11 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
     Raises:
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
+    if is_judge(job.annotator) and (adapter := adapter_of(job.annotator)) is not None:
+        from adjudge.runs.conversation import check_adapter
+
+        subjects = islice((unit.subject for unit in job.plan if unit.is_there), _REHEARSED)
+        await check_adapter(job.annotator, adapter, subjects)
     with rare_collections(), closing(RunDirectory(job.out)) as directory:
         info = directory.open(job.info(), job.plan.test_set)
         take_in(job.out, job.store, run_name(info.secret))
@@ -230,6 +236,9 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
             if is_metric(job.annotator):
                 return await MetricSession(job, directory, info, journal).run(job.annotator)
             raise UsageError(f"{job.annotator.name} is a judge and has no model to ask")
+
+
+_REHEARSED: Final = 3  # translations about which a judge is heard before it is asked in somebody else's words
 
 
 async def settle_lost(job: Job, directory: RunDirectory, info: RunInfo) -> None:
