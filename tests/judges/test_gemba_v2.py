@@ -37,13 +37,17 @@ async def test_ten_samples_make_one_score_in_which_the_best_weigh_most() -> None
     harmonic = [1 / rank for rank in range(1, 11)]
     assert annotation.rating == pytest.approx(-5 * sum(harmonic[5:]) / sum(harmonic))
     assert list(annotation.samples) == [0, 0, 0, 0, 0, -5, -5, -5, -5, -5]
-    assert (annotation.protocol, annotation.annotator, annotation.flags) == ("metric", "gemba-v2", ())
+    assert (annotation.protocol, annotation.annotator, annotation.flags) == (
+        "metric",
+        "gemba-v2",
+        ("outvoted_errors",),
+    )
 
 
 async def test_an_outlier_is_dropped_flagged_and_kept_among_the_samples() -> None:
     annotation = await judged(*[MAJOR] * 9, CRITICAL)
     assert annotation.rating == -5
-    assert annotation.flags == ("outlier_dropped",)
+    assert annotation.flags == ("outlier_dropped", "outvoted_errors")
     assert annotation.samples == (*[-5.0] * 9, -25.0)
 
 

@@ -17,7 +17,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._pairs import TieThreshold
-from adjudge.judges._samples import Sampled, SampledPairs, SampledSources, middle, vote
+from adjudge.judges._samples import Sampled, SampledPairs, SampledSources, is_outvoted, middle, vote
 from adjudge.judges.fire import DirectRank, Fire
 from adjudge.judges.gemba_da import GembaDa
 from adjudge.judges.gemba_v2 import GembaV2
@@ -333,6 +333,22 @@ def test_an_error_counts_when_more_than_half_mark_it(
     samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]
 ) -> None:
     assert list(vote(samples)) == list(agreed)
+
+
+@pytest.mark.parametrize(
+    ("samples", "is_told"),
+    [
+        ([[A], [A], [A]], False),
+        ([[A], [A], []], False),
+        ([[A], [at(1, 4)], [A]], False),
+        ([[A], [A], [at(20, 25)]], True),
+        ([[A, at(20, 25)], [A], [A]], True),
+        ([[A], [], []], True),
+        ([[], [], []], False),
+    ],
+)
+def test_an_error_that_is_outvoted_is_told(samples: Sequence[Sequence[ErrorSpan]], is_told: bool) -> None:
+    assert is_outvoted(samples, vote(samples)) == is_told
 
 
 @pytest.mark.parametrize(

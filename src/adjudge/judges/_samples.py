@@ -42,6 +42,7 @@ from adjudge.judges._pairs import (
 )
 
 __all__ = [
+    "OUTVOTED",
     "TEMPERATURE",
     "Repeated",
     "Sampled",
@@ -50,6 +51,7 @@ __all__ = [
     "SampledSearches",
     "SampledSources",
     "check_temperature",
+    "is_outvoted",
     "middle",
     "readable",
     "vote",
@@ -74,6 +76,11 @@ def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
         agreed.append(ballot.settle(group))
         ballot.remove(group)
     return tuple(sorted(agreed, key=_order))
+
+
+def is_outvoted(samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]) -> bool:
+    """Whether some sample marks an error in a place where none was agreed on."""
+    return any(not any(_overlap(span, kept) for kept in agreed) for spans in samples for span in spans)
 
 
 def middle(numbers: Sequence[int]) -> int:
@@ -161,6 +168,7 @@ T = TypeVar("T")
 TEMPERATURE: Final = 0.7
 """Where the user says nothing. At 0 all samples would be one."""
 MISSING: Final = "samples_missing"
+OUTVOTED: Final = "outvoted_errors"
 """Flag of a judgement of which not all samples could be read."""
 
 
@@ -282,12 +290,15 @@ def together(samples: Sequence[Annotation | AnswerError], weights: str | None) -
     flags = [flag for one in read for flag in one.flags]
     if len(read) < len(samples):
         flags.append(MISSING)
+    marked = [one.spans for one in read]
+    if is_outvoted(marked, spans := vote(marked)):
+        flags.append(OUTVOTED)
     numbers = [_number(one, weights) for one in read]
     mean = _mean(numbers)
     return replace(
         read[min(range(len(numbers)), key=lambda index: abs(numbers[index] - mean))],
         rating=None if read[0].rating is None else mean,
-        spans=vote([one.spans for one in read]),
+        spans=spans,
         counts={s: middle([one.counts.get(s, 0) for one in read]) for s in read[0].counts},
         flags=tuple(dict.fromkeys(flags)),
         samples=tuple(numbers),

@@ -42,7 +42,7 @@ from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges._answers import GEMBA_CATEGORIES, ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 from adjudge.judges._reading import or_error
-from adjudge.judges._samples import TEMPERATURE, check_temperature, readable, vote
+from adjudge.judges._samples import OUTVOTED, TEMPERATURE, check_temperature, is_outvoted, readable, vote
 
 __all__ = ["GembaV2", "reciprocal_rank_mean"]
 
@@ -121,11 +121,14 @@ class GembaV2(Prompted):
         flags = [flag for marked in read for flag in marked.flags]
         flags += ["samples_missing"] if len(read) < self.samples else []
         flags += ["outlier_dropped"] if used < len(scores) else []
+        samples = [marked.spans for marked in read]
+        spans = vote(samples)
+        flags += [OUTVOTED] if is_outvoted(samples, spans) else []
         return annotation_of(
             self,
             subject,
             rating=rating,
-            spans=vote([marked.spans for marked in read]),
+            spans=spans,
             flags=tuple(flags),
             samples=tuple(scores),
         )
