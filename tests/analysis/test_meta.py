@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from importlib.resources import files
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -301,8 +302,48 @@ def test_an_average_of_the_mean_that_no_column_shows_is_said(tmp_path: Path) -> 
 def test_what_the_whole_does_not_have_is_said(tmp_path: Path) -> None:
     folder = write_folder(write_folder(tmp_path / "set"), lp="zh-en")
     found = meta(folder, "en-de,zh-en", intervals=True, significance=20)
-    assert found.notes[-1] == "Intervals and clusters are of each part only."
+    assert "Intervals are of each part only." in found.notes
+    assert found.notes[-1].startswith("Clusters of the whole (sys_accuracy): scores of each measure and")
+    by_document = meta(folder, "en-de,zh-en", intervals=True, significance=20, by_document=True)
+    assert by_document.notes[-1] == "Intervals and clusters are of each part only."
     assert not said(meta(folder, "en-de,zh-en"), "of each part only")
+
+
+BLOCK = "[[statistics]]"
+
+
+def known_clusters(adjudge_data: Path) -> Any:
+    """Values, places and p-values of mt-metrics-eval's own test of the mean of seven tasks of WMT23."""
+    return json.loads((adjudge_data.parent / "reference/mtme-wmt23-clusters.json").read_text("utf-8"))
+
+
+@pytest.mark.realdata
+def test_the_clusters_of_all_language_pairs_are_those_of_mt_metrics_eval(
+    adjudge_data: Path, tmp_path: Path
+) -> None:
+    known = known_clusters(adjudge_data)
+    head, *statistics = (files("adjudge.analysis") / "task_sets/wmt23.toml").read_text("utf-8").split(BLOCK)
+    task = tmp_path / "seven.toml"
+    task.write_text(BLOCK.join([head, *(one for one in statistics if "acc_eq" not in one)]), "utf-8")
+    folder = adjudge_data / "complete/wmt23"
+    names = [name.removesuffix("[noref]") for name in known["joint"]]
+    options: Any = {"task": str(task), "metrics": names, "measures": "sys_accuracy", "clusters": True}
+    found = meta(folder, "en-de,he-en,zh-en", **options)
+    rows = {row.name.removesuffix("-src"): row for row in found.metrics}
+    assert {name: row.meta for name, row in rows.items()} == pytest.approx(
+        dict(zip(names, (value for value, _ in known["joint"].values()), strict=True)), abs=1e-12
+    )
+    order = [[*rows].index(name) for name in names]
+    ours, theirs = found.p_values["meta"][np.ix_(order, order)], np.array(known["p"])
+    upper = np.triu_indices(len(names), 1)
+    spread = sum(np.maximum(p * (1 - p), 1e-3) / 1000 for p in (ours[upper], theirs[upper]))
+    assert (np.abs(ours[upper] - theirs[upper]) / np.sqrt(spread)).max() < 4
+    pooled = known["tasks"]["en-de,he-en,zh-en sys accuracy"]
+    places = [rows[n.removesuffix("[noref]")].clusters["sys_accuracy"] for n in pooled]
+    assert places == [place for _, place in pooled.values()]
+    clusters = [rows[name].clusters["meta"] for name in names]
+    assert clusters == sorted(clusters)
+    assert abs(clusters[-1] - known["joint"]["prismSrc[noref]"][1]) <= 1
 
 
 def test_scores_that_are_no_path_are_refused(tmp_path: Path) -> None:

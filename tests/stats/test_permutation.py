@@ -2,6 +2,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from adjudge.errors import UsageError
+from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.correlation import kendall_b, kendall_c, spearman
 from adjudge.stats.judged import AVERAGES, Average, Floats, Result
 from adjudge.stats.permutation import (
@@ -18,12 +21,16 @@ from adjudge.stats.permutation import (
     accuracy_p_values,
     correlation_p_values,
     group_rows,
+    joint_p_values,
+    metric_differences,
     order_p_values,
+    pooled_differences,
     soft_p_values,
+    swapped_correlations,
     williams_p_value,
     williams_p_values,
 )
-from adjudge.stats.resampling import metric_p_values
+from adjudge.stats.resampling import metric_p_values, swapped_differences
 from adjudge.stats.spa import pairwise_accuracy, soft_pairwise_accuracy
 
 # PERM-BOTH of measures that count ordered pairs, against the measures themselves, hybrid by hybrid.
@@ -466,3 +473,58 @@ def test_what_no_draw_reaches_has_a_p_value_of_one_in_all_draws_and_one_more(
     p_values: Callable[[], Floats],
 ) -> None:
     assert p_values().tolist() == [[1.0, 0.01], [1.0, 1.0]]
+
+
+# A mean of several values, whose differences are averaged draw by draw.
+
+
+def test_a_mean_of_several_values_is_tested_by_the_mean_of_their_swaps() -> None:
+    rng = np.random.default_rng(3)
+    gold = rng.normal(size=(4, 30))
+    metrics = np.stack([gold + noise * rng.normal(size=gold.shape) for noise in (0.5, 0.7, 2.0)])
+    swapping = partial(swapped_correlations, statistic="pearson", average="none")
+    one, other = (metric_differences(gold, metrics, swapping, (400, (7, n))) for n in (0, 1))
+    r = [np.corrcoef(gold.ravel(), metric.ravel())[0, 1] for metric in metrics]
+    assert one.observed[0, 1] == pytest.approx(r[0] - r[1])
+    assert np.allclose(one.drawn, -one.drawn.swapaxes(1, 2))
+    assert not np.allclose(one.drawn, other.drawn)
+    table = joint_p_values([(2.0, one), (1.0, other)])
+    for i, j in itertools.permutations(range(3), 2):
+        drawn = 2 * one.drawn[:, i, j] + other.drawn[:, i, j]
+        hits = np.count_nonzero(drawn >= 2 * one.observed[i, j] + other.observed[i, j] - 1e-9)
+        assert table[i, j] == (hits + 1) / 401
+    alone = joint_p_values([(1.0, one)])
+    assert np.abs(alone - correlation_p_values(gold, metrics, resamples=4000)).max() < 0.08
+    assert list(np.diag(table)) == [1.0, 1.0, 1.0]
+
+
+def test_a_pooled_accuracy_is_that_of_all_pairs_of_systems() -> None:
+    rng = np.random.default_rng(5)
+    golds = [rng.normal(size=n) for n in (7, 13)]
+    metrics = [np.stack([g + s * rng.normal(size=g.size) for s in (0.2, 1.5)]) for g in golds]
+    metrics = [metrics[0] + 3, metrics[1] - 3]  # a metric whose scores are others in another language pair
+    found = pooled_differences(golds, metrics, (500, (1,)))
+    rights = [
+        sum(
+            (gold[a] > gold[b]) == (metric[k][a] > metric[k][b])
+            for gold, metric in zip(golds, metrics, strict=True)
+            for a, b in itertools.combinations(range(gold.size), 2)
+        )
+        for k in (0, 1)
+    ]
+    assert found.observed[0, 1] == pytest.approx((rights[0] - rights[1]) / (21 + 78))
+    assert found.drawn.shape == (500, 2, 2)
+    assert abs(found.drawn[:, 0, 1].mean()) < 0.02
+
+
+def test_acc_eq_has_the_same_differences_as_its_values() -> None:
+    rng = np.random.default_rng(9)
+    gold = rng.integers(0, 5, size=(5, 12)).astype(float)
+    metrics = np.stack([gold + noise * rng.normal(size=gold.shape) for noise in (0.3, 1.0)])
+    found = swapped_differences("seg_acc_eq", gold, metrics, (2000, 0), {"average": "item"})
+    values = [acc_eq(gold, metric, "item").value or 0.0 for metric in metrics]
+    assert found.observed[0, 1] == pytest.approx(values[0] - values[1])
+    p = metric_p_values("seg_acc_eq", gold, metrics, options={"average": "item"})
+    assert joint_p_values([(1.0, found)])[0, 1] == pytest.approx(p[0, 1], abs=0.03)
+    with pytest.raises(UsageError, match="no test that swaps scores"):
+        swapped_differences("seg_kendall_b", gold, metrics, (10, 0), {})

@@ -214,7 +214,7 @@ class _Source:
     def choose_metrics(
         self, wanted: Sequence[str], own: Collection[str], reference: str | None
     ) -> frozenset[str]:
-        """Choose among the folder's metrics by name, or by name without the reference that they were shown.
+        """Choose among the folder's metrics by name, with or without what they were shown (`-refA`, `-src`).
 
         Args:
             wanted: names; empty for all.
@@ -228,7 +228,7 @@ class _Source:
             return frozenset(self.metrics)
         chosen: set[str] = set()
         for name in wanted:
-            same = [each for each in self.metrics if name in {each, self._base(each)}]
+            same = [n for n in self.metrics if name in {n, self._base(n), n.removesuffix("-src")}]
             if not same and name not in own:
                 there = ", ".join((*self.metrics, *own)) or "none"
                 raise UsageError(

@@ -44,7 +44,7 @@ from adjudge.analysis.meta_settings import (
     task_statistics,
     within,
 )
-from adjudge.analysis.shared_tasks import Choice, LpRule, Task, choose, suspicious, task_of
+from adjudge.analysis.shared_tasks import Choice, LpRule, Statistic, Task, choose, suspicious, task_of
 from adjudge.core.language import coded_lp
 from adjudge.core.protocol import SEVERITIES
 from adjudge.core.verb import takes
@@ -53,7 +53,15 @@ from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
 from adjudge.stats.judged import Average, Floats, Result, sharing
 from adjudge.stats.measures import MEASURES
 from adjudge.stats.paired import holm, is_exact, significance_ranks, smallest_p_value
-from adjudge.stats.resampling import Drawing, bootstrap_p_values, measure_draws, metric_p_values
+from adjudge.stats.permutation import Differences, joint_p_values, pooled_differences
+from adjudge.stats.resampling import (
+    Drawing,
+    bootstrap_p_values,
+    default_method,
+    measure_draws,
+    metric_p_values,
+    swapped_differences,
+)
 
 __all__ = ["meta", "out_of_reach"]
 
@@ -163,6 +171,10 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
         places = average_ranks(task, [[*each] for each in zip(*joined.values(), strict=True)])
         rows = [replace(row, average_rank=place) for row, place in zip(rows, places, strict=True)]
     measures = tuple(rows[0].results) if rows else ()
+    tables: dict[str, Floats] = {}
+    if settings.has_clusters and len(rows) > 1 and settings.test is None and not settings.by_document:
+        tables = _joint_tables(parts, [*joined.values()], task, settings)
+        rows = _clustered(rows, tables, settings)
     return MetaEvaluation(
         test_set=parts[0].test_set,
         lp=",".join(dict.fromkeys(part.lp for part in parts)),
@@ -175,9 +187,71 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
         measures=measures,
         metrics=tuple(rows) if measures or task is not None else (),
         task="" if task is None else task.name,
-        notes=tuple(_notes_together(parts, joined, settings)),
+        notes=tuple(_notes_together(parts, joined, settings, tables)),
         parts=tuple(parts),
+        p_values=tables,
         settings=settings.unusual,
+    )
+
+
+def _joint_tables(
+    parts: Sequence[MetaEvaluation],
+    joined: Sequence[Sequence[MetricResults]],
+    task: Task | None,
+    settings: MetaSettings,
+) -> dict[str, Floats]:
+    """P-values of the pooled accuracy and of the task's mean, over all language pairs together.
+
+    Args:
+        parts: of each language pair.
+        joined: of each row, its metric in each part.
+        task: whose mean is tested; None for none.
+        settings: draws and their seed.
+    """
+    sides = [
+        _compared(part, [each[place].name for each in joined], settings) for place, part in enumerate(parts)
+    ]
+    tables = {}
+    if "sys_accuracy" in settings.chosen_measures and not _has_several_golds(parts):
+        pooled = Statistic(measure="sys_accuracy", pooled=True)
+        tables["sys_accuracy"] = joint_p_values(_differences([pooled], sides, settings))
+    statistics = () if task is None else task.statistics
+    if statistics and all(s.pooled or default_method(s.measure) != "bootstrap" for s in statistics):
+        tables[META] = joint_p_values(_differences(statistics, sides, settings))
+    return tables
+
+
+def _differences(
+    statistics: Sequence[Statistic], sides: Sequence[Compared], settings: MetaSettings
+) -> list[tuple[float, Differences]]:
+    """Weight and differences of each statistic of each language pair, each with draws of its own."""
+    found = []
+    for number, statistic in enumerate(statistics):
+        low, high = statistic.range or (0.0, 1.0)
+        weight = statistic.weight / (high - low)
+        if statistic.pooled:
+            metrics = [np.stack([metric.systems for metric in one.metrics]) for one in sides]
+            drawing = settings.resamples, (settings.seed, number)
+            pooled = pooled_differences([one.gold.systems for one in sides], metrics, drawing)
+            found.append((weight * len(sides), pooled))
+        else:
+            found += [(weight, one.differences(statistic, (number, n))) for n, one in enumerate(sides)]
+    return found
+
+
+def _compared(part: MetaEvaluation, names: Sequence[str], settings: MetaSettings) -> Compared:
+    """The scores of some metrics of one part."""
+    scores = part.scores
+    if scores is None:
+        raise ValueError("a part has no scores")
+    gold = scores.golds[part.gold]
+    sides = [_sides(gold, scores.metrics[name], settings) for name in names]
+    return Compared(
+        gold=sides[0][0],
+        metrics=[metric for _, metric in sides],
+        documents=scores.documents,
+        task=None,
+        settings=settings,
     )
 
 
@@ -242,7 +316,10 @@ def _row_of_all(
 
 
 def _notes_together(
-    parts: Sequence[MetaEvaluation], joined: Mapping[str, Sequence[MetricResults]], settings: MetaSettings
+    parts: Sequence[MetaEvaluation],
+    joined: Mapping[str, Sequence[MetricResults]],
+    settings: MetaSettings,
+    tables: Mapping[str, Floats],
 ) -> Iterator[str]:
     shown: dict[str, dict[str, None]] = {}
     for each in joined.values():
@@ -255,9 +332,17 @@ def _notes_together(
     kept = {metric.name for each in joined.values() for metric in each}
     if lost := {m.name for part in parts for m in part.metrics} - kept:
         yield f"Not in every part, and so not in the whole: {', '.join(sorted(lost))}."
-    wanted = {"intervals": settings.intervals, "clusters": settings.has_clusters}
+    wanted = {"intervals": settings.intervals, "clusters": settings.has_clusters and not tables}
     if any(wanted.values()):
         yield f"{' and '.join(w for w, asked in wanted.items() if asked).capitalize()} are of each part only."
+    if tables:
+        corrected = ", corrected by Holm" if settings.holm else ""
+        yield (
+            f"Clusters of the whole ({', '.join(tables)}): scores of each measure and language pair are "
+            f"swapped at random, {settings.resamples:,} draws, and their differences are averaged as the "
+            f"values are; "
+            f"p <= {settings.alpha:g}{corrected}."
+        )
 
 
 def strata(
@@ -364,6 +449,20 @@ class Compared:
             name, gold, np.stack(metrics), self.drawing, options=self._options(name), method=method
         )
 
+    def differences(self, statistic: Statistic, place: tuple[int, int]) -> Differences:
+        """Differences of a statistic between metrics, and those after swaps.
+
+        Args:
+            statistic: of a task.
+            place: numbers of their own for the seed, so that no two statistics share their draws.
+        """
+        name, average = statistic.measure, statistic.average
+        of_systems = MEASURES[name].takes == "systems"
+        gold = self.gold.systems if of_systems else self.gold.segments
+        metrics = [metric.systems if of_systems else metric.segments for metric in self.metrics]
+        drawing = self.settings.resamples, (self.settings.seed, *place)
+        return swapped_differences(name, gold, np.stack(metrics), drawing, self._options(name, average))
+
     def _options(self, name: str, average: Average | None = None) -> dict[str, Any]:
         """Arguments of the measure; the ranges of all metrics are those of the first one."""
         found = arguments(name, self.gold, self.metrics[0], self.settings, average)
@@ -400,16 +499,22 @@ def with_clusters(
         *compared.settings.chosen_measures,
         *([META] if any(row.meta is not None for row in rows) else []),
     ]
+    tables = {name: compared.p_values(name) for name in columns}
+    return _clustered(rows, tables, compared.settings), tables
+
+
+def _clustered(
+    rows: Sequence[MetricResults], tables: dict[str, Floats], settings: MetaSettings
+) -> list[MetricResults]:
+    """Rows with the clusters of tables of p-values; the tables are corrected where that was asked for."""
     clusters: list[dict[str, int]] = [{} for _ in rows]
-    tables = {}
-    for name in columns:
+    for name, table in tables.items():
         values = [compared_value(row, name) for row in rows]
-        table = compared.p_values(name)
-        tables[name] = _corrected(values, table) if compared.settings.holm else table
-        for place, rank in enumerate(significance_ranks(values, tables[name], compared.settings.alpha)):
+        tables[name] = _corrected(values, table) if settings.holm else table
+        for place, rank in enumerate(significance_ranks(values, tables[name], settings.alpha)):
             if rank is not None:
                 clusters[place][name] = rank
-    return [replace(row, clusters=found) for row, found in zip(rows, clusters, strict=True)], tables
+    return [replace(row, clusters=found) for row, found in zip(rows, clusters, strict=True)]
 
 
 def compared_value(row: MetricResults, name: str) -> float | None:

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 __all__ = [
     "ROUNDING",
     "Alternative",
+    "Seed",
     "enlarged",
     "holm",
     "is_exact",
+    "random_signs",
     "rank_ranges",
     "rank_sum_p_value",
     "share_of_hits",
@@ -33,6 +35,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Seed = int | Sequence[int]
+"""Of numpy's default generator; several numbers are one seed."""
+
 Alternative = Literal["greater", "two-sided"]
 """`greater`: the first is better. `two-sided`: they differ."""
 
@@ -96,8 +101,13 @@ def sign_vectors(units: int, resamples: int, seed: int) -> Iterator[Floats]:
     if is_exact(units):
         yield np.array(list(itertools.product((1.0, -1.0), repeat=units))).reshape(2**units, units)
         return
+    yield from random_signs(units, resamples, seed)
+
+
+def random_signs(units: int, resamples: int, seed: Seed) -> Iterator[Floats]:
+    """Blocks of random sign vectors, draws by units, of -1 and 1."""
     rng = np.random.default_rng(seed)
-    rows = max(1, _CELLS // units)
+    rows = max(1, _CELLS // max(units, 1))
     for start in range(0, resamples, rows):
         yield np.where(rng.random((min(rows, resamples - start), units)) < 0.5, -1.0, 1.0)
 

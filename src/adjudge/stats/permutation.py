@@ -8,7 +8,7 @@ nothing. All pairs of metrics that share their scores are tested in one product.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, combinations_with_replacement
 from typing import Final, Literal, NamedTuple
@@ -17,18 +17,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.stats.judged import Average, Floats, divided
-from adjudge.stats.paired import ROUNDING, share_of_hits, sign_vectors
+from adjudge.stats.paired import ROUNDING, Seed, random_signs, share_of_hits, sign_vectors
 
 __all__ = [
+    "Compared",
     "Correlation",
+    "Differences",
     "Ints",
     "OrderStatistic",
+    "Swapping",
+    "accuracy_differences",
     "accuracy_p_values",
     "correlation_p_values",
     "group_rows",
+    "joint_p_values",
+    "metric_differences",
     "order_p_values",
+    "pooled_differences",
     "sign_test_limit",
     "soft_p_values",
+    "swapped_correlations",
+    "swapped_orders",
+    "swapped_soft",
     "williams_p_value",
     "williams_p_values",
 ]
@@ -51,6 +61,45 @@ class Compared(NamedTuple):
     metrics: Floats
     used: Ints
     pairs: Ints
+
+
+class Swapping(NamedTuple):
+    """What becomes of the difference of two metrics when units are swapped between them.
+
+    Args:
+        observed: value of the first less that of the second metric, one a pair; NaN where one has none.
+        drawn: signs, draws by units, to the same differences after swaps, draws by pairs.
+        units: that are swapped.
+        rows: draws of one block; None for as they come.
+        rounding: values that differ by less are equal.
+    """
+
+    observed: Floats
+    drawn: Callable[[Floats], Floats]
+    units: int
+    rows: int | None = None
+    rounding: float = ROUNDING
+
+    def blocks(self, signs: Iterable[Floats]) -> Iterator[Floats]:
+        """Differences after swaps, draws by pairs."""
+        for some in signs:
+            for start in range(0, len(some), self.rows or len(some)):
+                yield self.drawn(some[start : start + (self.rows or len(some))])
+
+    def p_values(self, resamples: int, seed: int) -> tuple[Floats, Floats]:
+        """P-values of "the first is better" and "the second is better": shares of draws that differ as much.
+
+        Args:
+            resamples: how many random sign vectors; see `paired.sign_vectors`.
+            seed: of these.
+        """
+        first, second = np.zeros(len(self.observed)), np.zeros(len(self.observed))
+        for block in self.blocks(sign_vectors(self.units, resamples, seed)):
+            first += (block >= self.observed - self.rounding).sum(axis=0)
+            second += (block <= self.observed + self.rounding).sum(axis=0)
+        shares = (share_of_hits(hits, self.units, resamples) for hits in (first, second))
+        above, below = (np.where(np.isnan(self.observed), np.nan, share) for share in shares)
+        return above, below
 
 
 PairTest = Callable[[Compared], tuple[Floats, Floats]]
@@ -121,34 +170,93 @@ def z_scores(scores: Floats) -> Floats:
     return np.where(is_constant, 0.0, centred / np.where(is_constant, 1.0, spread))
 
 
-def swap_p_values(
-    observed: Floats,
-    drawn: Callable[[Floats], Floats],
-    units: int,
-    drawing: tuple[int, int],
-    *,
-    rows: int | None = None,
-    rounding: float = ROUNDING,
-) -> tuple[Floats, Floats]:
-    """P-values of "the first is better" and "the second is better": shares of draws that differ as much.
+class Differences(NamedTuple):
+    """Differences of values between metrics, before and after units were swapped at random.
 
     Args:
-        observed: value of the first less that of the second metric, one a pair; NaN where one has none.
-        drawn: signs, draws by units, to the same differences after swaps, draws by pairs.
-        units: that are swapped.
-        drawing: how many random sign vectors, and their seed; see `paired.sign_vectors`.
-        rows: draws of one block; None for as they come.
-        rounding: values that differ by less are equal.
+        observed: metrics by metrics, value of the first less that of the second; NaN where one has none.
+        drawn: draws by metrics by metrics.
     """
-    first, second = np.zeros(len(observed)), np.zeros(len(observed))
-    for signs in sign_vectors(units, *drawing):
-        for start in range(0, len(signs), rows or len(signs)):
-            block = drawn(signs[start : start + (rows or len(signs))])
-            first += (block >= observed - rounding).sum(axis=0)
-            second += (block <= observed + rounding).sum(axis=0)
-    shares = (share_of_hits(hits, units, drawing[0]) for hits in (first, second))
-    above, below = (np.where(np.isnan(observed), np.nan, share) for share in shares)
-    return above, below
+
+    observed: Floats
+    drawn: Floats
+
+
+def metric_differences(
+    gold: Floats, metrics: Floats, swapping: Callable[[Compared], Swapping], drawing: tuple[int, Seed]
+) -> Differences:
+    """Differences of every pair of metrics, and those after random swaps, for tests of several measures.
+
+    Args:
+        gold: of any shape.
+        metrics: metrics by that shape.
+        swapping: of pairs that are compared on the same scores.
+        drawing: how many draws, and their seed.
+    """
+    drawn = np.zeros((drawing[0], len(metrics), len(metrics)))
+
+    def swapped(compared: Compared) -> tuple[Floats, Floats]:
+        found = swapping(compared)
+        first, second = compared.used[compared.pairs].T
+        blocks = found.blocks(random_signs(found.units, *drawing))
+        drawn[:, first, second] = np.nan_to_num(np.concatenate([*blocks]))
+        drawn[:, second, first] = -drawn[:, first, second]
+        return found.observed, -found.observed
+
+    observed = table_of_pairs(gold, metrics, swapped)
+    np.fill_diagonal(observed, 0.0)
+    return Differences(observed, drawn)
+
+
+def pooled_differences(
+    golds: Sequence[Floats], metrics: Sequence[Floats], drawing: tuple[int, tuple[int, ...]]
+) -> Differences:
+    """Differences of the pairwise accuracy over the pairs of systems of several language pairs together.
+
+    Scores are standardised over the systems of all language pairs, as mt-metrics-eval does it
+    (`CompareMetricsWithGlobalAccuracy`): a metric whose scores differ from one language pair to the next is
+    swapped with what that makes of it.
+
+    Args:
+        golds: of each language pair, one score a system.
+        metrics: of each language pair, metrics by systems.
+        drawing: how many draws, and their seed.
+    """
+    known = [~np.isnan(gold) for gold in golds]
+    every = z_scores(np.concatenate([m[:, k] for m, k in zip(metrics, known, strict=True)], axis=1))
+    sizes = [int(k.sum()) for k in known]
+    pairs = np.array([size * (size - 1) / 2 for size in sizes])
+    swapping = partial(swapped_orders, statistic="accuracy", is_standard=True)
+    parts = [
+        metric_differences(gold[k], part, swapping, (drawing[0], (*drawing[1], place)))
+        for place, (gold, k, part) in enumerate(
+            zip(golds, known, np.split(every, np.cumsum(sizes)[:-1], axis=1), strict=True)
+        )
+    ]
+    weights = pairs / pairs.sum()
+    return Differences(
+        np.asarray(sum(w * part.observed for w, part in zip(weights, parts, strict=True))),
+        np.asarray(sum(w * part.drawn for w, part in zip(weights, parts, strict=True))),
+    )
+
+
+def joint_p_values(parts: Sequence[tuple[float, Differences]]) -> Floats:
+    """Metrics by metrics: p-value of "the first has the higher weighted mean of several values".
+
+    Differences are averaged before and after swaps, draw by draw, as `AverageCorrMatrix` of mt-metrics-eval
+    does, and p = (hits + 1) / (draws + 1); that tool has hits / draws. Each value is swapped on its own, so
+    that what several values of one language pair have in common widens nothing.
+
+    Args:
+        parts: weight and differences of each value, with equally many draws.
+    """
+    observed = sum(weight * part.observed for weight, part in parts)
+    drawn = sum(weight * part.drawn for weight, part in parts)
+    slack = ROUNDING * sum(abs(weight) for weight, _ in parts)
+    hits = (np.asarray(drawn) >= np.asarray(observed) - slack).sum(axis=0)
+    table = np.where(np.isnan(observed), np.nan, (hits + 1) / (len(np.asarray(drawn)) + 1))
+    np.fill_diagonal(table, 1.0)
+    return table
 
 
 Correlation = Literal["pearson", "spearman"]
@@ -189,18 +297,15 @@ def correlation_p_values(
     """
     if gold.ndim == 1:
         gold, metrics, average = gold[:, None], metrics[:, :, None], "none"
-    test = partial(_test, statistic=statistic, average=average, drawing=(resamples, seed))
-    return table_of_pairs(gold, metrics, test)
+    swapping = partial(swapped_correlations, statistic=statistic, average=average)
+    return table_of_pairs(gold, metrics, lambda compared: swapping(compared).p_values(resamples, seed))
 
 
-def _test(
-    compared: Compared, *, statistic: Correlation, average: Average, drawing: tuple[int, int]
-) -> tuple[Floats, Floats]:
+def swapped_correlations(compared: Compared, *, statistic: Correlation, average: Average) -> Swapping:
+    """What `correlation_p_values` tests of some pairs."""
     groups = _groups(compared.gold, compared.metrics, statistic, average)
     units = sum(len(gold) for gold, _, _ in groups)
-    return swap_p_values(
-        _observed(groups, compared.pairs), partial(_drawn, groups, compared.pairs), units, drawing
-    )
+    return Swapping(_observed(groups, compared.pairs), partial(_drawn, groups, compared.pairs), units)
 
 
 _Group = tuple[Floats, Floats, slice]
@@ -304,26 +409,25 @@ def order_p_values(
         resamples: random swaps, the same for all pairs.
         seed: of numpy's default generator.
     """
-    test = partial(_ordered_test, statistic=statistic, drawing=(resamples, seed))
-    return table_of_pairs(gold, metrics, test)
+    swapping = partial(swapped_orders, statistic=statistic)
+    return table_of_pairs(gold, metrics, lambda compared: swapping(compared).p_values(resamples, seed))
 
 
-def _ordered_test(
-    compared: Compared, *, statistic: OrderStatistic, drawing: tuple[int, int]
-) -> tuple[Floats, Floats]:
+def swapped_orders(compared: Compared, *, statistic: OrderStatistic, is_standard: bool = False) -> Swapping:
+    """What `order_p_values` tests of some pairs; `is_standard`: the metrics are z-scores of more systems."""
     known = ~np.isnan(compared.gold)
-    gold, metrics = compared.gold[known], z_scores(compared.metrics[:, known])
+    gold, metrics = compared.gold[known], compared.metrics[:, known]
+    metrics = metrics if is_standard else z_scores(metrics)
     first, second = compared.pairs.T
     u, v, value = metrics[first], metrics[second], _VALUES[statistic]
 
     def differences(signs: Floats) -> Floats:
         return np.asarray(value(gold, _Hybrids(u, v, signs)) - value(gold, _Hybrids(u, v, -signs)))
 
-    return swap_p_values(
+    return Swapping(
         differences(np.ones((1, len(gold))))[0],
         lambda signs: np.nan_to_num(differences(signs)),
         len(gold),
-        drawing,
         rows=max(1, _CELLS // len(first)),
     )
 
@@ -448,22 +552,56 @@ def accuracy_p_values(
         seed: of those.
     """
     every = np.asarray(epsilons, dtype=np.float64)
-    test = partial(_sign_test_of_sums, epsilons=every, average=average, drawing=(resamples, seed))
+
+    def test(compared: Compared) -> tuple[Floats, Floats]:
+        sizes, _, a, b = _disputed(compared, every, average)
+        if not len(sizes):  # no two translations to compare
+            return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
+        if len(sizes) == 1:
+            return _sign_test(a[0], b[0]), _sign_test(b[0], a[0])
+        return _drawn_test(sizes, a, b, (resamples, seed))
+
     return table_of_pairs(gold, metrics, test)
 
 
-def _sign_test_of_sums(
-    compared: Compared, *, epsilons: Floats, average: Average, drawing: tuple[int, int]
-) -> tuple[Floats, Floats]:
+def accuracy_differences(
+    gold: Floats, metrics: Floats, epsilons: Sequence[float], average: Average, drawing: tuple[int, Seed]
+) -> Differences:
+    """Differences of acc_eq of every pair of metrics, and those after decisions were swapped at random.
+
+    Args:
+        gold: systems by segments.
+        metrics: metrics by systems by segments.
+        epsilons: calibrated threshold of each metric.
+        average: over what.
+        drawing: how many draws, and their seed.
+    """
+    every = np.asarray(epsilons, dtype=np.float64)
+    drawn = np.zeros((drawing[0], len(metrics), len(metrics)))
+
+    def swapped(compared: Compared) -> tuple[Floats, Floats]:
+        sizes, groups, a, b = _disputed(compared, every, average)
+        if not groups:
+            return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
+        first, second = compared.used[compared.pairs].T
+        drawn[:, first, second] = _drawn_sums(sizes, a, b, drawing) / groups
+        drawn[:, second, first] = -drawn[:, first, second]
+        observed = (1 / sizes) @ (a - b) / groups
+        return observed, -observed
+
+    observed = table_of_pairs(gold, metrics, swapped)
+    np.fill_diagonal(observed, 0.0)
+    return Differences(observed, drawn)
+
+
+def _disputed(compared: Compared, epsilons: Floats, average: Average) -> tuple[Floats, int, Floats, Floats]:
+    """Sizes of groups, number of groups, and by size and pair: decisions that one metric alone has right."""
     gold, metrics, used, pairs = compared
-    sizes, alone = _only_right(group_rows(gold, average), group_rows(metrics, average), epsilons[used])
+    rows = group_rows(gold, average)
+    sizes, alone = _only_right(rows, group_rows(metrics, average), epsilons[used])
     first, second = pairs.T
-    a, b = alone[:, first, second], alone[:, second, first]
-    if not len(sizes):  # no two translations to compare
-        return np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
-    if len(sizes) == 1:
-        return _sign_test(a[0], b[0]), _sign_test(b[0], a[0])
-    return _drawn_test(sizes, a, b, drawing)
+    groups = int(((~np.isnan(rows)).sum(axis=1) > 1).sum())
+    return sizes, groups, alone[:, first, second], alone[:, second, first]
 
 
 def _only_right(gold: Floats, metrics: Floats, epsilons: Floats) -> tuple[Floats, Floats]:
@@ -504,17 +642,21 @@ def _sign_test(a: Floats, b: Floats) -> Floats:
 
 def _drawn_test(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, int]) -> tuple[Floats, Floats]:
     """Draw, for each pair of metrics, how many of its decisions of each size fall to the first."""
-    resamples, seed = drawing
-    rng = np.random.default_rng(seed)
-    number = (a + b).astype(np.int64)
     weights = 1 / sizes
-    observed = weights @ (a - b)
-    sums = np.zeros((resamples, a.shape[1]))
-    for weight, n in zip(weights, number, strict=True):
-        sums += weight * (2 * rng.binomial(n, 0.5, size=(resamples, len(n))) - n)
-    slack = ROUNDING * np.maximum(weights @ number, 1)
+    observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, drawing)
+    slack = ROUNDING * np.maximum(weights @ (a + b), 1)
     above, below = (sums >= observed - slack).sum(axis=0), (sums <= observed + slack).sum(axis=0)
-    return (above + 1) / (resamples + 1), (below + 1) / (resamples + 1)
+    return (above + 1) / (len(sums) + 1), (below + 1) / (len(sums) + 1)
+
+
+def _drawn_sums(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, Seed]) -> Floats:
+    """Draws by pairs: sums over groups, where each disputed decision falls to either metric."""
+    rng = np.random.default_rng(drawing[1])
+    number = (a + b).astype(np.int64)
+    sums = np.zeros((drawing[0], a.shape[1]))
+    for weight, n in zip(1 / sizes, number, strict=True):
+        sums += weight * (2 * rng.binomial(n, 0.5, size=(drawing[0], len(n))) - n)
+    return sums
 
 
 _ROUNDING: Final = 1e-5  # of single precision, far below the spread of draws
@@ -543,21 +685,22 @@ def soft_p_values(gold: Floats, metrics: Floats, *, resamples: int = 1000, seed:
         resamples: random swaps, the same for all pairs.
         seed: of numpy's default generator.
     """
-    return table_of_pairs(gold, metrics, partial(_soft_test, drawing=(resamples, seed)))
+    return table_of_pairs(gold, metrics, lambda compared: swapped_soft(compared).p_values(resamples, seed))
 
 
-def _soft_test(compared: Compared, *, drawing: tuple[int, int]) -> tuple[Floats, Floats]:
+def swapped_soft(compared: Compared) -> Swapping:
+    """What `soft_p_values` tests of some pairs."""
     whole = ~np.isnan(compared.gold).any(axis=0)
     gold, metrics = compared.gold[:, whole], compared.metrics[:, :, whole]
     if len(gold) < 2 or not whole.any():
-        return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
+        nothing = np.full(len(compared.pairs), np.nan)
+        return Swapping(nothing, lambda signs: np.zeros((len(signs), len(nothing))), 0)
     metrics = z_scores(metrics.reshape(len(metrics), -1)).reshape(metrics.shape)
     differences = partial(_soft_differences, gold, metrics, compared.pairs)
-    return swap_p_values(
+    return Swapping(
         differences(np.ones((1, *gold.shape)))[0],
         lambda signs: differences(signs.reshape(-1, *gold.shape)),
         gold.size,
-        drawing,
         rows=_DRAWS,
         rounding=_ROUNDING,
     )

@@ -20,15 +20,24 @@ from adjudge.stats.bootstrap import unit_draws
 from adjudge.stats.correlation import pearson_values, spearman_values, tau_b_values, tau_c_values
 from adjudge.stats.judged import Average, Floats, Judged, divided, judged, pair_counts
 from adjudge.stats.measures import MEASURES, Measure
+from adjudge.stats.paired import Seed
 from adjudge.stats.permutation import (
+    Compared,
     Correlation,
+    Differences,
     Ints,
     OrderStatistic,
+    Swapping,
+    accuracy_differences,
     accuracy_p_values,
     correlation_p_values,
+    metric_differences,
     order_p_values,
     sign_test_limit,
     soft_p_values,
+    swapped_correlations,
+    swapped_orders,
+    swapped_soft,
     williams_p_values,
 )
 
@@ -41,6 +50,7 @@ __all__ = [
     "methods_of",
     "metric_p_values",
     "resampled",
+    "swapped_differences",
 ]
 
 
@@ -435,6 +445,42 @@ def metric_p_values(
             )
         return williams_p_values(gold, metrics)
     return _swapped(found, gold, metrics, chosen, drawing)
+
+
+def swapped_differences(
+    measure: str, gold: Floats, metrics: Floats, drawing: tuple[int, Seed], options: Mapping[str, Any]
+) -> Differences:
+    """Differences of a measure between metrics, and those after swaps, for the test of a mean of measures.
+
+    Args:
+        measure: a name of `MEASURES` whose default test swaps.
+        gold: one score a system, or systems by segments, as the measure takes.
+        metrics: metrics by the same.
+        drawing: how many draws, and their seed.
+        options: `average`, and further arguments of the measure's function.
+
+    Raises:
+        UsageError: the measure has no such test.
+    """
+    chosen = dict(options)
+    average = cast("Average", chosen.pop("average", None) or MEASURES[measure].average or "none")
+    if measure in _CALIBRATED:
+        epsilons = [acc_eq(gold, metric, average, **chosen).epsilon for metric in metrics]
+        known = [np.nan if epsilon is None else epsilon for epsilon in epsilons]
+        return accuracy_differences(gold, metrics, known, average, drawing)
+    swapping: Callable[[Compared], Swapping]
+    if measure == "spa":
+        swapping = swapped_soft
+    elif measure in _ORDERED:
+        swapping = partial(swapped_orders, statistic=_ORDERED[measure])
+    elif measure in _CORRELATIONS:
+        swapping = partial(swapped_correlations, statistic=_CORRELATIONS[measure], average=average)
+    else:
+        raise UsageError(f"{measure} has no test that swaps scores, so that a mean with it has none")
+    if MEASURES[measure].takes == "systems" and measure in _CORRELATIONS:
+        gold, metrics = gold[:, None], metrics[:, :, None]
+        swapping = partial(swapped_correlations, statistic=_CORRELATIONS[measure], average="none")
+    return metric_differences(gold, metrics, swapping, drawing)
 
 
 def _swapped(
