@@ -84,9 +84,9 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
 TWICE = {"__init__"}  # the only file name that may stand twice
 
 AT_MOST = {
-    "Python files": 221,  # a migration of the campaigns' store is one more
+    "Python files": 222,  # a migration of the campaigns' store is one more
     "modules of more than 1,000 lines": 0,
-    "modules that one module of the same room imports and no other": 19,
+    "modules that one module of the same room imports and no other": 18,
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API

@@ -287,7 +287,8 @@ def test_where_it_is_asked_others_judge_again(make_campaign: MakeCampaign, ment:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "redundancy", "why"), [("mqm", 2, "mqm has none"), ("sqm", 1, "redundancy of 2 or more")]
+    ("protocol", "redundancy", "why"),
+    [("mqm", 2, "mqm has none"), ("sqm", 1, "2 raters of each segment or more")],
 )
 def test_a_gate_needs_ratings_of_two(
     make_campaign: MakeCampaign, protocol: str, redundancy: int, why: str

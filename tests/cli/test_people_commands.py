@@ -108,7 +108,7 @@ def test_line_aligned_files_and_chosen_systems_make_a_campaign(capsys: pytest.Ca
     [
         (["--protocol", "nothing"], "no campaign protocol 'nothing'"),
         (["--protocol", "esa-ai"], "give a run or a file of them"),
-        (["--annotators", "1", "--redundancy", "2"], "needs as many annotators"),
+        (["--annotators", "1", "--redundancy", "2"], "needs 2 raters, and en-de has 1 annotator"),
         (["--annotators", ","], "takes a number, or names with commas between"),
         (["--check-kinds", "odd"], "check_kinds must be 'damaged'"),
         (["--half-steps"], "only sqm has them"),
