@@ -22,7 +22,6 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, and_, bindparam, insert, literal, select, update
 
 from adjudge.campaigns.assigning import (
-    HELD,
     Assignment,
     deal_again,
     give_back,
@@ -511,7 +510,7 @@ def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
         found = connection.execute(query).scalar()
         if found is None:
             raise UsageError(f"campaign {campaign.name!r} has no task {number}")
-        count = give_back(connection, (assignment.c.task_id == found) & assignment.c.state.in_(HELD))
+        count = give_back(connection, (assignment.c.task_id == found) & (assignment.c.state == "leased"))
         detail = f"task {number}: {count} given back"
         write_audit(connection, campaign.id, now, actor=actor, action="release", detail=detail)
         return count

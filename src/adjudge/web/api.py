@@ -277,7 +277,7 @@ class NewPerson(Body):
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     role: Role = "annotator"
-    lps: Annotated[tuple[Annotated[str, Field(max_length=80)], ...], Field(max_length=100)] = ()
+    lps: Annotated[list[Annotated[str, Field(max_length=80)]], Field(max_length=100, default_factory=list)]
 
 
 class WayIn(BaseModel):
