@@ -94,8 +94,8 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 42_626,  # campaigns deal documents to people, and a migration
-    "lines of data": 12_750,  # who has what on the dashboard; HiMATE's examples: 19 agents, 5 language pairs, two lines each with notes
+    "statements": 42_627,  # campaigns deal documents to people, and a migration
+    "lines of data": 12_750,  # HiMATE's examples for 19 agents and 5 language pairs; who has what
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select
 
 from adjudge.analysis.preferences import VERDICTS, numbered
 from adjudge.analysis.study_agreement import met_by_both, score_agreement
@@ -157,7 +157,7 @@ class Counts:
         query: Select[Any] = (
             select(
                 assignment.c.person_id,
-                func.count(task.c.batch.distinct()),
+                func.count(_DOCUMENT.distinct()),
                 func.count(item.c.id),
             )
             .join_from(assignment, task)
@@ -181,6 +181,11 @@ class Counts:
         return tasks, assignments, items
 
 
+_DOCUMENT: Final = case(
+    (task.c.document != "", "document " + task.c.lp + " " + task.c.document),
+    else_="segment " + task.c.lp + " " + item.c.segment,
+)
+"""What a task is of; a segment without a document stands alone."""
 _IS_WORK: Final[ColumnElement[bool]] = task.c.kind != "tutorial"
 
 
