@@ -84,9 +84,9 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
 TWICE = {"__init__"}  # the only file name that may stand twice
 
 AT_MOST = {
-    "Python files": 221,  # a migration of the campaigns' store is one more
+    "Python files": 222,  # a migration of the campaigns' store is one more
     "modules of more than 1,000 lines": 0,
-    "modules that one module of the same room imports and no other": 18,
+    "modules that one module of the same room imports and no other": 17,
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
@@ -94,8 +94,8 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 42_397,  # the test of a mean over language pairs and measures
-    "lines of data": 12_737,  # HiMATE's examples: 19 agents, 5 language pairs, two lines each with notes
+    "statements": 42_756,  # campaigns deal documents to people, and a migration
+    "lines of data": 12_750,  # HiMATE's examples for 19 agents and 5 language pairs; who has what
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

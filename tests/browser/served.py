@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,10 +69,11 @@ class Site:
             return list(connection.execute(query).scalars())
 
 
+Annotators = int | Sequence[str] | Mapping[str, Sequence[str]]
+
+
 @contextmanager
-def serving(
-    folder: Path, test_set: TestSet, annotators: int | Sequence[str] = 1, **settings: Any
-) -> Iterator[Site]:
+def serving(folder: Path, test_set: TestSet, annotators: Annotators = 1, **settings: Any) -> Iterator[Site]:
     """Make a campaign and serve it on a free port."""
     named = (
         settings.keys() & Extras.__dataclass_fields__.keys() - CampaignSettings.__dataclass_fields__.keys()

@@ -14,6 +14,7 @@ from adjudge.campaigns.people import enter, people
 from adjudge.errors import AccessError
 from tests.browser.conftest import PATIENCE
 from tests.browser.served import Site, make_test_set, serving
+from tests.campaigns.conftest import make_test_set as campaigns_texts
 from tests.campaigns.work import answer_all, person, take, work_off
 
 pytestmark = pytest.mark.browser
@@ -118,6 +119,25 @@ def test_an_adjudicator_is_added_as_one(site: Site, open_dashboard: Open) -> Non
     assert [one.role for one in people(site.campaign) if one.name == "Kim"] == ["adjudicator"]
 
 
+def test_somebody_added_gets_a_language_pair_and_its_next_work(tmp_path: Path, chromium: Browser) -> None:
+    people = {"ann": ["en-de"], "ben": ["en-zh"]}
+    texts = campaigns_texts("en-de", "en-zh")
+    with serving(tmp_path / "two", texts, people, assignment="static") as two:
+        (link,) = (one for one in two.links if one.role == "organiser")
+        page = chromium.new_page()
+        page.goto(f"{two.url}{link.path}")
+        page.wait_for_url("**/dashboard")
+        page.goto(f"{two.url}/dashboard/people")
+        page.get_by_label("Another person").fill("Cleo")
+        page.get_by_label("Language pair").select_option("en-de")
+        page.get_by_role("button", name="Make a link").click()
+        row = page.locator("#people tr", has_text="Cleo")
+        expect(row.locator("td").nth(0)).to_have_text("en-de", timeout=PATIENCE)
+        expect(row.locator("td").nth(1)).to_have_text("2")
+        assert {one.lp for one in work_off(two.campaign, person(two.campaign, -1), time.time())} == {"en-de"}
+        page.close()
+
+
 def test_a_link_is_selected_where_a_page_may_not_copy(open_dashboard: Open) -> None:
     """As on a machine of the local network, to which browsers come without https."""
     page = open_dashboard("/dashboard/people")
@@ -140,10 +160,10 @@ def test_a_name_that_is_taken_is_said_and_stays_said(open_dashboard: Open) -> No
 
 
 def test_a_task_is_taken_back_by_its_number(site: Site, open_dashboard: Open) -> None:
-    take(site.campaign, person(site.campaign, 0), time.time())
+    number = take(site.campaign, person(site.campaign, 0), time.time()).number
     page = open_dashboard("/dashboard/people")
-    for words in ("Task 1 was taken back from one person.", "Nobody was working on task 1."):
-        page.get_by_label("Number of a task").fill("1")
+    for words in (f"Task {number} was taken back from one person.", f"Nobody was working on task {number}."):
+        page.get_by_label("Number of a task").fill(f"{number}")
         page.get_by_role("button", name="Take back").click()
         expect(page.locator("#taken")).to_have_text(words)
     assert [one.state for one in assignments(site.campaign, person(site.campaign, 0))] == ["expired"]

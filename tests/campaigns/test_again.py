@@ -9,6 +9,7 @@ from adjudge.analysis.study_agreement import segment_agreements
 from adjudge.campaigns.again import GateReport, adjudicate, apply_gate, second_pass
 from adjudge.campaigns.answers import finish, save, task_view
 from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.database import Campaign, Person, verdict
 from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.people import add_people, people
@@ -69,6 +70,26 @@ def test_another_person_sees_the_marks_of_each_and_can_keep_change_and_delete_th
         (record,) = one.records
         assert isinstance(record, Annotation)
         assert record.spans == ()
+
+
+@pytest.mark.parametrize("how", ["static", "pool"])
+def test_second_looks_stay_within_language_pairs_and_are_counted_as_left(
+    make_campaign: MakeCampaign, scripts: TestSet, how: str
+) -> None:
+    people = {f"{lp} {n}": [lp] for lp in scripts.lps for n in (1, 2)}
+    campaign, _ = make_campaign("esa", people, assignment=how, test_set=scripts)
+    for number in range(len(people)):
+        work_off(campaign, person(campaign, number), NOW, rating=50)
+    add_people(campaign, ["judge"], "adjudicator", NOW, actor="test", lps=["en-de"])
+    sent = second_pass(campaign, NOW, actor="test")
+    assert sent == 16
+    left = {one.name: one.left for one in find_progress(campaign, NOW).people if one.role == "annotator"}
+    assert sum(number or 0 for number in left.values()) == 22, "segments of both systems"
+    for number, (name, (lp,)) in enumerate(people.items()):
+        done = work_off(campaign, person(campaign, number), NOW)
+        assert {given.lp for given in done} <= {lp}
+        assert bool(done) == bool(left[name])
+    assert find_progress(campaign, NOW).items_left == 0
 
 
 def test_nobody_looks_again_at_a_task_that_they_did(judged: Campaign) -> None:
@@ -287,7 +308,8 @@ def test_where_it_is_asked_others_judge_again(make_campaign: MakeCampaign, ment:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "redundancy", "why"), [("mqm", 2, "mqm has none"), ("sqm", 1, "redundancy of 2 or more")]
+    ("protocol", "redundancy", "why"),
+    [("mqm", 2, "mqm has none"), ("sqm", 1, "2 raters of each segment or more")],
 )
 def test_a_gate_needs_ratings_of_two(
     make_campaign: MakeCampaign, protocol: str, redundancy: int, why: str

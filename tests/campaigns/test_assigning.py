@@ -12,10 +12,11 @@ import pytest
 from sqlalchemy import func, select, update
 
 from adjudge.campaigns.answers import finish, release, save, task_view
-from adjudge.campaigns.assigning import Assignment, assign_next, assignments
+from adjudge.campaigns.assigning import Assignment, assign_next, assignments, count_held_by_others
+from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.database import Campaign, Person, task
 from adjudge.campaigns.items import ItemShown
-from adjudge.campaigns.people import revoke
+from adjudge.campaigns.people import add_people, revoke
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
@@ -79,11 +80,10 @@ def test_a_task_that_nobody_works_on_goes_to_somebody_else_and_its_answers_stay(
     shown = items(campaign, given)[0]
     save(campaign, one, given.id, "p", [change(shown, rating=3)], NOW)
     taken = take(campaign, other, NOW + 599)
-    assert taken.task != given.task
+    assert taken.document != given.document
     answer_all(campaign, other, taken, NOW + 600)
     finish(campaign, other, taken.id, NOW + 600)
-    inherited = take(campaign, other, NOW + 601)
-    assert inherited.task == given.task
+    assert given.task in {task.task for task in work_off(campaign, other, NOW + 601)}
     with pytest.raises(NotYoursError, match="not yours any more"):
         finish(campaign, one, given.id, NOW + 602)
     view = task_view(campaign, one, given.id)
@@ -96,14 +96,14 @@ def test_who_goes_on_working_keeps_the_task(make_campaign: MakeCampaign) -> None
     given = take(campaign, who, NOW)
     save(campaign, who, given.id, "p", [change(items(campaign, given)[0], rating=3)], NOW + 400)
     assert expire(campaign, NOW + 999) == 0
-    assert expire(campaign, NOW + 1001) == 1
+    assert expire(campaign, NOW + 1001) == 2, "the task, and what else was dealt"
 
 
 def test_a_person_takes_up_again_what_is_still_free(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2, assignment="pool", lease_minutes=10)
     who = person(campaign)
     given = take(campaign, who, NOW)
-    assert expire(campaign, NOW + 601) == 1
+    assert expire(campaign, NOW + 601) == 2, "the task, and what else was dealt"
     again = assign_next(campaign, who, NOW + 700)
     assert again == replace(given, leased_until=NOW + 1300)
     assert expire(campaign, NOW + 1200) == 0
@@ -181,9 +181,10 @@ def test_a_check_comes_after_its_original_and_to_the_same_person(
     assert copies
     for number in (0, 1):
         done = [given.task for given in work_off(campaign, person(campaign, number), NOW)]
-        assert set(copies) <= set(done)
-        for copy, original in copies.items():
-            assert done.index(original) < done.index(copy)
+        own = [copy for copy in done if copy in copies]
+        assert len(own) == 5, "three sevenths of twelve segments"
+        for copy in own:
+            assert done.index(copies[copy]) < done.index(copy)
 
 
 def test_a_check_comes_before_its_original_only_where_that_is_asked_for(make_campaign: MakeCampaign) -> None:
@@ -201,6 +202,76 @@ def test_a_check_of_a_document_that_somebody_else_did_is_never_given(make_campai
     campaign, _ = make_campaign("esa", 2, assignment="pool", checks=0.4)
     work_off(campaign, person(campaign, 0), NOW)
     assert work_off(campaign, person(campaign, 1), NOW) == []
+
+
+def test_all_systems_of_a_document_go_to_the_same_people(make_campaign: MakeCampaign) -> None:
+    """Four people who take turns, each one task at a time."""
+    for how in ("static", "pool"):
+        test_set = TestSet(
+            name="ment",
+            segments=tuple(
+                Segment(
+                    segment=str(n), lp="en-de", source="s", translations={f"S{x}": f"{x}" for x in range(10)}
+                )
+                for n in range(6)
+            ),
+        )
+        campaign, _ = make_campaign("sqm", 5, assignment=how, redundancy=2, test_set=test_set)
+        people: dict[str, dict[int, set[str]]] = {}
+        at_work = True
+        while at_work:
+            at_work = False
+            for number in range(5):
+                if (given := assign_next(campaign, person(campaign, number), NOW)) is None:
+                    continue
+                at_work = True
+                (shown,) = items(campaign, given)
+                systems = people.setdefault(shown.segment, {}).setdefault(number, set())
+                systems.add(shown.translations[0]["system"])
+                answer_all(campaign, person(campaign, number), given, NOW)
+                finish(campaign, person(campaign, number), given.id, NOW)
+        assert [[len(own) for own in of.values()] for of in people.values()] == [[10, 10]] * 6
+
+
+def test_nobody_is_given_another_language_pair(make_campaign: MakeCampaign, scripts: TestSet) -> None:
+    for how in ("static", "pool"):
+        people = {f"p{n}": [lp] for n, lp in enumerate(scripts.lps * 2)}
+        campaign, _ = make_campaign("esa", people, assignment=how, redundancy=2, test_set=scripts)
+        for number, (lp,) in enumerate(people.values()):
+            done = work_off(campaign, person(campaign, number), NOW)
+            assert {given.lp for given in done} == {lp}
+        assert find_progress(campaign, NOW).items_left == 0
+
+
+def test_who_waits_for_others_in_a_pool_is_told_how_many_tasks_they_have(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 2, assignment="pool")
+    take(campaign, person(campaign, 0), NOW)
+    work_off(campaign, person(campaign, 1), NOW)
+    assert count_held_by_others(campaign, person(campaign, 1)) == 2, (
+        "the task and the document's other system"
+    )
+    work_off(campaign, person(campaign, 0), NOW)
+    assert count_held_by_others(campaign, person(campaign, 1)) == 0
+
+
+def test_somebody_new_gets_a_language_pair_and_its_next_work(
+    make_campaign_anywhere: MakeCampaign, scripts: TestSet
+) -> None:
+    for how in ("static", "pool"):
+        people = {"ann": ["en-de"], "ben": [lp for lp in scripts.lps if lp != "en-de"]}
+        campaign, _ = make_campaign_anywhere("esa", people, assignment=how, test_set=scripts)
+        begun = take(campaign, person(campaign, 0), NOW)
+        (link,) = add_people(campaign, ["cleo"], "annotator", NOW, actor="test")
+        cleo = person(campaign, -1)
+        assert (cleo.name, cleo.lps) == (link.name, ("en-de",))
+        done = {given.task for given in work_off(campaign, cleo, NOW)}
+        assert done
+        assert begun.task not in done
+        rest = {given.task for given in work_off(campaign, person(campaign, 0), NOW)}
+        assert not done & rest
+        assert len(done | rest) == 6
+        with pytest.raises(UsageError, match="; got en-fr"):
+            add_people(campaign, ["dan"], "annotator", NOW, actor="test", lps=["en-fr"])
 
 
 def test_a_person_is_told_of_a_loud_check_that_was_missed(make_campaign: MakeCampaign) -> None:
@@ -253,7 +324,7 @@ def test_the_tutorial_comes_first_and_must_be_passed(make_campaign: MakeCampaign
             answer_all(campaign, who, given, NOW)
         finish(campaign, who, given.id, NOW)
     count = kinds.count("tutorial")
-    assert kinds == ["tutorial"] * count + ["original"] * 6
+    assert kinds == ["tutorial"] * count + ["original"] * 4, "the other one has a document"
     assert count
     assert person(campaign).tutorial_at == NOW
 

@@ -19,7 +19,9 @@ from sqlalchemy.event import listen
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.campaigns.answers import finish, save
+from adjudge.campaigns.assigning import assignments
 from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.database import (
     _MOST_DEADLOCKS,
     METADATA,
@@ -42,7 +44,7 @@ from tests.campaigns.conftest import (
     server_connection,
     server_store,
 )
-from tests.campaigns.work import change, items, person, take
+from tests.campaigns.work import change, items, person, take, work_off
 from tests.faults.server import patient
 
 ROW = {"protocol": "esa", "settings": "{}", "created_at": NOW}
@@ -111,6 +113,29 @@ def test_work_on_a_campaign_of_an_older_version_goes_on(tmp_path: Path) -> None:
         finish(opened, who, given.id, NOW)
         (found,) = stream_submissions(opened)
         assert (found.active, found.revision) == (6.0, 3)
+
+
+@pytest.mark.parametrize("how", ["static", "pool"])
+def test_everybody_goes_on_where_documents_were_not_dealt_to_people(tmp_path: Path, how: str) -> None:
+    """Three people, two of whom judge each task; one did two tasks and one has begun."""
+    said = {"name": "campaign", "protocol": "sqm", "database": "campaign.sqlite", "version": 1}
+    (tmp_path / "campaign.json").write_text(json.dumps(said), encoding="utf-8")
+    with closing(sqlite3.connect(tmp_path / "campaign.sqlite")) as store:
+        store.executescript((OLDER / f"m003-{how}.sql").read_text(encoding="utf-8"))
+    opened = open_campaign(tmp_path)
+    with closing(opened.database) as database:
+        assert_has_all(database)
+        with database.reading() as connection:
+            assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
+        before = find_progress(opened, NOW)
+        assert (before.tasks, before.tasks_done, before.under_way) == (14, 2, 1)
+        if how == "static":
+            assert [one.left for one in before.people] == [6, 9, 8, None], "all three have work"
+        done = [len(work_off(opened, person(opened, number), NOW + 60)) for number in range(3)]
+        found = find_progress(opened, NOW + 60)
+        assert found.items_left == 0, found
+        assert found.tasks_done == sum(done) + 2
+        assert {one.document for one in assignments(opened, person(opened))} >= {"doc-2"}
 
 
 @pytest.mark.parametrize("step", ["m001", "m002"])

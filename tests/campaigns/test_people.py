@@ -1,13 +1,14 @@
 """Links, sessions and passwords: who is let in, for how long, and who is not."""
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from adjudge.campaigns import database, people
 from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.people import IDLE, LONGEST, Link
 from adjudge.errors import AccessError, UsageError
 from tests.campaigns.conftest import NOW, Made, MakeCampaign
+from tests.campaigns.work import take, work_off
 
 PASSWORD = "correct horse battery"
 
@@ -238,16 +239,12 @@ def test_what_organisers_do_is_written_down(made: Made) -> None:
     ]
 
 
-def test_who_is_revoked_gives_tasks_back(made: Made) -> None:
+def test_who_is_revoked_gives_tasks_back_and_others_do_them(made: Made) -> None:
     campaign, _ = made
-    ann = people.people(campaign)[0]
-    lease = {"state": "leased", "place": 0, "seed": 1, "leased_until": NOW + 60, "started_at": NOW}
-    with campaign.database.writing() as connection:
-        number = connection.execute(select(func.min(database.task.c.id))).scalar_one()
-        connection.execute(database.assignment.insert().values(task_id=number, person_id=ann.id, **lease))
-        connection.execute(update(database.task).where(database.task.c.id == number).values(is_closed=True))
+    ann, ben, _ = people.people(campaign)
+    take(campaign, ann, NOW)
     people.revoke(campaign, ann.id, NOW + 1, actor="organiser")
     with campaign.database.reading() as connection:
-        assert connection.execute(select(database.assignment.c.state)).scalar_one() == "expired"
-        chosen = select(database.task.c.is_closed).where(database.task.c.id == number)
-        assert connection.execute(chosen).scalar_one() is False
+        states = select(database.assignment.c.state).where(database.assignment.c.person_id == ann.id)
+        assert list(connection.execute(states).scalars()) == ["expired"]
+    assert len(work_off(campaign, ben, NOW + 2)) == 6

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from adjudge.analysis.segment_scores import score_records
-from adjudge.campaigns.planning import batches_of_people, disagreement, plan_tasks
+from adjudge.campaigns.planning import Plan, disagreement, plan_tasks, share_languages
 from adjudge.campaigns.settings import CampaignSettings, CheckKind
 from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.scores import Scores
@@ -33,172 +34,241 @@ def copy(task: Task, kind: CheckKind, draw: Random) -> Task | None:
     return replace(task, kind="check")
 
 
+def made(tasks: list[Task], people: int | list[tuple[str, ...]], **settings: Any) -> Plan:
+    asked = [()] * people if isinstance(people, int) else people
+    return plan_tasks(tasks, CampaignSettings(**{"protocol": "esa-ai", **settings}), asked, copy)
+
+
 def plan(tasks: list[Task], people: int, **settings: Any) -> list[Task]:
-    return plan_tasks(tasks, CampaignSettings(**{"protocol": "esa-ai", **settings}), people, copy)
+    return made(tasks, people, **settings).tasks
 
 
 def key(task: Task) -> tuple[str, tuple[str, ...]]:
     return task.document, task.systems
 
 
-def rows(planned: list[Task]) -> dict[int | None, list[Task]]:
-    found: dict[int | None, list[Task]] = {}
-    for task in planned:
-        found.setdefault(task.batch, []).append(task)
-    return found
+def rows(found: Plan) -> list[list[Task]]:
+    """What each person is dealt, in their order."""
+    return [
+        [found.tasks[number] for number, _ in sorted(row, key=lambda entry: entry[1])] for row in found.dealt
+    ]
 
 
-# Batches...
+def segments(row: list[Task], kinds: tuple[str, ...] = ("original",)) -> int:
+    return sum(len(task.items) for task in row if task.kind in kinds)
 
 
-@pytest.mark.parametrize(
-    ("people", "redundancy", "batches"),
-    [(3, 1, [0, 1, 2]), (4, 2, [0, 1, 0, 1]), (5, 2, [0, 1, 0, 1, 0]), (3, 3, [0, 0, 0])],
-)
-def test_a_batch_is_that_of_as_many_people_as_each_task_needs(
-    people: int, redundancy: int, batches: list[int]
+# People, languages and documents...
+
+
+PAIRS = ("en-de", "he-en", "zh-en", "en-he")
+
+
+@st.composite
+def campaigns(draw: st.DrawFn) -> tuple[list[Task], list[tuple[str, ...]], dict[str, Any]]:
+    """Documents of several lengths in several language pairs, people with languages or without, settings."""
+    lps = PAIRS[: draw(st.integers(1, 4))]
+    systems, raters = draw(st.integers(1, 10)), draw(st.integers(1, 3))
+    tasks: list[Task] = []
+    for lp in lps:
+        for number, size in enumerate(draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))):
+            tasks += [
+                replace(task, document=f"{lp}/{number}")
+                for task in tasks_of(1, systems, segments=size, lp=lp)
+            ]
+    free = draw(st.integers(raters * len(lps), raters * len(lps) + 5))
+    own = st.lists(st.sampled_from(lps), min_size=1, max_size=2, unique=True).map(tuple)
+    settings = {
+        "redundancy": raters,
+        "checks": draw(st.sampled_from([0.0, 0.12, 0.5])),
+        "pairs_of_people": draw(st.booleans()),
+        "seed": draw(st.integers(0, 5)),
+    }
+    return tasks, [*draw(st.lists(own, max_size=4)), *[()] * free], settings
+
+
+@given(campaigns())
+@hypothesis_settings(deadline=None)
+def test_the_same_people_judge_all_systems_of_a_document_and_loads_are_alike(
+    drawn: tuple[list[Task], list[tuple[str, ...]], dict[str, Any]],
 ) -> None:
-    assert batches_of_people(people, CampaignSettings(protocol="esa", redundancy=redundancy)) == batches
+    tasks, people, settings = drawn
+    found = made(tasks, people, **settings)
+    assert found == made(tasks, people, **settings)
+    assert sorted(map(key, (t for t in found.tasks if t.kind == "original"))) == sorted(map(key, tasks))
+    raters: dict[str, set[frozenset[int]]] = {}
+    of_task: dict[int, set[int]] = {}
+    for person, row in enumerate(found.dealt):
+        assert len({number for number, _ in row}) == len(row)
+        for number, _ in row:
+            of_task.setdefault(number, set()).add(person)
+    for number, task in enumerate(found.tasks):
+        if task.kind == "original":
+            raters.setdefault(task.document, set()).add(frozenset(of_task[number]))
+    assert all(len(own) == 1 and len(next(iter(own))) == settings["redundancy"] for own in raters.values())
+    for asked, lps, theirs in zip(people, found.lps, rows(found), strict=True):
+        assert lps == asked or (not asked and len(lps) == 1)
+        assert {task.lp for task in theirs} <= set(lps)
+    for lp in {task.lp for task in tasks}:
+        sizes = Counter[str]()
+        for task in tasks:
+            sizes[task.document] += len(task.items) if task.lp == lp else 0
+        loads = [
+            segments([task for task in theirs if task.lp == lp])
+            for lps, theirs in zip(found.lps, rows(found), strict=True)
+            if lp in lps
+        ]
+        assert max(loads) - min(loads) <= max(sizes.values())
+
+
+@given(campaigns())
+@hypothesis_settings(deadline=None)
+def test_checks_are_a_share_of_the_segments_of_each_person(
+    drawn: tuple[list[Task], list[tuple[str, ...]], dict[str, Any]],
+) -> None:
+    tasks, people, settings = drawn
+    found = made(tasks, people, **settings)
+    for row in rows(found):
+        checks, originals = segments(row, ("check",)), segments(row)
+        most = settings["checks"] / (1 - settings["checks"]) * originals
+        assert checks <= max(most, 1.0) + 1e-9
+        assert (checks > 0) == bool(settings["checks"] and originals)
+        if settings["checks"] == 0.12 and originals >= 25:
+            assert 0.08 <= checks / originals <= 0.16
+        for place, task in enumerate(row):
+            if task.copy_of is not None:
+                assert found.tasks[task.copy_of] in row[:place]
+
+
+@pytest.mark.parametrize("people", [4, 5])
+@pytest.mark.parametrize("together", [False, True])
+def test_ten_systems_of_a_source_have_the_same_two_people(people: int, together: bool) -> None:
+    found = made(tasks_of(40, 10, segments=1), people, redundancy=2, pairs_of_people=together)
+    by_document: dict[str, list[set[tuple[str, ...]]]] = {}
+    for row in rows(found):
+        own: dict[str, set[tuple[str, ...]]] = {}
+        for task in row:
+            own.setdefault(task.document, set()).add(task.systems)
+        for document, systems in own.items():
+            by_document.setdefault(document, []).append(systems)
+    assert len(by_document) == 40
+    assert all([len(systems) for systems in own] == [10, 10] for own in by_document.values())
+    holders = [{number for number, _ in row} for row in found.dealt]
+    sets = {
+        frozenset(n for n, own in enumerate(holders) if place in own) for place in range(len(found.tasks))
+    }
+    assert len(sets) == {4: 2, 5: 5}[people] if together else len(sets) > 5
+
+
+def test_three_people_and_two_raters_leave_nobody_without_work() -> None:
+    found = rows(made(tasks_of(6, 2), 3, redundancy=2))
+    assert [segments(row) for row in found] == [24, 24, 24]
 
 
 @pytest.mark.parametrize("assignment", ["pool", "dynamic"])
-def test_without_static_assignment_nobody_has_a_batch(assignment: Any) -> None:
-    assert batches_of_people(2, CampaignSettings(protocol="esa", assignment=assignment)) == [None, None]
-    assert {task.batch for task in plan(tasks_of(2, 2), 2, assignment=assignment)} == {None}
+def test_what_is_dealt_later_is_nobodys_yet(assignment: Any) -> None:
+    found = made(tasks_of(2, 3), 2, assignment=assignment, checks=0.2)
+    assert found.dealt == [[], []]
+    batches = Counter(task.batch for task in found.tasks if task.kind == "original")
+    assert [*batches.values()] == ([3, 3] if assignment == "pool" else [1] * 6)
+    assert {task.redundancy for task in found.tasks if task.kind == "check"} == {0}
 
 
 @pytest.mark.parametrize("assignment", ["static", "pool"])
-def test_fewer_people_than_a_task_needs_are_refused(assignment: Any) -> None:
-    with pytest.raises(UsageError, match="redundancy of 3 needs as many annotators, got 2"):
+def test_fewer_people_than_raters_are_refused(assignment: Any) -> None:
+    with pytest.raises(UsageError, match="each segment needs 3 raters, and en-de has 2 annotators"):
         plan(tasks_of(2, 2), 2, redundancy=3, assignment=assignment)
 
 
-@given(
-    size=st.tuples(st.integers(1, 8), st.integers(1, 4)),
-    redundancy=st.integers(1, 3),
-    more=st.integers(0, 6),
-    settings=st.fixed_dictionaries(
-        {
-            "balance": st.sampled_from(["documents", "systems"]),
-            "checks": st.sampled_from([0.0, 0.12, 0.5]),
-            "assignment": st.sampled_from(["static", "pool"]),
-            "seed": st.integers(0, 9),
-        }
-    ),
-)
-def test_every_task_is_planned_once_and_every_check_follows_its_original(
-    size: tuple[int, int], redundancy: int, more: int, settings: dict[str, Any]
-) -> None:
-    tasks = tasks_of(*size)
-    planned = plan(tasks, redundancy + more, redundancy=redundancy, **settings)
-    originals = [task for task in planned if task.kind == "original"]
-    assert sorted(map(key, originals)) == sorted(map(key, tasks))
-    assert {task.redundancy for task in planned} == {redundancy}
-    for place, task in enumerate(planned):
-        assert (task.copy_of is None) == (task.kind == "original")
-        if task.copy_of is not None:
-            original = planned[task.copy_of]
-            assert (key(original), original.kind, original.batch) == (key(task), "original", task.batch)
-            assert task.copy_of < place
-    assert planned == plan(tasks, redundancy + more, redundancy=redundancy, **settings)
+def test_languages_are_shared_by_what_is_to_do_and_kept_where_somebody_has_them() -> None:
+    loads = {"en-de": 60, "en-zh": 10, "en-ja": 10}
+    assert share_languages(loads, [()] * 6, 1) == [("en-de",), ("en-zh",), ("en-ja",), *[("en-de",)] * 3]
+    asked = [("en-zh", "en-ja"), (), ()]
+    assert share_languages(loads, asked, 1) == [("en-zh", "en-ja"), ("en-de",), ("en-de",)]
+    with pytest.raises(UsageError, match="language pairs are en-de, en-zh, en-ja; somebody has en-fr"):
+        share_languages(loads, [("en-fr",)], 1)
+    with pytest.raises(UsageError, match=r"needs 1 rater, and en-ja has 0 annotators.*NAME:en-de\+he-en"):
+        share_languages(loads, [()] * 2, 1)
 
 
 @pytest.mark.parametrize("balance", ["documents", "systems"])
-def test_batches_are_even_in_segments_documents_and_systems(balance: Any) -> None:
-    found = rows(plan(tasks_of(20, 5), 10, balance=balance))
-    assert {len(row) for row in found.values()} == {10}
-    for row in found.values():
-        assert max(Counter(task.document for task in row).values()) <= (1 if balance == "documents" else 2)
-        counts = Counter(task.systems for task in row).values()
-        assert max(counts) - min(counts) <= (2 if balance == "documents" else 0)
+def test_loads_are_even_whatever_is_balanced(balance: Any) -> None:
+    assert {segments(row) for row in rows(made(tasks_of(20, 5), 10, balance=balance))} == {30}
 
 
-def test_a_batch_that_more_people_share_is_longer() -> None:
-    found = rows(plan(tasks_of(30, 5), 5, redundancy=2))
-    assert len(found[0]) == pytest.approx(len(found[1]) * 1.5, abs=2)
-
-
-def test_documents_of_different_length_make_equal_work() -> None:
-    tasks = [task for length in range(1, 21) for task in tasks_of(1, 4, segments=length)]
-    tasks = [replace(task, document=f"{place // 4}") for place, task in enumerate(tasks)]
-    load = [sum(len(task.items) for task in row) for row in rows(plan(tasks, 4)).values()]
-    assert max(load) - min(load) <= 20
-
-
-def test_each_language_pair_has_batches_of_its_own_by_its_segments() -> None:
-    planned = plan([*tasks_of(6, 2, lp="en-de"), *tasks_of(2, 2, lp="en-zh")], 4)
-    found = {batch: {task.lp for task in row} for batch, row in rows(planned).items()}
-    assert found == {0: {"en-de"}, 1: {"en-de"}, 2: {"en-de"}, 3: {"en-zh"}}
-
-
-def test_even_the_smallest_language_pair_has_a_batch() -> None:
-    tasks = [*tasks_of(60, 2, lp="en-de"), *tasks_of(1, 1, lp="en-zh"), *tasks_of(1, 1, lp="en-ja")]
-    found = rows(plan(tasks, 3))
-    assert [{task.lp for task in row} for row in found.values()] == [{"en-de"}, {"en-zh"}, {"en-ja"}]
-
-
-@pytest.mark.parametrize(("people", "assignment"), [(1, "static"), (9, "pool"), (9, "dynamic")])
-def test_people_of_one_language_pair_get_no_other(people: int, assignment: Any) -> None:
-    with pytest.raises(UsageError, match=r"2 language pairs \(en-de, en-zh\) need a batch each"):
-        plan([*tasks_of(2, 2), *tasks_of(2, 2, lp="en-zh")], people, assignment=assignment)
+def test_the_largest_documents_fit_between_others() -> None:
+    tasks = [
+        replace(task, document=f"{length}")
+        for length in range(1, 21)
+        for task in tasks_of(1, 4, segments=length)
+    ]
+    load = [segments(row) for row in rows(made(tasks, 4))]
+    assert max(load) - min(load) <= 80
 
 
 # When not everything fits...
 
 
 def test_what_does_not_fit_is_left_out_by_whole_documents() -> None:
-    planned = plan(tasks_of(20, 4), 4, segments_each=30, balance="documents")
-    documents = Counter(task.document for task in planned)
-    assert set(documents.values()) == {4}  # all systems of each
-    assert sum(len(task.items) for task in planned) == 120
+    found = made(tasks_of(20, 4), 4, segments_each=30, balance="documents")
+    assert set(Counter(task.document for task in found.tasks).values()) == {4}  # all systems of each
+    assert [segments(row) for row in rows(found)] == [24] * 4
 
 
 def test_or_by_tasks_so_that_every_system_has_as_many() -> None:
-    planned = plan(tasks_of(20, 4), 4, segments_each=30, balance="systems")
-    assert set(Counter(task.systems for task in planned).values()) == {10}
-    assert len({task.document for task in planned}) > 10
-    assert sum(len(task.items) for task in planned) == 120
+    found = made(tasks_of(20, 4), 4, segments_each=30, balance="systems")
+    assert set(Counter(task.systems for task in found.tasks).values()) == {10}
+    assert len({task.document for task in found.tasks}) > 10
+    assert [segments(row) for row in rows(found)] == [30] * 4
 
 
-def test_redundancy_and_checks_take_their_part_of_the_time() -> None:
-    planned = plan(tasks_of(50, 2), 4, segments_each=60, redundancy=2, checks=0.2)
-    each = {batch: sum(len(task.items) for task in row) for batch, row in rows(planned).items()}
-    assert set(each) == {0, 1}
-    assert all(50 <= segments <= 66 for segments in each.values())
+@pytest.mark.parametrize("raters", [1, 2])
+def test_nobody_is_asked_for_more_segments_than_the_most(raters: int) -> None:
+    found = made(tasks_of(50, 2), 4, segments_each=60, redundancy=raters, checks=0.2)
+    each = [segments(row, ("original", "check")) for row in rows(found)]
+    assert all(50 <= load <= 60 for load in each)
 
 
 def test_a_document_longer_than_all_time_is_refused() -> None:
-    with pytest.raises(UsageError, match="not one document fits into 2 segments for each of 1 person"):
+    with pytest.raises(
+        UsageError, match="not one document fits into 2 segments for each of 1 person, with 1 rater"
+    ):
         plan(tasks_of(2, 1), 1, segments_each=2)
 
 
 # Checks and controls...
 
 
-@pytest.mark.parametrize(("share", "checks"), [(0.0, 0), (0.12, 12), (0.5, 88)])
-def test_the_share_of_checks_is_of_all_that_a_person_sees(share: float, checks: int) -> None:
-    planned = plan(tasks_of(44, 2), 1, checks=share)
-    assert Counter(task.kind for task in planned)["check"] == checks
+@pytest.mark.parametrize(("share", "checks"), [(0.0, 0), (0.12, 36), (0.5, 264)])
+def test_the_share_of_checks_is_of_all_segments_that_a_person_sees(share: float, checks: int) -> None:
+    (row,) = rows(made(tasks_of(44, 2), 1, checks=share))
+    assert segments(row, ("check",)) == checks
 
 
 def test_everybody_gets_a_check_where_there_are_any() -> None:
-    for row in rows(plan(tasks_of(6, 2), 6, checks=0.05)).values():
-        assert Counter(task.kind for task in row) == {"original": 2, "check": 1}
+    for row in rows(made(tasks_of(6, 2), 6, checks=0.05)):
+        assert segments(row, ("check",)) == 1
 
 
 def test_checks_stand_all_over_a_row_and_not_right_behind_their_originals() -> None:
-    planned = plan(tasks_of(100, 2), 1, checks=0.12, seed=3)
-    places = [place for place, task in enumerate(planned) if task.kind == "check"]
+    found = made(tasks_of(100, 2), 1, checks=0.12, seed=3)
+    order = [number for number, _ in sorted(found.dealt[0], key=lambda entry: entry[1])]
+    places = [at for at, number in enumerate(order) if found.tasks[number].kind == "check"]
     assert min(places) < 40
     assert max(places) > 180
-    distances = [place - (planned[place].copy_of or 0) for place in places]
-    assert min(distances) >= 2
+    distances = [at - order.index(found.tasks[order[at]].copy_of or 0) for at in places]
+    assert min(distances[:-2]) >= 2
     assert len(set(distances)) > 4
 
 
 def test_a_check_may_come_before_its_original_where_that_is_asked_for() -> None:
-    planned = plan(tasks_of(50, 2), 1, checks=0.3, checks_first=True)
-    before = [place < (task.copy_of or 0) for place, task in enumerate(planned) if task.kind == "check"]
+    found = made(tasks_of(50, 2), 1, checks=0.3, checks_first=True)
+    place = dict(found.dealt[0])
+    before = [
+        place[number] < place[task.copy_of]
+        for number, task in enumerate(found.tasks)
+        if task.copy_of is not None
+    ]
     assert set(before) == {True, False}
 
 
@@ -206,8 +276,10 @@ def test_where_a_task_cannot_be_damaged_another_one_is() -> None:
     def only_first(task: Task, kind: CheckKind, draw: Random) -> Task | None:
         return copy(task, kind, draw) if task.systems == ("s0",) else None
 
-    planned = plan_tasks(tasks_of(20, 4), CampaignSettings(protocol="esa", checks=0.1), 1, only_first)
-    assert Counter(task.systems for task in planned if task.kind == "check") == {("s0",): 9}
+    settings = CampaignSettings(protocol="esa", checks=0.1)
+    found = plan_tasks(tasks_of(20, 4), settings, [()], only_first)
+    assert {task.systems for task in found.tasks if task.kind == "check"} == {("s0",)}
+    assert segments(rows(found)[0], ("check",)) == 26  # a ninth of 240
 
 
 def test_kinds_of_checks_take_turns() -> None:
@@ -218,7 +290,7 @@ def test_kinds_of_checks_take_turns() -> None:
         return replace(task, kind="check")
 
     settings = CampaignSettings(protocol="esa", checks=0.2, check_kinds=("damaged", "missing", "score"))
-    plan_tasks(tasks_of(12, 1), settings, 1, keep)
+    plan_tasks(tasks_of(3, 1), settings, [()], keep)
     assert kinds == ["damaged", "missing", "score"]
 
 

@@ -267,7 +267,7 @@ def test_the_time_is_that_of_all_translations_and_never_nothing(
 ) -> None:
     lines = told(capsys, "one.jsonl", "--protocol", protocol)
     assert lines["tasks"] == tasks
-    assert lines["to"] == f"do    {to_do}, each task by 1 of 2 people"
+    assert lines["to"] == f"do    {to_do}, each by 1 of 2 people"
     assert lines["time"] == f"about {work} a segment"
 
 

@@ -1,5 +1,6 @@
 """`adjudge campaign`: made, watched, exported, and read by every command that reads a run."""
 
+import csv
 import json
 import re
 import stat
@@ -72,6 +73,32 @@ def test_a_new_campaign_says_what_was_made_and_what_comes_next(capsys: pytest.Ca
     assert stat.S_IMODE(Path("autumn/links.csv").stat().st_mode) == 0o600
 
 
+def test_one_table_says_who_has_what(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys, "--annotators", "ann:en-de, ben", "--raters", "2", "--pairs-of-people")
+    rows = list(csv.DictReader(Path("autumn/links.csv").read_text().splitlines()))
+    assert [(row["name"], row["languages"], row["segments"]) for row in rows] == [
+        ("ann", "en-de", rows[0]["segments"]),
+        ("ben", "en-de", rows[0]["segments"]),
+        ("organiser", "", ""),
+    ]
+    for command in ("people", "status"):
+        _, out, _ = run(capsys, "campaign", command, "autumn", "--format", "json")
+        held = [(one["languages"], str(one["segments"])) for one in json.loads(out)["people"]]
+        assert held[:2] == [(["en-de"], rows[0]["segments"])] * 2
+        _, out, _ = run(capsys, "campaign", command, "autumn")
+        assert "languages" in out
+
+
+def test_people_are_added_with_languages(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys, "--annotators", "2")
+    _, out, _ = run(
+        capsys, "campaign", "people", "autumn", "--add", "zoe", "--languages", "en-de", "--format", "json"
+    )
+    assert json.loads(out)["people"][-1]["languages"] == ["en-de"]
+    code, _, err = run(capsys, "campaign", "people", "autumn", "--add", "kim", "--languages", "he-en")
+    assert (code, "language pairs are en-de; got he-en" in err) == (2, True)
+
+
 def test_the_same_seed_makes_the_same_campaign(capsys: pytest.CaptureFixture[str]) -> None:
     outputs = []
     for name in ("one", "two"):
@@ -108,7 +135,7 @@ def test_line_aligned_files_and_chosen_systems_make_a_campaign(capsys: pytest.Ca
     [
         (["--protocol", "nothing"], "no campaign protocol 'nothing'"),
         (["--protocol", "esa-ai"], "give a run or a file of them"),
-        (["--annotators", "1", "--redundancy", "2"], "needs as many annotators"),
+        (["--annotators", "1", "--redundancy", "2"], "needs 2 raters, and en-de has 1 annotator"),
         (["--annotators", ","], "takes a number, or names with commas between"),
         (["--check-kinds", "odd"], "check_kinds must be 'damaged'"),
         (["--half-steps"], "only sqm has them"),
@@ -374,7 +401,7 @@ def test_an_import_says_what_it_took_over_and_what_it_leaves(capsys: pytest.Capt
     assert "done     18 segments, by 1 person" in out
     assert "to do    0 segments" in out
     assert "not made checks and tutorial" in out
-    assert "in autumn.jsonl still: 6 answers to attention checks" in err
+    assert "in autumn.jsonl still: 4 answers to attention checks" in err
     assert "everybody has a new link, in winter/links.csv" in err
 
 

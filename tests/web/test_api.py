@@ -126,7 +126,7 @@ def test_who_waits_for_what_others_hold_is_told_how_much(open_house: OpenHouse) 
     other, client = house.browser("annotator-2"), house.browser("annotator-1")
     start(other)
     work_off(house.campaign, person(house.campaign), house.clock.now)
-    assert client.post("/api/next").json() == {"assignment": None, "done": True, "code": "", "held": 1}
+    assert client.post("/api/next").json() == {"assignment": None, "done": True, "code": "", "held": 2}
 
 
 def test_an_unfinished_task_says_what_is_to_do(house: House) -> None:

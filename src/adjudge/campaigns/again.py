@@ -26,6 +26,7 @@ from adjudge.analysis.study_agreement import (
     segment_agreements,
 )
 from adjudge.campaigns.answers import send_segments_again
+from adjudge.campaigns.assigning import deal_again
 from adjudge.campaigns.database import Campaign, answer, assignment, item, person, task, verdict, write_audit
 from adjudge.campaigns.database import campaign as campaigns
 from adjudge.campaigns.exporting import stream_submissions
@@ -42,6 +43,8 @@ _AT_ONCE: Final = 20  # pieces of work sent in one transaction
 
 def second_pass(campaign: Campaign, now: float, *, actor: str, numbers: Collection[int] | None = None) -> int:
     """Send finished work to other people, who see what was marked; what was sent so before is not sent again.
+
+    It is dealt at once to people of its language pair, to those first who have least to do.
 
     Args:
         campaign: one that marks errors or edits drafts.
@@ -113,20 +116,25 @@ def _send_marked(
     sent = 0
     for start in range(0, len(work), _AT_ONCE):
         with campaign.database.writing() as connection:
+            copies = {}
             for rows in work[start : start + _AT_ONCE]:
-                sent += _send_work(connection, campaign, rows, kind)
+                if (copy := _send_work(connection, campaign, rows, kind)) is not None:
+                    copies[copy] = int(rows[0].task_id)
+            role = "adjudicator" if kind == "adjudication" else "annotator"
+            deal_again(connection, campaign, copies, now, role=role)
+            sent += len(copies)
     with campaign.database.writing() as connection:
         write_audit(connection, campaign.id, now, actor=actor, action=kind, detail=f"tasks sent: {sent}")
     return sent
 
 
-def _send_work(connection: Connection, campaign: Campaign, rows: Sequence[AnyRow], kind: Kind) -> int:
-    """Send one piece of work; whose it was is kept in the copies' items, so that it is sent but once."""
+def _send_work(connection: Connection, campaign: Campaign, rows: Sequence[AnyRow], kind: Kind) -> int | None:
+    """Copy one piece of work; whose it was is kept in the copies' items, so that it is sent but once."""
     number, made_by = rows[0].task_id, [row.id for row in rows]
     copies = select(item.c.check).join_from(item, task).where(task.c.copy_of == number, task.c.kind == kind)
     check = json.dumps({"what": kind, "assignments": made_by})
     if check in connection.execute(copies).scalars().all():
-        return 0
+        return None
     edits, marks = _said(connection, rows)
     values = []
     for row in items_of(connection, number):
@@ -137,8 +145,7 @@ def _send_work(connection: Connection, campaign: Campaign, rows: Sequence[AnyRow
             for place, one in enumerate(drafts):
                 one["given"] = sorted(marks[row.item_id, place], key=_order)
         values.append({**item_values(row, json.dumps(drafts, ensure_ascii=False)), "check": check})
-    insert_copy(connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number)
-    return 1
+    return insert_copy(connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number)
 
 
 def _edits_drafts(campaign: Campaign) -> bool:
@@ -239,7 +246,7 @@ def why_no_gate(campaign: Campaign) -> str | None:
     if campaign.protocol.scale is None:
         return f"the agreement gate compares ratings, and {campaign.protocol.name} has none"
     if campaign.settings.redundancy < 2:
-        return "the agreement gate compares annotators: it needs a redundancy of 2 or more"
+        return "the agreement gate compares annotators: it needs 2 raters of each segment or more"
     return None
 
 
@@ -286,7 +293,7 @@ def apply_gate(
         if rows:
             connection.execute(insert(verdict), rows)
         failed = {(row["lp"], row["segment"]) for row in rows if row["decision"] == "again"}
-        send_segments_again(connection, campaign, failed, by_others=by_others)
+        send_segments_again(connection, campaign, failed, now, by_others=by_others)
         counts = Counter(row["decision"] for row in rows)
         detail = ", ".join(f"{count} {decision}" for decision, count in counts.items())
         write_audit(connection, campaign.id, now, actor=actor, action="gate", detail=detail or "nothing new")

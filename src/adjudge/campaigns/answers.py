@@ -23,7 +23,9 @@ from sqlalchemy import Connection, and_, bindparam, insert, literal, select, upd
 
 from adjudge.campaigns.assigning import (
     Assignment,
+    deal_again,
     give_back,
+    lease_end,
     lock_person,
     read_assignment,
     renew,
@@ -259,7 +261,7 @@ def _lock(connection: Connection, campaign: Campaign, person: Person, assignment
 
 def _keep_lease(connection: Connection, campaign: Campaign, given: Assignment, now: float) -> None:
     """Work keeps the task for another while; half of it may go by before that is written."""
-    until = now + campaign.settings.lease_minutes * 60
+    until = lease_end(campaign, now)
     if given.state == "expired":
         if not take_up_again(connection, given.task, given.id, until):
             lost = f"task {given.number} was not worked on for so long that others were given it"
@@ -608,14 +610,23 @@ def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
 
 
 def send_segments_again(
-    connection: Connection, campaign: Campaign, segments: Collection[tuple[str, str]], *, by_others: bool
+    connection: Connection,
+    campaign: Campaign,
+    segments: Collection[tuple[str, str]],
+    now: float,
+    *,
+    by_others: bool,
 ) -> int:
     """Have segments judged anew by as many people as before, who see nothing of the first judgements.
+
+    They are dealt to those who judged them before or, where that is asked, to others, all systems of a
+    document to the same people.
 
     Args:
         connection: that writes.
         campaign: theirs.
         segments: language pair and id of each.
+        now: seconds since 1970.
         by_others: whether those who judged a document may not judge it again.
 
     Returns:
@@ -628,11 +639,16 @@ def send_segments_again(
         if (row.lp, row.segment) in segments:
             wanted[row.id].add(row.item_id)
     redundancy = campaign.settings.redundancy
+    copies: dict[int, int] = {}
     for number, chosen in sorted(wanted.items()):
         rows = [row for row in items_of(connection, number) if row.item_id in chosen]
         values = [item_values(row, _bare(row)) for row in rows]
         origin = number if by_others else None
-        insert_copy(connection, campaign, number, values, kind="again", redundancy=redundancy, copy_of=origin)
+        copy = insert_copy(
+            connection, campaign, number, values, kind="again", redundancy=redundancy, copy_of=origin
+        )
+        copies[copy] = number
+    deal_again(connection, campaign, copies, now, by_same=not by_others)
     return len(wanted)
 
 

@@ -1,11 +1,15 @@
-"""Who works on what: a task is given to a person for a while.
+"""Who works on what: tasks are dealt to a person, who is given one after another.
 
-`assign_next` gives a person what they have, what they had, or another task: the next one of their batch, or
-of a pool by priority; in a dynamic assignment, one of the systems of which the next judgement tells most
-(`rank_systems`). As many people as a task needs have a place in it; a place that is given back is free.
+An assignment says who has a task. It is dealt (the person's, to be given later), leased (being worked on),
+done, or expired (given back). In a static campaign a plan deals everything beforehand. Else, and where
+something was given back, `assign_next` deals the next document with all its systems to who asks for it, in a
+language pair of theirs: by priority, or in a dynamic assignment the task whose next judgement tells most
+(`rank_systems`). As many people as a task needs have a place in it. Checks are dealt to whom their share is
+due. `deal_again` deals what is to be looked at again, and `share_work` gives somebody new a part of what is
+dealt and not begun.
 
 Everything that changes who has what happens in one transaction that locks the person first, so that two pages
-of theirs wait for each other, and then the task, so that nobody else is given the same place.
+of theirs wait for each other, and then, to deal, the campaign, so that nobody else is dealt the same place.
 """
 
 from __future__ import annotations
@@ -14,9 +18,9 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from random import Random
 from threading import Lock
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -25,9 +29,9 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Select,
     and_,
     bindparam,
+    delete,
     exists,
     func,
     insert,
@@ -39,24 +43,42 @@ from sqlalchemy import (
 )
 
 from adjudge.analysis.preferences import VERDICTS
-from adjudge.campaigns.database import Campaign, Database, Person, Statement, answer, assignment, task
+from adjudge.campaigns.database import (
+    Campaign,
+    Database,
+    Person,
+    Statement,
+    answer,
+    assignment,
+    item,
+    lps_of,
+    task,
+)
+from adjudge.campaigns.database import campaign as campaigns
 from adjudge.campaigns.database import person as people
 from adjudge.campaigns.items import AnyRow, State, read_state, score_of, shown_order
+from adjudge.campaigns.planning import due_checks, place_of_check
 from adjudge.errors import NotYoursError
 from adjudge.formats.campaign_export import FIRST
 
 __all__ = [
+    "FOREVER",
+    "HELD",
     "TAKEN",
     "Assignment",
     "assign_next",
     "assignments",
     "close_if_full",
     "count_held_by_others",
+    "deal_again",
+    "deal_rows",
     "expire_overdue",
     "give_back",
+    "lease_end",
     "lock_person",
     "read_assignment",
     "renew",
+    "share_work",
     "take_up_again",
     "tutorial_before",
 ]
@@ -226,8 +248,12 @@ def _values(campaign: Campaign, state: State, seed: int, item: int) -> list[floa
 
 
 _MOST: Final = 200  # given back in one transaction
-TAKEN: Final = ("leased", "done")
+HELD: Final = ("dealt", "leased")
+"""States of assignments that a person has and did not finish."""
+TAKEN: Final = (*HELD, "done")
 """States of assignments that hold a place, and whose answers count as progress."""
+FOREVER: Final = 1e11
+"""Until when a person keeps what was dealt beforehand, seconds since 1970: nobody else is given it."""
 _COUNT: Final = (
     select(func.count())
     .where(assignment.c.task_id == task.c.id, assignment.c.state.in_(map(literal, TAKEN)))
@@ -249,11 +275,24 @@ _RENEW: Final = Statement(
     .values(state=literal("leased"), leased_until=bindparam("until"))
 )
 _GIVEN: Final = select(assignment.c.id, assignment.c.task_id).order_by(assignment.c.id).limit(_MOST)
+_LIVE: Final = assignment.alias("live")
+_IS_AT_WORK: Final = exists().where(
+    _LIVE.c.person_id == assignment.c.person_id,
+    _LIVE.c.state == "leased",
+    _LIVE.c.leased_until >= bindparam("now"),
+)
 _OVERDUE: Final = Statement(
     _GIVEN.where(
-        assignment.c.state == "leased", assignment.c.leased_until < bindparam("now")
-    ).with_for_update(skip_locked=True, key_share=True)
+        assignment.c.state.in_(map(literal, HELD)),
+        assignment.c.leased_until < bindparam("now"),
+        or_(assignment.c.state == "leased", ~_IS_AT_WORK),
+    ).with_for_update(of=assignment.c.id, skip_locked=True, key_share=True)
 )
+
+
+def lease_end(campaign: Campaign, now: float) -> float:
+    """Until when a task is kept for who begins it now: what was dealt beforehand stays theirs."""
+    return FOREVER if campaign.settings.assignment == "static" else now + campaign.settings.lease_minutes * 60
 
 
 def free_places(connection: Connection, number: int) -> int:
@@ -274,9 +313,9 @@ def close(connection: Connection, number: int) -> None:
 
 
 def expire_overdue(connection: Connection, now: float) -> int:
-    """Give back what was leased for longer than it was kept for; answers so far stay.
+    """Give back what was leased for longer than it was kept for, and what was dealt to who works no more.
 
-    What somebody saves at this moment is passed over.
+    Answers so far stay. What somebody saves at this moment is passed over.
 
     Returns:
         How many places became free.
@@ -304,6 +343,7 @@ def _give_back(connection: Connection, rows: Sequence[Any]) -> int:
     tasks = select(task.c.id).where(task.c.id.in_({row.task_id for row in rows})).order_by(task.c.id)
     opened = connection.execute(tasks.with_for_update(key_share=True)).scalars().all()
     given = assignment.c.id.in_([row.id for row in rows])
+    connection.execute(delete(assignment).where(given, assignment.c.state == "dealt"))
     connection.execute(update(assignment).where(given).values(state="expired"))
     connection.execute(update(task).where(task.c.id.in_(opened)).values(is_closed=False))
     return len(rows)
@@ -322,32 +362,6 @@ def take_up_again(connection: Connection, task_number: int, number: int, until: 
     renew(connection, number, until)
     close_if_full(connection, task_number)
     return True
-
-
-_GAP: Final = 4
-"""A check of a pool comes 2 to 5 tasks after its original."""
-
-
-def choose(
-    connection: Connection, campaign: Campaign, person: AnyRow, place: int, ranked: Ranked
-) -> int | None:
-    """Lock a task that has a place for the person, and return its id; None where there is none.
-
-    A task that another transaction holds is passed over at first. Where nothing else is left, its end is
-    waited for, since it may leave a place.
-
-    Args:
-        connection: that writes, with the person locked.
-        campaign: theirs.
-        person: row of the store.
-        place: how many tasks the person was given before.
-        ranked: systems in the order in which they tell most; empty where that is not asked.
-    """
-    for waits in (False,) if campaign.database.is_sqlite else (False, True):
-        choosing = _Choosing(connection=connection, campaign=campaign, person=person, waits=waits)
-        if (found := choosing.find(place, ranked)) is not None:
-            return found
-    return None
 
 
 def tutorial_before(
@@ -371,9 +385,8 @@ def tutorial_before(
         return chosen
     if lp is None:
         lp = connection.execute(select(task.c.lp).where(task.c.id == chosen)).scalar_one()
-    asked = {"campaign": campaign.id, "person": person.id, "lp": lp}
-    found = connection.execute(_TUTORIAL, asked).scalar()
-    return chosen if found is None else int(found)
+    found = _TUTORIAL.first(connection, campaign=campaign.id, person=person.id, lp=lp)
+    return chosen if found is None else int(found.id)
 
 
 # Statements are made once, since to make one takes longer than to run it.
@@ -382,103 +395,232 @@ _HAD: Final = exists().where(assignment.c.task_id == task.c.id, assignment.c.per
 _NEW: Final = select(task.c.id).where(task.c.is_closed.is_(False), ~_HAD)
 """Open tasks that the person never had, found by what is theirs rather than in all of a campaign."""
 _CHOOSING_OPEN: Final = _NEW.where(task.c.campaign_id == bindparam("campaign"))
-_DID: Final = exists().where(assignment.c.task_id == task.c.copy_of, assignment.c.person_id == _PERSON)
-_DID_ALL: Final = _DID.where(assignment.c.state == "done")
+_ORIGINAL: Final = assignment.alias("original")
+_DID: Final = exists().where(_ORIGINAL.c.task_id == task.c.copy_of, _ORIGINAL.c.person_id == _PERSON)
 
-_TUTORIAL: Final = (
+_TUTORIAL: Final = Statement(
     _CHOOSING_OPEN.where(task.c.kind == "tutorial", task.c.lp == bindparam("lp"))
     .order_by(task.c.number)
     .limit(1)
 )
-_MINE: Final = _NEW.where(task.c.only_for == _PERSON).order_by(task.c.number)
-_OF_KIND: Final = _CHOOSING_OPEN.where(task.c.kind == bindparam("kind"), task.c.only_for.is_(None)).order_by(
-    task.c.priority.desc(), task.c.number
+_MINE: Final = Statement(_NEW.where(task.c.only_for == _PERSON).order_by(task.c.number).limit(1))
+_OF_KIND: Final = (
+    _CHOOSING_OPEN.where(
+        task.c.kind == bindparam("kind"), task.c.lp == bindparam("lp"), task.c.only_for.is_(None)
+    )
+    .add_columns(task.c.number, task.c.priority, task.c.batch)
+    .order_by(task.c.priority.desc(), task.c.number)
+    .limit(1)
 )
-_OF_KIND_AND_SYSTEMS: Final = _OF_KIND.where(task.c.systems == bindparam("systems"))
-_OF_OTHERS: Final = _OF_KIND.where(~_DID)
-_OF_BATCH: Final = _CHOOSING_OPEN.where(
-    task.c.batch == bindparam("batch"),
-    task.c.only_for.is_(None),
-    task.c.kind.in_(map(literal, (*FIRST, "check"))),
-).order_by(task.c.number)
-_OF_BATCH_IN_TURN: Final = _OF_BATCH.where(or_(task.c.kind != "check", _DID_ALL))
-_THIS: Final = _CHOOSING_OPEN.where(task.c.id == bindparam("task"))
-_DONE: Final = assignment.alias("done")
-_CHECKS: Final = Statement(
-    _NEW.add_columns(_DONE.c.place)
-    .join(_DONE, _DONE.c.task_id == task.c.copy_of)
-    .where(_DONE.c.person_id == _PERSON, _DONE.c.state == "done", task.c.kind == "check")
-    .order_by(_DONE.c.place)
+_FIRST_OF_KIND: Final = Statement(_OF_KIND)
+_FIRST_OF_SYSTEMS: Final = Statement(_OF_KIND.where(task.c.systems == bindparam("systems")))
+_FIRST_OF_OTHERS: Final = Statement(_OF_KIND.where(~_DID))
+_OF_BATCH: Final = Statement(
+    _CHOOSING_OPEN.where(
+        task.c.batch == bindparam("batch"),
+        task.c.only_for.is_(None),
+        task.c.kind.in_(map(literal, FIRST)),
+    ).order_by(task.c.number)
+)
+_SIZE: Final = select(func.count()).where(item.c.task_id == task.c.id).scalar_subquery()
+_SIZES: Final = Statement(
+    select(task.c.kind, func.sum(_SIZE).label("size"))
+    .join_from(assignment, task)
+    .where(
+        assignment.c.person_id == _PERSON,
+        assignment.c.state.in_(map(literal, TAKEN)),
+        task.c.kind.in_(map(literal, (*FIRST, "check"))),
+    )
+    .group_by(task.c.kind)
+)
+_WAITING: Final = Statement(
+    _NEW.add_columns(task.c.redundancy, _SIZE.label("size"), _ORIGINAL.c.place)
+    .join(_ORIGINAL, _ORIGINAL.c.task_id == task.c.copy_of)
+    .where(
+        _ORIGINAL.c.person_id == _PERSON,
+        _ORIGINAL.c.state.in_(map(literal, TAKEN)),
+        task.c.kind == "check",
+    )
+    .order_by(task.c.number)
+)
+"""Checks of what a person has, which they were not dealt."""
+_LAST: Final = Statement(
+    select(func.max(assignment.c.place).label("place"))
+    .join_from(assignment, task)
+    .where(assignment.c.person_id == _PERSON, task.c.kind != "check")
+)
+_DEALT: Final = Statement(
+    select(
+        assignment.c.id,
+        assignment.c.task_id,
+        assignment.c.place,
+        task.c.kind,
+        exists()
+        .where(
+            _ORIGINAL.c.task_id == task.c.copy_of,
+            _ORIGINAL.c.person_id == _PERSON,
+            _ORIGINAL.c.state.in_(map(literal, TAKEN)),
+        )
+        .label("has_original"),
+        exists()
+        .where(
+            _ORIGINAL.c.task_id == task.c.copy_of,
+            _ORIGINAL.c.person_id == _PERSON,
+            _ORIGINAL.c.state == "done",
+        )
+        .label("did_original"),
+    )
+    .join_from(assignment, task)
+    .where(
+        assignment.c.person_id == _PERSON,
+        assignment.c.state == "dealt",
+    )
+    .order_by(assignment.c.place, assignment.c.id)
+    .limit(50)
+)
+_LOCK_CAMPAIGN: Final = Statement(
+    select(campaigns.c.id).where(campaigns.c.id == bindparam("campaign")).with_for_update(key_share=True)
+)
+_BEGIN: Final = Statement(
+    update(assignment)
+    .where(assignment.c.id == bindparam("assignment"))
+    .values(
+        state=literal("leased"),
+        place=bindparam("at"),
+        leased_until=bindparam("until"),
+        started_at=bindparam("now"),
+    )
 )
 
 
-@cache
-def _locking(query: Select[int], *, waits: bool) -> Statement:
-    """The first task of a statement, locked; one that is locked already is passed over, or waited for."""
-    return Statement(query.limit(1).with_for_update(of=task.c.id, skip_locked=not waits, key_share=True))
+def deal_rows(seed: int, person: int, tasks: Iterable[tuple[int, int]], until: float) -> list[dict[str, Any]]:
+    """Rows of assignments that deal tasks to a person.
+
+    Args:
+        seed: of the campaign.
+        person: id.
+        tasks: id and place of each in the person's order.
+        until: how long they are kept for somebody who does not work.
+    """
+    return [
+        {
+            "task_id": number,
+            "person_id": person,
+            "state": "dealt",
+            "place": place,
+            "seed": _seed(seed, number, person),
+            "leased_until": until,
+            "started_at": 0.0,
+        }
+        for number, place in tasks
+    ]
+
+
+def _seed(seed: int, number: int, person: int) -> int:
+    digest = hashlib.sha256(f"{seed}/{number}/{person}".encode()).digest()
+    return int.from_bytes(digest[:4]) >> 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Choosing:
+class _Dealing:
+    """Deals a person what comes next; the campaign is locked."""
+
     connection: Connection
     campaign: Campaign
     person: AnyRow
-    waits: bool
+    now: float
 
-    def find(self, place: int, ranked: Ranked) -> int | None:
-        if (mine := self._first(_MINE)) is not None:
-            return mine
+    @property
+    def _asked(self) -> dict[str, int]:
+        return {"campaign": self.campaign.id, "person": self.person.id}
+
+    def next_dealt(self, place: int, *, is_due: bool) -> Any:  # noqa: ANN401 (a row)
+        """The first assignment to be given; a check after its original and, where that is asked, not soon."""
+        may_be_first = self.campaign.settings.checks_first
+        for row in _DEALT.rows(self.connection, **self._asked):
+            if row.kind != "check":
+                return row
+            if not row.has_original:  # given back, and another person's by now
+                self.connection.execute(delete(assignment).where(assignment.c.id == row.id))
+            elif (row.did_original or may_be_first) and (row.place <= place or not is_due):
+                return row
+        return None
+
+    def deal(self, ranked: Ranked) -> None:
+        """Deal one thing: what is this person's alone, what is looked at again, or the next document."""
+        if (mine := self._free(_MINE)) is not None:
+            self._insert([(mine.id, -1)])
+            return
         second_looks = ("adjudication", "again") if self.person.role == "adjudicator" else ("again",)
         for kind in second_looks:
-            if (found := self._first(_OF_OTHERS, kind=kind)) is not None:
+            for lp in lps_of(self.campaign, self.person.lps):
+                if (found := self._free(_FIRST_OF_OTHERS, kind=kind, lp=lp)) is not None:
+                    self._insert([(found.id, -1)])
+                    return
+        if (chosen := self._of_pool(ranked)) is not None:
+            last = _LAST.first(self.connection, person=self.person.id).place
+            start = 0 if last is None else last + 1
+            batch = [chosen.id]
+            if chosen.batch is not None:
+                rows = _OF_BATCH.rows(self.connection, batch=chosen.batch, **self._asked)
+                batch = [row.id for row in rows if self._has_place(row.id)]
+                Random(f"{self.campaign.settings.seed}/{chosen.batch}/{self.person.id}").shuffle(batch)
+            self._insert([(number, start + step) for step, number in enumerate(batch)])
+        if self.campaign.settings.checks:
+            self._deal_checks()
+
+    def _deal_checks(self) -> None:
+        waiting = _WAITING.rows(self.connection, **self._asked)
+        places = {row.id: row.place for row in waiting}
+        sizes = {row.kind: int(row.size) for row in _SIZES.rows(self.connection, **self._asked)}
+        given, share = sizes.pop("check", 0), self.campaign.settings.checks
+        free = [(row.id, row.size) for row in waiting if not row.redundancy]
+        due = due_checks(share, sum(sizes.values()), given, free)
+        due += [row.id for row in waiting if row.redundancy and self._has_place(row.id)]
+        draws = {
+            number: Random(f"{_seed(self.campaign.settings.seed, number, self.person.id)}") for number in due
+        }
+        self._insert([(number, place_of_check(places[number], draws[number])) for number in due])
+
+    def _insert(self, tasks: Sequence[tuple[int, int]]) -> None:
+        if tasks:
+            rows = deal_rows(
+                self.campaign.settings.seed, self.person.id, tasks, lease_end(self.campaign, self.now)
+            )
+            self.connection.execute(insert(assignment), rows)
+        for number, _ in tasks:
+            close_if_full(self.connection, number)
+
+    def _free(self, query: Statement, **asked: object) -> Any:  # noqa: ANN401 (a row)
+        """The first task that has a place left."""
+        while (found := query.first(self.connection, **self._asked, **asked)) is not None:
+            if self._has_place(found.id):
                 return found
-        settings = self.campaign.settings
-        if settings.assignment == "static" and self.person.batch is not None:
-            query = _OF_BATCH if settings.checks_first else _OF_BATCH_IN_TURN
-            return self._first(query, batch=self.person.batch)
-        return self._due_check(place) or self._of_pool(ranked) or self._due_check(None)
-
-    def _first(self, query: Select[int], **asked: object) -> int | None:
-        """Lock the first task that has a place left."""
-        locked = _locking(query, waits=self.waits)
-        own = {"campaign": self.campaign.id, "person": self.person.id}
-        while (found := locked.first(self.connection, **own, **asked)) is not None:
-            if free_places(self.connection, found.id) > 0:
-                return int(found.id)
-            close(self.connection, found.id)
         return None
 
-    def _due_check(self, place: int | None) -> int | None:
-        """A check whose original the person did long enough ago; None: however long ago.
+    def _has_place(self, number: int) -> bool:
+        if free_places(self.connection, number) > 0:
+            return True
+        close(self.connection, number)
+        return False
 
-        How long is drawn, so that nobody can tell when a check comes.
-        """
-        seed, person = self.campaign.settings.seed, self.person.id
-        for found, before in _CHECKS.rows(self.connection, person=person):
-            gap = 1 + hashlib.sha256(f"{seed}/{found}/{person}".encode()).digest()[0] % _GAP
-            is_due = place is None or place - before > gap
-            if is_due and (chosen := self._first(_THIS, task=found)) is not None:
-                return chosen
-        return None
-
-    def _of_pool(self, ranked: Ranked) -> int | None:
+    def _of_pool(self, ranked: Ranked) -> Any:  # noqa: ANN401 (a row)
+        lps = lps_of(self.campaign, self.person.lps)
         for systems in ranked.systems:
-            if (found := self._best(systems)) is not None:
+            if (found := self._best(lps, _FIRST_OF_SYSTEMS, systems=systems)) is not None:
                 return found
-            ranked.note_exhausted(systems)
-        return self._best(None)
+            if lps == self.campaign.settings.lps:
+                ranked.note_exhausted(systems)
+        return self._best(lps, _FIRST_OF_KIND)
 
-    def _best(self, systems: str | None) -> int | None:
-        """Of originals and controls, the one with the higher priority or the lower number."""
-        found = []
-        for kind in FIRST:
-            query = _OF_KIND if systems is None else _OF_KIND_AND_SYSTEMS
-            if (number := self._first(query, kind=kind, systems=systems)) is not None:
-                found.append(number)
-        if len(found) < 2:
-            return found[0] if found else None
-        order = select(task.c.id).where(task.c.id.in_(found)).order_by(task.c.priority.desc(), task.c.number)
-        return self.connection.execute(order.limit(1)).scalar()
+    def _best(self, lps: Sequence[str], query: Statement, **asked: str) -> Any:  # noqa: ANN401 (a row)
+        """Of originals and controls of a language pair, the higher priority or the lower number."""
+        for lp in lps:
+            found = [self._free(query, kind=kind, lp=lp, **asked) for kind in FIRST]
+            known = [row for row in found if row is not None]
+            if known:
+                return min(known, key=lambda row: (-row.priority, row.number))
+        return None
 
 
 _WORKERS: Final = {"annotator", "adjudicator"}
@@ -495,7 +637,7 @@ class Assignment:
         kind: why it is shown.
         lp: language pair.
         document: id.
-        state: leased, done, or expired: given back; its answers stay, and count.
+        state: dealt, leased, done, or expired: given back; its answers stay, and count.
         place: the person's how manieth, from 0.
         seed: of the order in which sides are shown.
         leased_until: seconds since 1970.
@@ -527,7 +669,9 @@ _SELECTED: Final = select(
 _IS_THEIRS: Final = and_(
     assignment.c.person_id == bindparam("person"), task.c.campaign_id == bindparam("campaign")
 )
-_THEIR_ONE: Final = _SELECTED.where(assignment.c.id == bindparam("assignment"), _IS_THEIRS)
+_THEIR_ONE: Final = _SELECTED.where(
+    assignment.c.id == bindparam("assignment"), _IS_THEIRS, assignment.c.state != "dealt"
+)
 _ONE: Final = Statement(_THEIR_ONE)
 _ONE_LOCKED: Final = Statement(_THEIR_ONE.with_for_update(of=assignment.c.id, key_share=True))
 _FOUND: Final = Statement(_SELECTED.where(assignment.c.id == bindparam("assignment")))
@@ -541,8 +685,11 @@ _EXPIRED: Final = Statement(
     .order_by(assignment.c.place)
     .with_for_update(of=assignment.c.id, key_share=True)
 )
+_GIVEN_STATES: Final = ("leased", "done", "expired")
 _HIGHEST: Final = Statement(
-    select(func.max(assignment.c.place).label("place")).where(assignment.c.person_id == bindparam("person"))
+    select(func.max(assignment.c.place).label("place")).where(
+        assignment.c.person_id == bindparam("person"), assignment.c.state.in_(map(literal, _GIVEN_STATES))
+    )
 )
 _ADD: Final = Statement(
     insert(assignment)
@@ -563,8 +710,9 @@ def _read(row: AnyRow) -> Assignment:
 
 
 def assignments(campaign: Campaign, person: Person) -> tuple[Assignment, ...]:
-    """Everything that a person has or had, in the order in which it was given."""
-    query = _SELECTED.where(assignment.c.person_id == person.id, task.c.campaign_id == campaign.id)
+    """Everything that a person was given, in that order; what is dealt to be given later is left out."""
+    is_given = (assignment.c.person_id == person.id) & (assignment.c.state != "dealt")
+    query = _SELECTED.where(is_given, task.c.campaign_id == campaign.id)
     with campaign.database.reading() as connection:
         return tuple(_read(row) for row in connection.execute(query.order_by(assignment.c.place)))
 
@@ -604,7 +752,7 @@ def lock_person(connection: Connection, campaign: Campaign, number: int) -> AnyR
 
 
 def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | None:
-    """Give a person what they have to work on: what they have, what they had, or another task.
+    """Give a person what they have to work on: what they have, what is dealt to them, or another document.
 
     A person has one task at a time and never gets one twice. With a tutorial to be passed, that comes first;
     a check comes after its original, and to the same person.
@@ -627,41 +775,56 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
 
     def assign(connection: Connection) -> Assignment | None:
         known = lock_person(connection, campaign, person.id)
-        until = now + settings.lease_minutes * 60
+        until = lease_end(campaign, now)
         theirs = {"person": person.id, "campaign": campaign.id}
         if (held := _HELD.first(connection, **theirs)) is not None:
             renew(connection, held.id, until)
             return _find(connection, held.id)
-        expire_overdue(connection, now)
-        for number, of_task in _EXPIRED.rows(connection, **theirs):
-            if take_up_again(connection, of_task, number, until):
-                return _find(connection, number)
         highest = _HIGHEST.first(connection, person=person.id).place
         place = 0 if highest is None else highest + 1
-        chosen = choose(connection, campaign, known, place, ranked)
-        if chosen is None:
+        dealing = _Dealing(connection=connection, campaign=campaign, person=known, now=now)
+        found = dealing.next_dealt(place, is_due=True)
+        if found is None:
+            _LOCK_CAMPAIGN.rows(connection, campaign=campaign.id)
+            expire_overdue(connection, now)
+            for number, of_task in _EXPIRED.rows(connection, **theirs):
+                if take_up_again(connection, of_task, number, until):
+                    return _find(connection, number)
+            dealing.deal(ranked)
+            found = dealing.next_dealt(place, is_due=True) or dealing.next_dealt(place, is_due=False)
+        if found is None:
             return None
-        chosen = tutorial_before(connection, campaign, known, chosen)
-        return _give(connection, campaign, known, chosen, place, now)
+        chosen = tutorial_before(connection, campaign, known, found.task_id)
+        if chosen != found.task_id:
+            return _give(connection, campaign, known, chosen, place, now)
+        _BEGIN.run(connection, [{"assignment": found.id, "at": place, "until": until, "now": now}])
+        return _find(connection, found.id)
 
     return campaign.database.write_alone(assign)
 
 
 def count_held_by_others(campaign: Campaign, person: Person) -> int:
-    """How many tasks others are at work on that would come to this person if they were given back."""
-    mine = assignment.alias()
+    """How many tasks others have that would come to this person if they were given back.
+
+    Where all was dealt beforehand there are none: what is another person's stays theirs.
+    """
+    if campaign.settings.assignment == "static":
+        return 0
+    mine, before = assignment.alias(), assignment.alias()
     had = exists().where(mine.c.task_id == task.c.id, mine.c.person_id == person.id)
+    did = exists().where(before.c.task_id == task.c.copy_of, before.c.person_id == person.id)
     held = (
-        select(func.count())
+        select(func.count(task.c.id.distinct()))
         .select_from(assignment.join(task))
         .where(
             task.c.campaign_id == campaign.id,
-            task.c.kind.in_(FIRST),
+            task.c.kind.in_((*FIRST, "again")),
+            task.c.lp.in_(person.lps or campaign.settings.lps),
             task.c.only_for.is_(None),
-            assignment.c.state == "leased",
+            assignment.c.state.in_(HELD),
             assignment.c.person_id != person.id,
             ~had,
-            true() if person.batch is None else task.c.batch == person.batch,
+            ~did,
         )
     )
     with campaign.database.reading() as connection:
@@ -676,16 +839,8 @@ def _give(
     place: int,
     now: float,
 ) -> Assignment:
-    seed = hashlib.sha256(f"{campaign.settings.seed}/{chosen}/{person.id}".encode()).digest()
-    values = {
-        "task_id": chosen,
-        "person_id": person.id,
-        "state": "leased",
-        "place": place,
-        "seed": int.from_bytes(seed[:4]) >> 1,
-        "leased_until": now + campaign.settings.lease_minutes * 60,
-        "started_at": now,
-    }
+    (row,) = deal_rows(campaign.settings.seed, person.id, [(chosen, place)], lease_end(campaign, now))
+    values = {**row, "state": "leased", "started_at": now}
     added = _ADD.first(connection, **values)
     close_if_full(connection, chosen)
     return _find(connection, added.id)
@@ -693,3 +848,108 @@ def _give(
 
 def _find(connection: Connection, number: int) -> Assignment:
     return _read(_FOUND.first(connection, assignment=number))
+
+
+def deal_again(
+    connection: Connection,
+    campaign: Campaign,
+    tasks: Mapping[int, int],
+    now: float,
+    *,
+    role: str = "annotator",
+    by_same: bool = False,
+) -> None:
+    """Deal copies of tasks to people of their language pair, all of one document to the same people.
+
+    They go to those who have least to do, of those who did none of the originals; where these are too few,
+    the rest waits for somebody who is added.
+
+    Args:
+        connection: that writes.
+        campaign: theirs.
+        tasks: id of each copy to that of its original.
+        now: seconds since 1970.
+        role: of those who may have them.
+        by_same: whether those who did the originals come first.
+    """
+    _LOCK_CAMPAIGN.rows(connection, campaign=campaign.id)
+    is_one = (people.c.campaign_id == campaign.id) & (people.c.role == role) & people.c.revoked_at.is_(None)
+    known = connection.execute(select(people.c.id, people.c.lps).where(is_one).order_by(people.c.id)).all()
+    left = _left_by_person(connection, campaign)
+    documents: dict[tuple[str, str], list[AnyRow]] = {}
+    columns = (task.c.id, task.c.lp, task.c.document, task.c.redundancy, _SIZE.label("size"))
+    numbers = [*tasks]
+    for start in range(0, len(numbers), _MOST):
+        chosen = select(*columns).where(task.c.id.in_(numbers[start : start + _MOST])).order_by(task.c.id)
+        for row in connection.execute(chosen):
+            documents.setdefault((row.lp, row.document or f"#{row.id}"), []).append(row)
+    for (lp, _), rows in documents.items():
+        originals = [tasks[row.id] for row in rows]
+        query = select(assignment.c.person_id).where(assignment.c.task_id.in_(originals))
+        did = set(connection.execute(query).scalars())
+        fit = [one.id for one in known if lp in lps_of(campaign, one.lps) and (by_same or one.id not in did)]
+        fit.sort(key=lambda one: (by_same and one not in did, left[one]))
+        for one in fit[: rows[0].redundancy]:
+            left[one] += sum(row.size for row in rows)
+            places = [(row.id, -1) for row in rows]
+            connection.execute(
+                insert(assignment), deal_rows(campaign.settings.seed, one, places, lease_end(campaign, now))
+            )
+        for row in rows:
+            close_if_full(connection, row.id)
+
+
+def _left_by_person(connection: Connection, campaign: Campaign) -> Counter[int]:
+    """Segments that each person has and did not finish."""
+    query = (
+        select(assignment.c.person_id, func.sum(_SIZE))
+        .join_from(assignment, task)
+        .where(task.c.campaign_id == campaign.id, assignment.c.state.in_(HELD))
+        .group_by(assignment.c.person_id)
+    )
+    return Counter({number: int(size) for number, size in connection.execute(query)})
+
+
+def share_work(connection: Connection, campaign: Campaign, person: int, lps: Sequence[str]) -> None:
+    """Give somebody new documents that are dealt to others and not begun, until loads are alike.
+
+    From who has most, the last document first; loads differ then by no more than a document, or nothing that
+    is not begun is left. What was dealt with its checks moves with them.
+
+    Args:
+        connection: that writes.
+        campaign: with a static assignment; in others the next document comes by itself.
+        person: id of who is new.
+        lps: language pairs of theirs.
+    """
+    _LOCK_CAMPAIGN.rows(connection, campaign=campaign.id)
+    columns = (assignment.c.person_id, assignment.c.state, assignment.c.place, assignment.c.id.label("given"))
+    query = (
+        select(*columns, task.c.id, task.c.batch, task.c.kind, task.c.lp, _SIZE.label("size"))
+        .join_from(assignment, task)
+        .where(task.c.campaign_id == campaign.id, task.c.kind.in_((*FIRST, "check")), task.c.lp.in_(lps))
+        .order_by(assignment.c.place, assignment.c.id)
+    )
+    rows: list[AnyRow] = [*connection.execute(query)]
+    place = 0
+    for lp in lps:
+        own = [row for row in rows if row.lp == lp]
+        left: Counter[int] = Counter({person: 0})
+        documents: dict[tuple[int, int | None], list[AnyRow]] = {}
+        for row in own:
+            left[row.person_id] += row.size if row.state in HELD else 0
+            documents.setdefault((row.person_id, row.batch), []).append(row)
+        free = {key: of for key, of in documents.items() if all(row.state == "dealt" for row in of)}
+        while free:
+            key = max(free, key=lambda one: (left[one[0]], max(row.place for row in free[one])))
+            of = free.pop(key)
+            size = sum(row.size for row in of)
+            if left[key[0]] - left[person] <= size:
+                break
+            left[key[0]] -= size
+            left[person] += size
+            free = {other: rest for other, rest in free.items() if other[1] != key[1]}
+            connection.execute(delete(assignment).where(assignment.c.id.in_([row.given for row in of])))
+            places = [(row.id, place + step) for step, row in enumerate(of)]
+            connection.execute(insert(assignment), deal_rows(campaign.settings.seed, person, places, FOREVER))
+            place += len(of)

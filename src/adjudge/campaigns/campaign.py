@@ -16,7 +16,7 @@ import secrets
 import shlex
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.resources import files
@@ -173,14 +173,24 @@ def read_links(folder: Path) -> tuple[Link, ...]:
     )
 
 
-def write_links(folder: Path, links: Iterable[Link]) -> None:
-    """Write links where their owner alone can read them; a spreadsheet runs no name as a formula."""
+def write_links(
+    folder: Path, links: Iterable[Link], held: Sequence[tuple[Sequence[str], int, int]] = ()
+) -> None:
+    """Write links where their owner alone can read them; a spreadsheet runs no name as a formula.
+
+    Args:
+        folder: of the campaign.
+        links: of everybody.
+        held: language pairs, documents and segments that the first of them have at the start.
+    """
     table = io.StringIO()
     rows = csv.writer(table)
-    rows.writerow(["name", "role", "link"])
-    for link in links:
+    rows.writerow(["name", "role", "languages", "documents", "segments", "link"])
+    for number, link in enumerate(links):
+        lps, documents, segments = held[number] if number < len(held) else ((), 0, 0)
         is_formula = render_cell(link.name).startswith("'")
-        rows.writerow([f"'{link.name}" if is_formula else link.name, link.role, link.path])
+        name = f"'{link.name}" if is_formula else link.name
+        rows.writerow([name, link.role, " ".join(lps), documents or "", segments or "", link.path])
     path = folder / _LINKS
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(table.getvalue())

@@ -8,6 +8,7 @@ works feels it (`Resting`); `adjudge campaign analyse` says more.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
@@ -17,14 +18,14 @@ from typing import Any, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select
 
 from adjudge.analysis.preferences import VERDICTS, numbered
 from adjudge.analysis.study_agreement import met_by_both, score_agreement
 from adjudge.analysis.study_people import FEWEST, means_by_system, strictness
 from adjudge.analysis.study_pieces import Mark, wilson_interval
 from adjudge.analysis.study_systems import Standing, find_standing
-from adjudge.campaigns.assigning import TAKEN
+from adjudge.campaigns.assigning import HELD, TAKEN
 from adjudge.campaigns.attention_checks import noticed_by_person
 from adjudge.campaigns.database import (
     Campaign,
@@ -35,6 +36,7 @@ from adjudge.campaigns.database import (
     assignment,
     event,
     item,
+    lps_of,
     person,
     task,
 )
@@ -43,7 +45,7 @@ from adjudge.campaigns.items import TranslationState, read_state, score_of, show
 from adjudge.campaigns.people import select_people
 from adjudge.core.record import grouped
 from adjudge.core.scores import Interval
-from adjudge.formats.campaign_export import PASSES, Kind, of_latest_pass
+from adjudge.formats.campaign_export import FIRST, PASSES, Kind, of_latest_pass
 from adjudge.stats.bootstrap import Draws
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
@@ -76,7 +78,7 @@ class Counts:
         return list(self.connection.execute(query.where(task.c.campaign_id == self.campaign.id)))
 
     def tasks_by_kind(self) -> list[Row[Any]]:
-        """Of each kind, tutorials too: `tasks`, assignments `needed`, and `items_needed`."""
+        """Of each kind, tutorials too, but not of `checks_dealt`: `tasks`, `needed`, and `items_needed`."""
         sizes = select(item.c.task_id, func.count().label("size")).group_by(item.c.task_id).subquery()
         return self._all(
             select(
@@ -86,6 +88,7 @@ class Counts:
                 func.sum(task.c.redundancy * sizes.c.size).label("items_needed"),
             )
             .outerjoin_from(task, sizes, sizes.c.task_id == task.c.id)
+            .where(or_(task.c.kind != "check", task.c.redundancy > 0))
             .group_by(task.c.kind)
         )
 
@@ -130,30 +133,59 @@ class Counts:
         return {row.pop("person_id"): row for row in rows}
 
     def left(self, only: int | None = None) -> dict[int, int]:
-        """Items of each person's batch that nobody finished in their place, and they themselves did not.
+        """Items that each person has and did not finish; what is to be looked at again, too.
 
         Args:
             only: person of whom alone it is counted.
         """
-        mine = and_(assignment.c.task_id == task.c.id, assignment.c.person_id == person.c.id)
         is_answered = and_(
             answer.c.item_id == item.c.id, answer.c.assignment_id == assignment.c.id, answer.c.is_complete
         )
         query = (
-            select(person.c.id, func.count())
-            .join_from(person, task, and_(task.c.batch == person.c.batch, _IS_WORK))
+            select(assignment.c.person_id, func.count())
+            .join_from(assignment, task)
             .join(item, item.c.task_id == task.c.id)
-            .outerjoin(assignment, mine)
             .outerjoin(answer, is_answered)
-            .where(person.c.campaign_id == self.campaign.id, answer.c.item_id.is_(None))
-            .where(or_(task.c.only_for.is_(None), task.c.only_for == person.c.id))
-            .where(or_(task.c.is_closed.is_(False), assignment.c.state == "leased"))
-            .group_by(person.c.id)
+            .where(assignment.c.state.in_(HELD), answer.c.item_id.is_(None), _IS_WORK)
+            .group_by(assignment.c.person_id)
         )
-        chosen = query if only is None else query.where(person.c.id == only)
+        chosen = query if only is None else query.where(assignment.c.person_id == only)
         return dict(map(tuple, self._all(chosen)))
 
+    def held(self) -> dict[int, tuple[int, int]]:
+        """Documents and segments that each person has or did, without checks and second looks."""
+        query: Select[Any] = (
+            select(
+                assignment.c.person_id,
+                func.count(_DOCUMENT.distinct()),
+                func.count(item.c.id),
+            )
+            .join_from(assignment, task)
+            .join(item, item.c.task_id == task.c.id)
+            .where(assignment.c.state.in_(TAKEN), task.c.kind.in_(FIRST))
+            .group_by(assignment.c.person_id)
+        )
+        return {number: (documents, segments) for number, documents, segments in map(tuple, self._all(query))}
 
+    def checks_dealt(self) -> tuple[int, int, int]:
+        """Checks that are due to people one by one: tasks, assignments and items, so far."""
+        columns: Any = (
+            func.count(task.c.id.distinct()),
+            func.count(assignment.c.id.distinct()),
+            func.count(),
+        )
+        joined = select(*columns).join_from(assignment, task).join(item, item.c.task_id == task.c.id)
+        is_dealt = assignment.c.state.in_(TAKEN) & (task.c.kind == "check") & (task.c.redundancy == 0)
+        query = joined.where(is_dealt)
+        tasks, assignments, items = map(int, self._all(query)[0])
+        return tasks, assignments, items
+
+
+_DOCUMENT: Final = case(
+    (task.c.document != "", "document " + task.c.lp + " " + task.c.document),
+    else_="segment " + task.c.lp + " " + item.c.segment,
+)
+"""What a task is of; a segment without a document stands alone."""
 _IS_WORK: Final[ColumnElement[bool]] = task.c.kind != "tutorial"
 
 
@@ -174,10 +206,12 @@ class PersonProgress:
         name: theirs.
         role: annotator, adjudicator, organiser.
         is_revoked: whether they were shut out.
-        batch: of a static assignment; None where there is none.
+        lps: language pairs.
+        documents: that they have or did, with all systems.
+        held: segments of these; checks and second looks are none.
         tasks: that they finished.
         items: that they finished, in tasks that were given back, too.
-        left: items of their batch that wait for them; None where tasks come from a pool.
+        left: items that they have and did not finish; None where the next document comes when they ask.
         active: seconds of work.
         idle: seconds of pauses on open pages.
         checks: attention checks that they finished, counted in items.
@@ -191,7 +225,9 @@ class PersonProgress:
     name: str
     role: Role
     is_revoked: bool = False
-    batch: int | None = None
+    lps: tuple[str, ...] = ()
+    documents: int = 0
+    held: int = 0
     tasks: int = 0
     items: int = 0
     left: int | None = None
@@ -266,32 +302,40 @@ def find_progress(campaign: Campaign, now: float) -> Progress:
         counts = Counts(campaign, connection)
         of_tasks, states, finished = counts.tasks_by_kind(), counts.assignments(), counts.items_finished()
         needed = [row for row in of_tasks if row.kind != "tutorial"]
+        kinds = Counter({row.kind: row.tasks for row in of_tasks})
+        checks, check_assignments, check_items = counts.checks_dealt()
+        kinds["check"] += checks
         found = Progress(
-            tasks=int(sum(row.needed for row in needed)),
+            tasks=int(sum(row.needed for row in needed)) + check_assignments,
             tasks_done=states.get("done", 0),
             under_way=states.get("leased", 0),
-            items=int(sum(row.items_needed or 0 for row in needed)),  # PostgreSQL sums to Decimal
+            # PostgreSQL sums to Decimal
+            items=int(sum(row.items_needed or 0 for row in needed)) + check_items,
             items_done=sum(finished.get(state, 0) for state in TAKEN),
             items_given_back=finished.get("expired", 0),
-            kinds={row.kind: row.tasks for row in of_tasks},
+            kinds=dict(+kinds),
             people=tuple(_people(counts)),
         )
         return _with_forecast(found, counts, now)
 
 
 def _people(counts: Counts) -> Iterator[PersonProgress]:
-    done, work, left = counts.tasks_done(), counts.work(), counts.left()
+    done, work, left, held = counts.tasks_done(), counts.work(), counts.left(), counts.held()
+    none_left = 0 if counts.campaign.settings.assignment == "static" else None
     checks = noticed_by_person(counts.connection, counts.campaign)
     for one in counts.connection.execute(select_people(counts.campaign).order_by(person.c.id)):
         noticed = checks[one.id]
+        documents, segments = held.get(one.id, (0, 0))
         yield PersonProgress(
             id=one.id,
             name=one.name,
             role=one.role,
             is_revoked=one.revoked_at is not None,
-            batch=one.batch,
+            lps=() if one.role == "organiser" else lps_of(counts.campaign, one.lps),
+            documents=documents,
+            held=segments,
             tasks=done.get(one.id, 0),
-            left=left.get(one.id, 0) if one.batch is not None else None,
+            left=left.get(one.id, none_left if one.role != "organiser" else None),
             checks=len(noticed),
             passed=sum(noticed),
             interval=wilson_interval(sum(noticed), len(noticed)) if noticed else None,
@@ -317,7 +361,7 @@ class OwnProgress:
 
     Args:
         done: finished.
-        left: of their batch, still to do; None where tasks come from a pool.
+        left: of what they have, still to do; None where the next document comes when they ask.
     """
 
     done: int
@@ -328,7 +372,8 @@ def find_own_progress(campaign: Campaign, who: Person) -> OwnProgress:
     """Count one person's work alone."""
     with campaign.database.reading() as connection:
         counts = Counts(campaign, connection)
-        left = None if who.batch is None else counts.left(who.id).get(who.id, 0)
+        is_all = campaign.settings.assignment == "static"  # else more comes
+        left = counts.left(who.id).get(who.id, 0) if is_all else None
         return OwnProgress(done=counts.finished(assignment.c.person_id == who.id), left=left)
 
 
@@ -671,6 +716,9 @@ def _person(
         "id": person.id,
         "name": person.name,
         "role": person.role,
+        "lps": person.lps,
+        "documents": person.documents,
+        "held": person.held,
         "is_revoked": person.is_revoked,
         "items": person.items,
         "left": person.left,

@@ -12,6 +12,7 @@ A commit is on the disk before it is acknowledged.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections import deque, namedtuple
@@ -73,6 +74,7 @@ __all__ = [
     "copy_campaign",
     "event",
     "item",
+    "lps_of",
     "person",
     "read_audit",
     "session",
@@ -420,7 +422,7 @@ person: Final = Table(
     _of("campaign"),
     Column("name", String(200), nullable=False),
     Column("role", String(20), nullable=False),  # annotator, adjudicator, organiser
-    Column("batch", Integer),  # static assignment: the batch that is this person's
+    Column("lps", Text),  # JSON list of language pairs; NULL for all of the campaign
     Column("link_hash", String(64), unique=True),  # SHA-256 of the link's secret
     Column("password_hash", Text),  # argon2, organisers alone
     Column("revoked_at", Float),
@@ -448,14 +450,14 @@ task: Final = Table(
     Column("lp", String(80), nullable=False),
     Column("document", Text, nullable=False),
     Column("systems", Text, nullable=False),  # JSON list: one, a pair, or several
-    Column("batch", Integer),
+    Column("batch", Integer),  # tasks of one batch are dealt together: a document with all its systems
     Column("copy_of", ForeignKey("task.id")),  # the original of a check, of a second pass, of an adjudication
     Column("redundancy", Integer, nullable=False),  # how many people it needs
     Column("only_for", ForeignKey("person.id")),  # where just one person may have it
     Column("priority", Float, nullable=False),  # higher first
     Column("is_closed", Boolean, nullable=False),
     UniqueConstraint("campaign_id", "number"),
-    Index("ix_task_open", "campaign_id", "kind", "is_closed", text("priority DESC"), "number"),
+    Index("ix_task_open", "campaign_id", "kind", "is_closed", "lp", text("priority DESC"), "number"),
     Index(None, "campaign_id", "batch", "is_closed", "number"),
     Index(None, "copy_of"),
     Index(None, "only_for"),
@@ -481,14 +483,14 @@ assignment: Final = Table(
     _key(),
     _of("task"),
     _of("person"),
-    Column("state", String(10), nullable=False),  # leased, done, expired
-    Column("place", Integer, nullable=False),  # the person's how manieth, from 0
+    Column("state", String(10), nullable=False),  # dealt, leased, done, expired
+    Column("place", Integer, nullable=False),  # the person's how manieth, from 0; of dealt ones their order
     Column("seed", Integer, nullable=False),  # of the order in which sides are shown
     Column("leased_until", Float, nullable=False),
     Column("started_at", Float, nullable=False),
     Column("done_at", Float),
     UniqueConstraint("task_id", "person_id"),
-    Index(None, "person_id", "state"),
+    Index(None, "person_id", "state", "place"),
     Index(None, "task_id", "state"),
     Index(None, "state", "leased_until"),
     Index(None, "state", "done_at"),
@@ -705,7 +707,7 @@ class Person:
         id: in the store.
         name: unique within the campaign.
         role: annotators judge, adjudicators judge and decide between others, organisers see everything.
-        batch: of a static assignment; None where there is none.
+        lps: language pairs; empty for all of the campaign.
         tutorial_at: when the tutorial was passed.
         revoked_at: when the person was shut out.
     """
@@ -713,9 +715,14 @@ class Person:
     id: int
     name: str
     role: Role
-    batch: int | None = None
+    lps: tuple[str, ...] = ()
     tutorial_at: float | None = None
     revoked_at: float | None = None
+
+
+def lps_of(campaign: Campaign, lps: str | None) -> tuple[str, ...]:
+    """Language pairs of a person, from the column of their row."""
+    return campaign.settings.lps if lps is None else tuple(json.loads(lps))
 
 
 @dataclass(frozen=True, kw_only=True)

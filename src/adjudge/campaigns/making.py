@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
@@ -13,6 +14,7 @@ from typing import Any, Final
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from adjudge.campaigns.assigning import FOREVER, deal_rows
 from adjudge.campaigns.attention_checks import Checks
 from adjudge.campaigns.campaign import (
     TYPOLOGY,
@@ -25,10 +27,20 @@ from adjudge.campaigns.campaign import (
     write_guidelines,
     write_links,
 )
-from adjudge.campaigns.database import Campaign, Database, Role, audit, item, person, task, write_audit
+from adjudge.campaigns.database import (
+    Campaign,
+    Database,
+    Role,
+    assignment,
+    audit,
+    item,
+    person,
+    task,
+    write_audit,
+)
 from adjudge.campaigns.database import campaign as campaign_table
 from adjudge.campaigns.people import Link, insert_people
-from adjudge.campaigns.planning import batches_of_people, plan_tasks
+from adjudge.campaigns.planning import Plan, plan_tasks
 from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings, read_typology, render_settings
 from adjudge.campaigns.tasks import (
     Given,
@@ -58,7 +70,7 @@ _PAUSE: Final = 0.02  # seconds at least: longer than a writer that waits looks 
 _SHARE: Final = 2.0  # times as long as a transaction took: on a slow machine, those who save need longer too
 
 
-def insert_tasks(database: Database, campaign: int, tasks: Sequence[Task]) -> int:
+def insert_tasks(database: Database, campaign: int, tasks: Sequence[Task]) -> list[int]:
     """Append tasks to a campaign, whose first task of these gets the next free number.
 
     They are written in transactions so short that nobody who annotates notices.
@@ -69,7 +81,7 @@ def insert_tasks(database: Database, campaign: int, tasks: Sequence[Task]) -> in
         tasks: in order; `copy_of` is a place in them, before or after the copy.
 
     Returns:
-        The number of the first one.
+        Their ids.
     """
     with database.reading() as connection:
         highest = select(func.max(task.c.number)).where(task.c.campaign_id == campaign)
@@ -88,7 +100,7 @@ def insert_tasks(database: Database, campaign: int, tasks: Sequence[Task]) -> in
         if len(ids) < len(tasks):
             sleep(max(_PAUSE, _SHARE * (monotonic() - began)))
     _link_copies(database, tasks, ids)
-    return first
+    return ids
 
 
 def _chunks(tasks: Sequence[Task]) -> Iterator[tuple[int, Sequence[Task]]]:
@@ -163,7 +175,7 @@ def new_campaign(
     folder: Path | str,
     test_set: TestSet,
     settings: CampaignSettings,
-    annotators: int | Sequence[str],
+    annotators: int | Sequence[str] | Mapping[str, Sequence[str]],
     *,
     now: float,
     extras: Extras = Extras(),
@@ -172,9 +184,10 @@ def new_campaign(
 
     Args:
         folder: must not exist; its name is the campaign's.
-        test_set: what is judged; several language pairs only with static batches.
+        test_set: what is judged; each person judges one language pair, or their own.
         settings: name, digest and language pairs of the test set are filled in.
-        annotators: how many, or their names.
+        annotators: how many, their names, or their names with the language pairs of each; who has none
+            gets one.
         now: seconds since 1970.
         extras: what it has besides.
 
@@ -188,11 +201,11 @@ def new_campaign(
     folder = Path(folder)
     refuse_taken(folder)
     settings = replace(settings, test_set=test_set.name, digest=test_set.digest, lps=test_set.lps)
-    names = _names(annotators)
+    people = _people(annotators)
     _check_extras(settings, extras)
     media = find_media(test_set, extras.media)
     places = place_media(media)
-    tasks = _plan(test_set, settings, len(names), extras, places)
+    plan = _plan(test_set, settings, [*people.values()], extras, places)
     with unfinished(folder) as draft:
         copy_media(media, places, draft)
         write_guidelines(draft / "guidelines", settings.protocol, test_set.lps, own=extras.guidelines)
@@ -201,21 +214,25 @@ def new_campaign(
         store = Database(store_url(draft, extras.database))
         try:
             store.migrate()
-            links = _fill(store, check_file_name(folder.name), settings, tasks, names, now)
+            links = _fill(store, check_file_name(folder.name), settings, plan, [*people], now)
         finally:
             store.close()
         write_file(draft, folder.name, settings.protocol, extras.database)
-        write_links(draft, links)
+        write_links(draft, links, plan.held)
     return open_campaign(folder), links
 
 
-def _names(annotators: int | Sequence[str]) -> list[str]:
+def _people(annotators: int | Sequence[str] | Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
     count = annotators if isinstance(annotators, int) else len(annotators)
     if count < 1:
         raise UsageError(f"a campaign needs one annotator or more, got {count}")
-    if not isinstance(annotators, int):
-        return list(annotators)
-    return [f"annotator-{number:0{len(str(count))}d}" for number in range(1, count + 1)]
+    if isinstance(annotators, Mapping):
+        return dict(annotators)
+    if isinstance(annotators, int):
+        annotators = [f"annotator-{number:0{len(str(count))}d}" for number in range(1, count + 1)]
+    if twice := [name for name, times in Counter(annotators).items() if times > 1]:
+        raise UsageError(f"there is somebody called {twice[0]!r} already; names are unique")
+    return dict.fromkeys(annotators, ())
 
 
 def _check_extras(settings: CampaignSettings, extras: Extras) -> None:
@@ -237,8 +254,12 @@ def _check_extras(settings: CampaignSettings, extras: Extras) -> None:
 
 
 def _plan(
-    test_set: TestSet, settings: CampaignSettings, people: int, extras: Extras, media: Mapping[str, str]
-) -> list[Task]:
+    test_set: TestSet,
+    settings: CampaignSettings,
+    people: Sequence[Sequence[str]],
+    extras: Extras,
+    media: Mapping[str, str],
+) -> Plan:
     protocol = protocol_of(settings)
     given = None if extras.given is None else Given(extras.given, protocol.severities)
     if protocol.is_given_spans and not given:
@@ -257,16 +278,20 @@ def _plan(
     )
     planned = plan_tasks(tasks, settings, people, Checks(tasks, protocol).damage)
     unshown = _unshown(extras.pairs, tasks) if extras.pairs else _identical(test_set, tasks, protocol)
-    left_out = [*_untranslated(test_set), *unshown, *_without_time(tasks, planned, settings, people)]
+    left_out = [
+        *_untranslated(test_set),
+        *unshown,
+        *_without_time(tasks, planned.tasks, settings, len(people)),
+    ]
     for warning in (*left_out, *(() if given is None else given.warnings)):
         warn(warning)
     if not settings.tutorial:
         return planned
     first = [make_tutorial(protocol, lp, own=extras.tutorial) for lp in test_set.lps]
-    moved = (
-        one if one.copy_of is None else replace(one, copy_of=one.copy_of + len(first)) for one in planned
-    )
-    return [*first, *moved]
+    by = len(first)
+    moved = (one if one.copy_of is None else replace(one, copy_of=one.copy_of + by) for one in planned.tasks)
+    dealt = [[(number + by, place) for number, place in row] for row in planned.dealt]
+    return replace(planned, tasks=[*first, *moved], dealt=dealt)
 
 
 def _untranslated(test_set: TestSet) -> Iterator[str]:
@@ -314,14 +339,13 @@ def _fill(
     store: Database,
     name: str,
     settings: CampaignSettings,
-    tasks: Sequence[Task],
+    plan: Plan,
     names: Sequence[str],
     now: float,
 ) -> tuple[Link, ...]:
-    batches = batches_of_people(len(names), settings)
-    rows: list[tuple[str, Role, int | None]] = [
-        *((person_name, "annotator", batch) for person_name, batch in zip(names, batches, strict=True)),
-        ("organiser", "organiser", None),
+    rows: list[tuple[str, Role, Sequence[str]]] = [
+        *((person_name, "annotator", lps) for person_name, lps in zip(names, plan.lps, strict=True)),
+        ("organiser", "organiser", ()),
     ]
     values = {"name": name, "protocol": settings.protocol, "settings": render_settings(settings)}
     try:
@@ -335,11 +359,26 @@ def _fill(
             f"the store {store.url} has a campaign {name!r} already; choose another name"
         ) from error
     try:
-        insert_tasks(store, number, tasks)
+        ids = insert_tasks(store, number, plan.tasks)
+        _deal(store, number, settings, plan, ids)
     except BaseException:
         _discard(store, number)
         raise
     return links
+
+
+def _deal(store: Database, campaign: int, settings: CampaignSettings, plan: Plan, ids: Sequence[int]) -> None:
+    """Write down what is dealt to whom; a task that as many have as it needs is closed."""
+    with store.writing() as connection:
+        chosen = select(person.c.id).where(person.c.campaign_id == campaign).order_by(person.c.id)
+        people = connection.execute(chosen).scalars().all()
+        for number, row in zip(people, plan.dealt, strict=False):  # the organiser, who is last, has none
+            tasks = [(ids[at], place) for at, place in sorted(row, key=lambda entry: entry[1])]
+            if tasks:
+                connection.execute(insert(assignment), deal_rows(settings.seed, number, tasks, FOREVER))
+        if any(plan.dealt):
+            is_dealt = task.c.kind.in_(FIRST) & (task.c.campaign_id == campaign)
+            connection.execute(update(task).where(is_dealt).values(is_closed=True))
 
 
 def _discard(store: Database, number: int) -> None:
@@ -348,6 +387,7 @@ def _discard(store: Database, number: int) -> None:
     with store.writing() as connection:
         connection.execute(update(task).where(task.c.campaign_id == number).values(copy_of=None))
         connection.execute(delete(item).where(item.c.task_id.in_(tasks)))
+        connection.execute(delete(assignment).where(assignment.c.task_id.in_(tasks)))
         for table in (task, person, audit):
             connection.execute(delete(table).where(table.c.campaign_id == number))
         connection.execute(delete(campaign_table).where(campaign_table.c.id == number))

@@ -8,8 +8,9 @@ gets another link or password, is out at once.
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from adjudge.campaigns.assigning import give_back
+from adjudge.campaigns.assigning import HELD, give_back, share_work
 from adjudge.campaigns.database import (
     ROLES,
     Campaign,
@@ -27,9 +28,11 @@ from adjudge.campaigns.database import (
     assignment,
     person,
     session,
+    task,
     write_audit,
 )
 from adjudge.errors import AccessError, UsageError
+from adjudge.formats.campaign_export import FIRST
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -100,7 +103,7 @@ class Link:
 
 
 PERSON_COLUMNS: Final = (
-    *(person.c.id, person.c.name, person.c.role, person.c.batch),
+    *(person.c.id, person.c.name, person.c.role, person.c.lps),
     *(person.c.tutorial_at, person.c.revoked_at),
 )
 """What `read_person` reads."""
@@ -128,9 +131,17 @@ def valid_links(campaign: Campaign, links: Iterable[Link]) -> tuple[tuple[Link, 
 
 
 def add_people(
-    campaign: Campaign, names: Iterable[str], role: Role, now: float, *, actor: str, batch: int | None = None
+    campaign: Campaign,
+    names: Iterable[str],
+    role: Role,
+    now: float,
+    *,
+    actor: str,
+    lps: Sequence[str] = (),
 ) -> tuple[Link, ...]:
-    """Add people to a campaign that is under way.
+    """Add people to a campaign that is under way; an annotator gets a language pair, and its next work.
+
+    In a static campaign that is what others have most of and did not begin.
 
     Args:
         campaign: theirs.
@@ -138,33 +149,63 @@ def add_people(
         role: of all of them.
         now: seconds since 1970.
         actor: who adds them.
-        batch: of a static assignment, that they share with those who have it.
+        lps: language pairs; without any an annotator gets the one in which most is left for each of its
+            people, and others have all.
 
     Raises:
-        UsageError: a name that is taken, empty or too long.
+        UsageError: a name that is taken, empty or too long, or a language pair that is not judged.
     """
+    if strangers := set(lps) - set(campaign.settings.lps):
+        known = ", ".join(campaign.settings.lps)
+        raise UsageError(f"language pairs are {known}; got {', '.join(sorted(strangers))}")
+    links: list[Link] = []
     with campaign.database.writing() as connection:
-        rows = [(name, role, batch) for name in names]
-        return insert_people(connection, campaign.id, rows, now, actor=actor)
+        for name in names:
+            own = tuple(dict.fromkeys(lps))
+            if role == "annotator" and not own:
+                own = (_neediest(connection, campaign),)
+            row: tuple[str, Role, Sequence[str]] = (name, role, own)
+            links += insert_people(connection, campaign.id, [row], now, actor=actor)
+            if role == "annotator" and campaign.settings.assignment == "static":
+                is_new = (person.c.campaign_id == campaign.id) & (person.c.name == links[-1].name)
+                number = connection.execute(select(person.c.id).where(is_new)).scalar_one()
+                share_work(connection, campaign, number, own)
+    return tuple(links)
+
+
+def _neediest(connection: Connection, campaign: Campaign) -> str:
+    """The language pair in which most is left to do for each of its people."""
+    done = select(func.count()).where(assignment.c.task_id == task.c.id, assignment.c.state == "done")
+    open_tasks = select(task.c.lp, func.sum(task.c.redundancy - done.scalar_subquery()))
+    is_theirs = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
+    left = dict(map(tuple, connection.execute(open_tasks.where(is_theirs).group_by(task.c.lp))))
+    everyone = [read_person(row) for row in connection.execute(select_people(campaign))]
+    workers = [one for one in everyone if one.role == "annotator" and one.revoked_at is None]
+
+    def need(lp: str) -> float:
+        return float(left.get(lp, 0)) / (1 + sum(lp in (one.lps or campaign.settings.lps) for one in workers))
+
+    return max(campaign.settings.lps, key=need)
 
 
 def insert_people(
     connection: Connection,
     campaign: int,
-    rows: Iterable[tuple[str, Role, int | None]],
+    rows: Iterable[tuple[str, Role, Sequence[str]]],
     now: float,
     *,
     actor: str,
 ) -> tuple[Link, ...]:
-    """Add people within a transaction: name, role and batch of each."""
+    """Add people within a transaction: name, role and language pairs of each; none for all."""
     links = []
-    for name, role, batch in rows:
+    for name, role, lps in rows:
         if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
             raise UsageError(f"a name has 1 to {_LONGEST_NAME} characters that can be seen, got {name!r}")
         if role not in ROLES:
             raise UsageError(f"a role is one of {', '.join(ROLES)}; got {role!r}")
         link = Link(name=name.strip(), role=role, secret=secrets.token_urlsafe(16))
-        values = {"campaign_id": campaign, "name": link.name, "role": role, "batch": batch, "created_at": now}
+        own = json.dumps(list(lps)) if lps else None
+        values = {"campaign_id": campaign, "name": link.name, "role": role, "lps": own, "created_at": now}
         try:
             connection.execute(insert(person).values(**values, link_hash=hash_of(link.secret)))
         except IntegrityError as error:
@@ -207,7 +248,7 @@ def revoke(campaign: Campaign, number: int, now: float, *, actor: str) -> None:
         if found.role == "organiser" and connection.execute(organisers).scalar_one() == 1:
             raise UsageError(f"{found.name!r} is the last organiser; add another one first")
         _change(connection, number, link_hash=None, password_hash=None, revoked_at=now)
-        give_back(connection, (assignment.c.person_id == number) & (assignment.c.state == "leased"))
+        give_back(connection, (assignment.c.person_id == number) & assignment.c.state.in_(HELD))
         write_audit(connection, campaign.id, now, actor=actor, action="revoke", detail=found.name)
 
 
@@ -247,7 +288,8 @@ def select_people(campaign: Campaign) -> Select[Any]:
 
 def read_person(row: Any) -> Person:  # noqa: ANN401 (a row of whatever was selected besides)
     """A person from a row with `PERSON_COLUMNS`."""
-    return Person(**{column.name: getattr(row, column.name) for column in PERSON_COLUMNS})
+    values = {column.name: getattr(row, column.name) for column in PERSON_COLUMNS}
+    return Person(**{**values, "lps": tuple(json.loads(row.lps)) if row.lps else ()})
 
 
 IDLE: Final = 12 * 3600.0

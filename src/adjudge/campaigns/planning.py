@@ -1,6 +1,8 @@
-"""Which tasks there is time for, who gets which, and in what order: even, and drawn by a seed.
+"""Who judges which segments, in which order, with which checks: a plan drawn by a seed.
 
-`plan_tasks` also puts controls and attention checks among the tasks. `disagreement` says where metrics
+`plan_tasks` deals documents to people. A document stands in one language pair, has all its systems, and goes
+to as many people as are to rate it, who are the same for all its systems. What a pool or a dynamic assignment
+deals later is made here too, and dealt by the same rules (`due_checks`). `disagreement` says where metrics
 disagree most: translations that people should see first.
 """
 
@@ -8,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, cycle, pairwise, zip_longest
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,85 +26,309 @@ from adjudge.core.scores import Scores
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["batches_of_people", "disagreement", "plan_tasks"]
+__all__ = ["Plan", "disagreement", "due_checks", "place_of_check", "plan_tasks", "share_languages"]
 
 Damage = Callable[[Task, CheckKind, Random], Task | None]
 """A damaged copy of a task; None where it cannot be damaged."""
 
 _SOONEST, _LATEST = 2, 12
 """A check comes so many tasks after its original: long enough to forget how it was rated."""
+_TINY = 1e-9  # a share of segments that is whole, and that floats put below that
 
 
-def batches_of_people(people: int, settings: CampaignSettings) -> list[int | None]:
-    """The batch of each person: with a redundancy of k, every batch is that of k people or of a few more.
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a campaign starts with.
+
+    Args:
+        tasks: in the order of their numbers; a check's `copy_of` is a place in it. Tasks of one document have
+            one `batch`. A check's redundancy is 0: whoever it is dealt to does it.
+        lps: language pairs of each person.
+        dealt: of each person, places in `tasks`, each with the place in the person's own order, by which they
+            are sorted; empty where people get their documents one by one.
+    """
+
+    tasks: list[Task]
+    lps: list[tuple[str, ...]]
+    dealt: list[list[tuple[int, int]]]
+
+    @property
+    def held(self) -> list[tuple[tuple[str, ...], int, int]]:
+        """Language pairs, documents and segments of each person, checks left out."""
+        found = []
+        for lps, row in zip(self.lps, self.dealt, strict=True):
+            own = [one for number, _ in row if (one := self.tasks[number]).kind != "check"]
+            found.append((lps, len({one.batch for one in own}), sum(len(one.items) for one in own)))
+        return found
+
+
+def share_languages(
+    loads: Mapping[str, int], asked: Sequence[Sequence[str]], raters: int
+) -> list[tuple[str, ...]]:
+    """Give a language pair to everybody who has none: first where raters lack, then where most is to do.
+
+    Args:
+        loads: language pair to its segments.
+        asked: language pairs of each person; empty for any.
+        raters: people on each segment.
 
     Raises:
-        UsageError: fewer people than each task needs.
+        UsageError: a language pair that is not judged, or one with too few people.
     """
-    if people < settings.redundancy:
-        wanted = f"a redundancy of {settings.redundancy} needs as many annotators"
-        raise UsageError(f"{wanted}, got {people}; one person never judges a task twice")
-    if settings.assignment != "static":
-        return [None] * people
-    return [person % (people // settings.redundancy) for person in range(people)]
+    people = Counter(chain.from_iterable(asked))
+    if strangers := people.keys() - loads.keys():
+        raise UsageError(
+            f"language pairs are {', '.join(loads)}; somebody has {', '.join(sorted(strangers))}"
+        )
+    shared = []
+    for own in asked:
+        chosen = tuple(dict.fromkeys(own))
+        if not chosen:
+            chosen = (max(loads, key=lambda lp: (people[lp] < raters, loads[lp] / (people[lp] + 1))),)
+            people[chosen[0]] += 1
+        shared.append(chosen)
+    for lp in loads:
+        if people[lp] < raters:
+            several = ", or give some several language pairs (NAME:en-de+he-en)" if len(loads) > 1 else ""
+            raise UsageError(
+                f"each segment needs {count(raters, 'rater')}, and {lp} has "
+                f"{count(people[lp], 'annotator')}: "
+                f"one person never judges a segment twice; add annotators{several}"
+            )
+    return shared
 
 
-def plan_tasks(tasks: Sequence[Task], settings: CampaignSettings, people: int, damage: Damage) -> list[Task]:
-    """Choose, spread and order tasks, and put controls and checks among them.
+def deal(
+    sizes: Sequence[int], people: int, settings: CampaignSettings, draw: Random, *, most: float = math.inf
+) -> list[tuple[int, ...]]:
+    """Deal documents to people of one language pair, each to as many as there are raters.
+
+    Loads differ by no more than the largest document. Without `pairs_of_people` a document goes to those who
+    have least so far. With them, people stand in a circle and take turns, the largest document first: so
+    there are as few different sets of raters as the numbers allow.
+
+    Args:
+        sizes: segments of each document, with all systems.
+        people: how many have the language pair.
+        settings: of the campaign.
+        draw: decides between people who have as much.
+        most: segments that one person may have.
+
+    Returns:
+        Who gets each document; nobody where it does not fit.
+    """
+    load = [0] * people
+    dealt: list[tuple[int, ...]] = [()] * len(sizes)
+    order, turn = list(range(len(sizes))), 0
+    if settings.pairs_of_people:
+        order.sort(key=lambda document: -sizes[document])
+    for document in order:
+        if settings.pairs_of_people:
+            chosen = [(turn + step) % people for step in range(settings.redundancy)]
+        else:
+            chosen = sorted(range(people), key=lambda one: (load[one], draw.random()))[: settings.redundancy]
+        if max(load[one] for one in chosen) + sizes[document] <= most:
+            turn += settings.redundancy
+            dealt[document] = tuple(chosen)
+            for one in chosen:
+                load[one] += sizes[document]
+    return dealt
+
+
+_Check = TypeVar("_Check")
+
+
+def due_checks(
+    share: float, segments: int, given: int, waiting: Iterable[tuple[_Check, int]]
+) -> list[_Check]:
+    """Which checks a person is due: together a share of all their segments, rounded down, and one at least.
+
+    Args:
+        share: of the checks among all segments that the person judges.
+        segments: of the person's documents so far.
+        given: segments of the checks that the person was dealt so far.
+        waiting: checks of these documents that the person was not dealt, with their segments.
+    """
+    most = max(1, math.floor(_rate(share) * segments + _TINY)) if share and segments else 0
+    due = []
+    for check, size in sorted(waiting, key=lambda one: -one[1]):  # a large one does not fit later
+        if given + size <= most:
+            given += size
+            due.append(check)
+    return due
+
+
+def place_of_check(original: int, draw: Random, *, first: bool = False) -> int:
+    """Place of a check in a person's order: some tasks after its original; before it where that is asked."""
+    return max(0, original + draw.randint(-_LATEST if first else _SOONEST, _LATEST))
+
+
+def _rate(share: float) -> float:
+    """Checks to originals, where checks are a share of both."""
+    return share / (1 - share)
+
+
+def plan_tasks(
+    tasks: Sequence[Task], settings: CampaignSettings, people: Sequence[Sequence[str]], damage: Damage
+) -> Plan:
+    """Choose, deal and order tasks, and put controls and checks among them.
 
     Args:
         tasks: of a test set, in its order.
         settings: of the campaign.
-        people: how many annotators there are.
+        people: language pairs of each annotator; empty where the plan chooses one.
         damage: makes checks.
 
-    Returns:
-        Tasks in the order of their numbers; a check's `copy_of` is a place in it.
-
     Raises:
-        UsageError: too few people, or not one document fits.
+        UsageError: too few people, an unknown language pair, or not one document fits.
     """
     draw = Random(settings.seed)
-    sizes = Counter(batches_of_people(people, settings))
-    planned: list[Task] = []
-    seen = 0
-    for lp, batches in _batches_of_lps(tasks, list(sizes)).items():
-        weights = [sizes[batch] for batch in batches]
-        ordered = _ordered([task for task in tasks if task.lp == lp], settings, draw)
-        kept = _fitting(ordered, settings, sum(weights))
-        for batch, row in zip(batches, _spread(kept, weights, settings), strict=True):
-            if settings.assignment == "static":
-                draw.shuffle(row)  # a batch is finished: systems of a document need not be together
-            given = [replace(task, batch=batch, redundancy=settings.redundancy) for task in row]
-            controls = _controls(settings.control, seen + len(row)) - _controls(settings.control, seen)
-            seen += len(row)
-            for place in [draw.choice(stretch) for stretch in _stretches(len(row), controls)]:
-                items = tuple(map(_without_marks, given[place].items))
-                given[place] = replace(given[place], kind="control", items=items)
-            planned += _with_checks(given, settings, damage, draw, len(planned))
-    return planned
-
-
-def _batches_of_lps(tasks: Iterable[Task], batches: list[int | None]) -> dict[str, list[int | None]]:
-    """Which batches are of which language pair: by the segments of each, at least one for each."""
-    load: Counter[str] = Counter()
+    segments: Counter[str] = Counter()
     for task in tasks:
-        load[task.lp] += len(task.items)
-    if len(batches) < len(load):
-        pairs = f"{len(load)} language pairs ({', '.join(load)})"
-        raise UsageError(
-            f"{pairs} need a batch each, and there {'is' if len(batches) == 1 else 'are'} {len(batches)}: "
-            "choose a language pair, or add annotators and assign in static batches"
-        )
-    total, free = sum(load.values()), iter(batches)
-    counts = {lp: max(1, math.floor(load[lp] / total * len(batches))) for lp in load}
-    while (spare := len(batches) - sum(counts.values())) != 0:
-        wanted = {lp: load[lp] / total * len(batches) - counts[lp] for lp in load}
-        if spare > 0:
-            counts[max(wanted, key=wanted.__getitem__)] += 1
-        else:
-            counts[min((lp for lp in wanted if counts[lp] > 1), key=wanted.__getitem__)] -= 1
-    return {lp: [next(free) for _ in range(counts[lp])] for lp in load}
+        segments[task.lp] += len(task.items)
+    planning = _Planning(settings, share_languages(segments, people, settings.redundancy), damage, draw)
+    for lp in segments:
+        planning.add([task for task in tasks if task.lp == lp], lp)
+    return Plan(tasks=planning.tasks, lps=planning.lps, dealt=planning.dealt)
+
+
+class _Document(NamedTuple):
+    """Tasks that are dealt together, and what may be checked of them: place among the tasks, damaged copy."""
+
+    tasks: list[Task]
+    checks: list[tuple[int, Task]]
+
+    @property
+    def size(self) -> int:
+        return sum(len(task.items) for task in self.tasks)
+
+
+class _Entry(NamedTuple):
+    """A task in a person's order."""
+
+    document: int
+    at: int  # among the document's tasks, or among its checks
+    is_check: bool = False
+
+
+class _Planning:
+    """A plan that grows by one language pair after another."""
+
+    def __init__(
+        self, settings: CampaignSettings, lps: list[tuple[str, ...]], damage: Damage, draw: Random
+    ) -> None:
+        self.tasks: list[Task] = []
+        self.lps = lps
+        self.dealt: list[list[tuple[int, int]]] = [[] for _ in lps]
+        self._settings, self._damage, self._draw = settings, damage, draw
+        self._kinds = cycle(settings.check_kinds)
+        self._seen = self._batches = 0
+
+    def add(self, tasks: Sequence[Task], lp: str) -> None:
+        """Plan a language pair."""
+        settings, draw = self._settings, self._draw
+        people = [number for number, own in enumerate(self.lps) if lp in own]
+        room = None
+        if settings.segments_each is not None:
+            room = [settings.segments_each * (1 - settings.checks) / len(self.lps[one]) for one in people]
+        kept = self._with_controls(_fitting(_ordered(tasks, settings, draw), settings, room))
+        together = [[task] for task in kept]  # what tells most by what is known is no whole document
+        if settings.assignment != "dynamic":
+            together = [*grouped((_document(task), task) for task in kept).values()]
+        documents = [_Document(own, self._checks(own)) for own in together]
+        if settings.assignment != "static":
+            self._append(documents, [True] * len(documents), {})
+            return
+        most = math.inf if room is None else min(room)
+        hands = deal([one.size for one in documents], len(people), settings, draw, most=most)
+        if not any(hands):
+            raise UsageError(_too_little(settings, len(people)))
+        rows = {
+            person: self._row(documents, [at for at, hand in enumerate(hands) if place in hand])
+            for place, person in enumerate(people)
+        }
+        self._append(documents, [bool(hand) for hand in hands], rows)
+
+    def _with_controls(self, kept: list[Task]) -> list[Task]:
+        share, until = self._settings.control, self._seen + len(kept)
+        controls = _controls(share, until) - _controls(share, self._seen)
+        self._seen = until
+        edges = [at * len(kept) // controls for at in range(controls + 1)] if controls else []
+        for low, high in pairwise(edges):  # one in each of equal parts, so that they stand all over
+            place = self._draw.randrange(low, high)
+            items = tuple(map(_without_marks, kept[place].items))
+            kept[place] = replace(kept[place], kind="control", items=items)
+        return kept
+
+    def _checks(self, tasks: Sequence[Task]) -> list[tuple[int, Task]]:
+        """Damaged copies of runs of segments: as many segments as are due of a document, and one more.
+
+        The one more is for what is due of several documents together.
+        """
+        due = _rate(self._settings.checks) * sum(len(task.items) for task in tasks)
+        left = math.floor(due + _TINY)
+        most = max(1, (left + 1) // 2)  # small enough to fit beside what one is given at least
+        more = math.ceil(due - _TINY) - left
+        starts = [(at, start) for at, one in enumerate(tasks) for start in range(0, len(one.items), most)]
+        self._draw.shuffle(starts)
+        found: list[tuple[int, Task]] = []
+        for at, start in starts:
+            if not left and not more:
+                break
+            run = tasks[at].items[start : start + min(most, left or more)]
+            copy = self._damage(replace(tasks[at], items=run), next(self._kinds), self._draw)
+            if copy is not None:
+                found.append((at, copy))
+                left, more = max(left - len(run), 0), more if left else 0
+        return found
+
+    def _row(self, documents: Sequence[_Document], own: list[int]) -> list[tuple[_Entry, int]]:
+        """A person's documents one after another, their systems in an order that is drawn, checks between."""
+        self._draw.shuffle(own)
+        row: list[tuple[_Entry, int]] = []
+        waiting: dict[_Entry, tuple[int, int]] = {}
+        segments = given = place = 0
+        for number in own:
+            document = documents[number]
+            order = [*range(len(document.tasks))]
+            self._draw.shuffle(order)
+            row += [(_Entry(number, at), place + step) for step, at in enumerate(order)]
+            for at, (original, copy) in enumerate(document.checks):
+                waiting[_Entry(number, at, is_check=True)] = len(copy.items), place + order.index(original)
+            segments, place = segments + document.size, place + len(order)
+            sizes = [(entry, size) for entry, (size, _) in waiting.items()]
+            for entry in due_checks(self._settings.checks, segments, given, sizes):
+                size, original = waiting.pop(entry)
+                given += size
+                first = self._settings.checks_first
+                row.append((entry, place_of_check(original, self._draw, first=first)))
+        return row
+
+    def _append(
+        self,
+        documents: Sequence[_Document],
+        are_dealt: Sequence[bool],
+        rows: Mapping[int, list[tuple[_Entry, int]]],
+    ) -> None:
+        """Number what is dealt now, or all where documents are dealt later."""
+        used = {entry for row in rows.values() for entry, _ in row}
+        places: dict[_Entry, int] = {}
+        for number, document in enumerate(documents):
+            if not are_dealt[number]:
+                continue
+            for at, one in enumerate(document.tasks):
+                places[_Entry(number, at)] = len(self.tasks)
+                raters = self._settings.redundancy
+                self.tasks.append(replace(one, batch=self._batches, redundancy=raters))
+            for at, (original, one) in enumerate(document.checks):
+                if not rows or _Entry(number, at, is_check=True) in used:
+                    places[_Entry(number, at, is_check=True)] = len(self.tasks)
+                    copy_of = places[_Entry(number, original)]
+                    self.tasks.append(replace(one, batch=self._batches, redundancy=0, copy_of=copy_of))
+            self._batches += 1
+        for person, row in rows.items():
+            before = max((place for _, place in self.dealt[person]), default=-1) + 1
+            self.dealt[person] += [(places[entry], before + place) for entry, place in row]
 
 
 def _ordered(tasks: Sequence[Task], settings: CampaignSettings, draw: Random) -> list[Task]:
@@ -124,11 +350,11 @@ def _document(task: Task) -> tuple[str, str]:
     return task.document, "" if task.document else task.items[0].segment
 
 
-def _fitting(tasks: list[Task], settings: CampaignSettings, people: int) -> list[Task]:
-    """The first tasks that so many people can judge, as often as each needs to be judged; checks count."""
-    if settings.segments_each is None:
+def _fitting(tasks: list[Task], settings: CampaignSettings, rooms: Sequence[float] | None) -> list[Task]:
+    """The first tasks that people with so much room can judge, as often as each needs to be judged."""
+    if rooms is None:
         return tasks
-    room = settings.segments_each * people / settings.redundancy * (1 - settings.checks)
+    room = sum(rooms) / settings.redundancy
     kept: list[Task] = []
     for group in _groups(tasks, settings):
         size = sum(len(task.items) for task in group)
@@ -136,11 +362,15 @@ def _fitting(tasks: list[Task], settings: CampaignSettings, people: int) -> list
             kept += group
             room -= size
     if not kept:
-        raise UsageError(
-            f"not one document fits into {count(settings.segments_each, 'segment')} for each of "
-            f"{count(people, 'person', 'people')}, with a redundancy of {settings.redundancy}"
-        )
+        raise UsageError(_too_little(settings, len(rooms)))
     return kept
+
+
+def _too_little(settings: CampaignSettings, people: int) -> str:
+    return (
+        f"not one document fits into {count(settings.segments_each or 0, 'segment')} for each of "
+        f"{count(people, 'person', 'people')}, with {count(settings.redundancy, 'rater')} of each segment"
+    )
 
 
 def _groups(tasks: Iterable[Task], settings: CampaignSettings) -> Iterator[list[Task]]:
@@ -148,28 +378,6 @@ def _groups(tasks: Iterable[Task], settings: CampaignSettings) -> Iterator[list[
         yield from ([task] for task in tasks)
         return
     yield from grouped((_document(task), task) for task in tasks).values()
-
-
-def _spread(tasks: Sequence[Task], weights: Sequence[int], settings: CampaignSettings) -> list[list[Task]]:
-    """Give each task to a batch: evenly by document or system first, then by segments, then by the other.
-
-    `weights` are the people of each batch: who shares a batch gets more of it done.
-    """
-    people = np.array(weights, dtype=float)
-    load = np.zeros(len(weights))
-    by_document: dict[object, np.ndarray[Any, np.dtype[np.int16]]] = {}
-    by_systems: dict[object, np.ndarray[Any, np.dtype[np.int16]]] = {}
-    rows: list[list[Task]] = [[] for _ in weights]
-    for task in tasks:
-        document = by_document.setdefault(_document(task), np.zeros(len(weights), dtype=np.int16))
-        systems = by_systems.setdefault(task.systems, np.zeros(len(weights), dtype=np.int16))
-        first, last = (document, systems) if settings.balance == "documents" else (systems, document)
-        chosen = int(np.lexsort((last, load / people, first / people))[0])
-        rows[chosen].append(task)
-        document[chosen] += 1
-        systems[chosen] += 1
-        load[chosen] += len(task.items)
-    return rows
 
 
 def _controls(share: float, tasks: int) -> int:
@@ -180,53 +388,6 @@ def _controls(share: float, tasks: int) -> int:
 def _without_marks(item: Item) -> Item:
     bare: list[Shown] = [{**shown, "given": None, "withheld": shown["given"]} for shown in item.translations]
     return replace(item, translations=tuple(bare))
-
-
-def _stretches(length: int, count: int) -> list[range]:
-    """Equal parts of a row, so that what is drawn from each stands all over it."""
-    edges = [place * length // count for place in range(count + 1)] if count else []
-    return [range(low, high) for low, high in pairwise(edges) if low < high]
-
-
-class _Placed(NamedTuple):
-    at: float
-    task: Task
-    original: int  # place in the row
-    is_copy: bool
-
-
-def _with_checks(
-    row: list[Task], settings: CampaignSettings, damage: Damage, draw: Random, offset: int
-) -> list[Task]:
-    """Put damaged copies behind their originals, or before them where a check may come before.
-
-    There are so many that their share of all is as wanted; each stands between two tasks.
-    """
-    placed = [_Placed(float(place), task, place, is_copy=False) for place, task in enumerate(row)]
-    wanted = round(settings.checks / (1 - settings.checks) * len(row)) or bool(settings.checks)
-    kinds = cycle(settings.check_kinds)
-    for stretch in _stretches(len(row), wanted):
-        if found := _first_check(row, stretch, next(kinds), damage, draw):
-            place, copy = found
-            at = min(place + draw.uniform(_SOONEST, _LATEST), len(row) - draw.uniform(0.1, 0.9))
-            if settings.checks_first:
-                at = draw.uniform(place - _LATEST, at)
-            placed.append(_Placed(at, copy, place, is_copy=True))
-    placed.sort(key=lambda entry: entry.at)
-    final = {entry.original: at for at, entry in enumerate(placed, start=offset) if not entry.is_copy}
-    return [
-        replace(entry.task, copy_of=final[entry.original]) if entry.is_copy else entry.task
-        for entry in placed
-    ]
-
-
-def _first_check(
-    row: list[Task], stretch: range, kind: CheckKind, damage: Damage, draw: Random
-) -> tuple[int, Task] | None:
-    for place in draw.sample(stretch, len(stretch)):
-        if (copy := damage(row[place], kind, draw)) is not None:
-            return place, copy
-    return None
 
 
 _Key = tuple[str, str, str]

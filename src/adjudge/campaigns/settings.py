@@ -127,7 +127,7 @@ Balance = Literal["documents", "systems"]
 many tasks of each system, of as many documents as there are tasks.
 """
 AssignmentKind = Literal["static", "pool", "dynamic"]
-"""A batch for each person; whatever is next; what tells most by what is known so far."""
+"""All documents dealt beforehand; one document after another; what tells most by what is known so far."""
 DynamicBy = Literal["ties", "disagreement", "information"]
 CheckKind = Literal["damaged", "missing", "score"]
 """Some words replaced by others; some words left out; a whole translation of another text."""
@@ -153,12 +153,24 @@ class CampaignSettings:
         str, Option(help="SHA-256 of the test set, so that an export knows what was judged.", kind=None)
     ] = ""
     lps: Annotated[tuple[str, ...], Option(help="Language pairs, in order.", kind=None)] = ()
-    redundancy: Annotated[int, Ge(1), Option(help="How many people judge each task.")] = 1
+    redundancy: Annotated[
+        int,
+        Ge(1),
+        Option(
+            help="People on each segment, the same on all its systems.", name="raters", alias="redundancy"
+        ),
+    ] = 1
+    pairs_of_people: Annotated[bool, Option(help="The same people together on many documents (static).")] = (
+        False
+    )
     segments_each: Annotated[
         int | None, Ge(1), Option(help="The most segments that one person is asked to judge.")
     ] = None
     checks: Annotated[
-        float, Ge(0), Le(0.5), Option(help="Share of attention checks; 0.12 in the ESA paper.")
+        float,
+        Ge(0),
+        Le(0.5),
+        Option(help="Share of each person's segments that are attention checks; 0.12 in the ESA paper."),
     ] = 0.0
     check_kinds: Annotated[
         tuple[CheckKind, ...],
@@ -167,11 +179,11 @@ class CampaignSettings:
         Option(help="Of damaged, missing, score; commas between.", kind=str),
     ] = ("damaged",)
     is_loud: Annotated[bool, Option(help="Tell people at once of a check they missed.", name="loud")] = False
-    checks_first: Annotated[bool, Option(help="A check may come before its original (static batches).")] = (
-        False
-    )
+    checks_first: Annotated[bool, Option(help="A check may come before its original (static).")] = False
     balance: Annotated[Balance, Option(help="What is spread evenly where not all fits.")] = "documents"
-    assignment: Annotated[AssignmentKind, Option(help="A batch each, whatever is next, or below.")] = "static"
+    assignment: Annotated[
+        AssignmentKind, Option(help="All dealt beforehand, document by document, or below.")
+    ] = "static"
     dynamic_by: Annotated[DynamicBy, Option(help="What a dynamic assignment looks at.")] = "ties"
     control: Annotated[
         float, Ge(0), Le(1), Option(help="Share of tasks that are shown without the marks made beforehand.")
@@ -197,7 +209,13 @@ class CampaignSettings:
     def __post_init__(self) -> None:
         protocol = find_campaign_protocol(self.protocol)
         if self.checks_first and self.assignment != "static":
-            raise UsageError(f"checks_first: only static batches have an order, not {self.assignment}")
+            raise UsageError(
+                f"checks_first: only what is dealt beforehand has an order, not {self.assignment}"
+            )
+        if self.pairs_of_people and self.assignment != "static":
+            raise UsageError(
+                f"pairs_of_people: only what is dealt beforehand has them, not {self.assignment}"
+            )
         if self.control and not protocol.is_given_spans:
             raise UsageError(f"control: protocol {self.protocol} marks nothing beforehand; esa-ai does")
         if self.half_steps and self.protocol != "sqm":

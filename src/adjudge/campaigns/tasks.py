@@ -232,9 +232,9 @@ class Task:
         document: id.
         systems: in the order of each item's translations.
         items: the segments in their order.
-        batch: of a static assignment.
+        batch: number of its document: tasks of one are dealt together.
         copy_of: place in the list of tasks of what a check was made of.
-        redundancy: how many people it needs; 0 for everybody, as a tutorial.
+        redundancy: how many people it needs; 0 for everybody, as a tutorial, or for whom a check is dealt to.
         priority: higher first.
     """
 
@@ -386,7 +386,7 @@ def insert_copy(  # noqa: PLR0913 (a task has so many columns)
     kind: Kind,
     redundancy: int,
     copy_of: int | None,
-) -> None:
+) -> int:
     """Append a task with some of another one's items.
 
     Args:
@@ -397,6 +397,9 @@ def insert_copy(  # noqa: PLR0913 (a task has so many columns)
         kind: why it is shown.
         redundancy: how many people it needs.
         copy_of: task whose people may not have it; None where they may.
+
+    Returns:
+        Its id.
     """
     highest = select(func.max(task.c.number)).where(task.c.campaign_id == campaign.id)
     first = connection.execute(select(task).where(task.c.id == number)).one()
@@ -417,3 +420,4 @@ def insert_copy(  # noqa: PLR0913 (a task has so many columns)
     connection.execute(
         insert(item), [{"task_id": created, "place": at, **one} for at, one in enumerate(items)]
     )
+    return int(created)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections import defaultdict
@@ -22,6 +23,7 @@ from adjudge.cli.options import (
     print_note,
     print_text,
 )
+from adjudge.core.language import canonical_lp
 from adjudge.core.verb import Option, settings
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
@@ -76,7 +78,13 @@ def campaign_new_command(
     test_set: TestSetArgument = None,
     *,
     annotators: Annotated[
-        str, typer.Option("--annotators", "-n", help="How many people, or their names with commas between.")
+        str,
+        typer.Option(
+            "--annotators",
+            "-n",
+            help="How many people, or their names, commas between; a name may have language pairs: "
+            "anna:en-de+he-en.",
+        ),
     ] = "1",
     settings: CampaignSettings,
     extra: ExtraSettings,
@@ -126,13 +134,24 @@ def _refuse_idle(settings: CampaignSettings) -> None:
             raise UsageError(f"{names[0]} does nothing without {needed}")
 
 
-def _people(text: str) -> int | Sequence[str]:
+def _people(text: str) -> int | dict[str, Sequence[str]]:
+    """How many, or names with the language pairs of each; another colon is part of a name."""
     if text.isdecimal():
         return int(text)
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
+    people: dict[str, Sequence[str]] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, lps = part.rpartition(":")
+        own = [lp.strip() for lp in lps.split("+")] if name and _LPS.fullmatch(lps) else []
+        name = name.strip() if own else part
+        if name in people:
+            raise UsageError(f"there is somebody called {name!r} already; names are unique")
+        people[name] = [canonical_lp(lp) for lp in own]
+    if not people:
         raise UsageError("--annotators takes a number, or names with commas between")
-    return names
+    return people
+
+
+_LPS: Final = re.compile(r"\s*[A-Za-z]{2,}[\w-]*-\w+\s*(\+\s*[A-Za-z]{2,}[\w-]*-\w+\s*)*")
 
 
 def _read_given(path: Path, lp: str | None) -> Sequence[Record]:
@@ -161,11 +180,13 @@ def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
     work = found.items * seconds
     each = duration(work / people)
     by = "the one person" if people == 1 else f"{settings.redundancy} of {people} people"
+    if settings.checks and settings.assignment != "static":
+        rest.append(f"{settings.checks:.0%} checks as documents are dealt")
     lines = [
         f"Campaign {campaign.name}: {campaign.protocol.title}, {', '.join(settings.lps)}",
         f"  tasks    {count(sum(kinds.values()), 'document')}"
         + (f", of them {', '.join(rest)}" if rest else ""),
-        f"  to do    {count(found.items, 'segment')}, each task by {by}",
+        f"  to do    {count(found.items, 'segment')}, each by {by}",
         f"  time     about {duration(work)} of work, {each} each, at {seconds} s a segment",
         f"Next: adjudge campaign serve {campaign.folder}",
         "",
@@ -199,7 +220,10 @@ def campaign_import_command(
         typer.Option(metavar="PATH", help="All that is to be judged, where FILE has what was judged alone."),
     ] = None,
     redundancy: Annotated[
-        int | None, typer.Option(min=1, help="People a task; else as many as one already has.")
+        int | None,
+        typer.Option(
+            "--raters", "--redundancy", min=1, help="People on each segment; else as many as one has."
+        ),
     ] = None,
     lp: LpOption = None,
 ) -> None:

@@ -407,7 +407,7 @@ _SHOWN: Final[Mapping[str, str]] = {
         "baseline candidate systems gold metric margin alpha domain-margin lp max-failed junit summary format"
     ),
     "campaign new": (
-        "protocol annotators redundancy checks tutorial guidelines lp systems limit source "
+        "protocol annotators raters checks tutorial guidelines lp systems limit source "
         "translation database seed"
     ),
     "curate filter": f"{_MODEL} top share format",

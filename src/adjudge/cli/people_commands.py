@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
-from annotated_types import Ge
+from pydantic import BeforeValidator
 
 from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result, print_tables
-from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, settings
+from adjudge.core.language import canonical_lp
+from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, settings, split_names
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 from adjudge.reports.tables import Table, TableFormat, duration
@@ -353,9 +354,11 @@ class PeopleSettings:
     role: Annotated[
         Literal["annotator", "adjudicator", "organiser"], Option(help="Role of who is added.")
     ] = "annotator"
-    batch: Annotated[
-        int | None, Ge(0), Option(help="Static batch of who is added, shared with who has it.")
-    ] = None
+    languages: Annotated[
+        tuple[str, ...],
+        BeforeValidator(split_names),
+        Option(help="Language pairs of who is added, commas between; else one of them is chosen.", kind=str),
+    ] = ()
     new_link: Annotated[
         Sequence[str], Option(help="Replace somebody's link; repeat.", metavar="PERSON", repeats=True)
     ] = ()
@@ -379,7 +382,8 @@ def campaign_people_command(
     A new link is printed once and kept nowhere: whoever has it is that person.
     """
     from adjudge.campaigns.campaign import open_campaign
-    from adjudge.campaigns.people import people, revoke, set_password
+    from adjudge.campaigns.dashboard import find_progress
+    from adjudge.campaigns.people import revoke, set_password
     from adjudge.reports.words import in_words
 
     with open_campaign(name) as campaign:
@@ -391,7 +395,7 @@ def campaign_people_command(
             number = _find(campaign, changes.password).id
             chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
             set_password(campaign, number, chosen, now, actor=_ACTOR)
-        found = people(campaign)
+        found = find_progress(campaign, now).people
     paths = {link.name: link.path for link in links}
     print_result(form, _table(campaign.name, found, paths), _data(campaign.name, found, paths))
     if links:
@@ -406,7 +410,14 @@ def _links(campaign: Campaign, changes: PeopleSettings, now: float) -> list[Link
 
     links: list[Link] = []
     if changes.add:
-        links += add_people(campaign, changes.add, changes.role, now, actor=_ACTOR, batch=changes.batch)
+        links += add_people(
+            campaign,
+            changes.add,
+            changes.role,
+            now,
+            actor=_ACTOR,
+            lps=[canonical_lp(lp) for lp in changes.languages],
+        )
     return links + [
         new_link(campaign, _find(campaign, one).id, now, actor=_ACTOR) for one in changes.new_link
     ]
@@ -423,27 +434,38 @@ def _find(campaign: Campaign, name: str) -> Person:
     return found
 
 
-def _table(name: str, people: tuple[Person, ...], links: dict[str, str]) -> Table:
+def _table(name: str, people: tuple[PersonProgress, ...], links: dict[str, str]) -> Table:
     return Table(
         title=f"People of {name}",
-        columns=("person", "role", ">batch", "state", "link"),
-        rows=[
-            [p.name, p.role, "" if p.batch is None else str(p.batch), _state(p), links.get(p.name, "")]
-            for p in people
-        ],
+        columns=("person", "role", *_HOLDS, "state", "link"),
+        rows=[[p.name, p.role, *_holds(p), _state(p), links.get(p.name, "")] for p in people],
     )
 
 
-def _state(person: Person) -> str:
-    return "active" if person.revoked_at is None else "revoked"
+_HOLDS: Final = ("languages", ">documents", ">segments", ">left")
 
 
-def _data(name: str, people: tuple[Person, ...], links: dict[str, str]) -> dict[str, object]:
+def _holds(person: PersonProgress) -> list[str]:
+    """What a person has: documents with all their systems, their segments, and what is left of all work."""
+    left = "" if person.left is None else f"{person.left:,}"
+    return [" ".join(person.lps), *(f"{n:,}" if n else "" for n in (person.documents, person.held)), left]
+
+
+def _state(person: PersonProgress) -> str:
+    return "revoked" if person.is_revoked else "active"
+
+
+def _data(name: str, people: tuple[PersonProgress, ...], links: dict[str, str]) -> dict[str, object]:
     found = [
-        {"person": p.name, "role": p.role, "batch": p.batch, "state": _state(p), "link": links.get(p.name)}
+        {"person": p.name, "role": p.role, **_held(p), "state": _state(p), "link": links.get(p.name)}
         for p in people
     ]
     return {"campaign": name, "people": found}
+
+
+def _held(person: PersonProgress) -> dict[str, Any]:
+    held = {"documents": person.documents, "segments": person.held, "segments_left": person.left}
+    return {"languages": list(person.lps), **held}
 
 
 def campaign_serve_command(
@@ -542,7 +564,16 @@ def campaign_status_command(
 def _status_table(name: str, found: Progress) -> Table:
     return Table(
         title=f"{name}: {found.items_done:,} of {found.items:,} segments",
-        columns=("person", ">tasks", ">segments", ">left", ">hours", ">s a segment", ">checks", "last seen"),
+        columns=(
+            "person",
+            *_HOLDS,
+            ">tasks done",
+            ">segments done",
+            ">hours",
+            ">s a segment",
+            ">checks",
+            "last seen",
+        ),
         rows=[_row(person) for person in found.people if person.role != "organiser"],
         notes=_notes(found),
     )
@@ -553,9 +584,9 @@ def _row(person: PersonProgress) -> list[str]:
     checks = "" if interval is None else f"{person.passed}/{person.checks}"
     return [
         person.name + (" (revoked)" if person.is_revoked else ""),
+        *_holds(person),
         f"{person.tasks:,}",
         f"{person.items:,}",
-        "" if person.left is None else f"{person.left:,}",
         f"{person.active / 3600:.1f}",
         "" if person.seconds_each is None else f"{person.seconds_each:.0f}",
         checks if interval is None else f"{checks} [{interval.low:.0%}, {interval.high:.0%}]",
@@ -611,10 +642,9 @@ def _person(person: PersonProgress) -> dict[str, Any]:
         "person": person.name,
         "role": person.role,
         "revoked": person.is_revoked,
-        "batch": person.batch,
+        **_held(person),
         "tasks_done": person.tasks,
         "segments_done": person.items,
-        "segments_left": person.left,
         "active_seconds": person.active,
         "idle_seconds": person.idle,
         "seconds_each": person.seconds_each,

@@ -273,11 +273,11 @@ ORGANISER_ROUTER: Final = APIRouter(
 
 
 class NewPerson(Body):
-    """Somebody who is to take part."""
+    """Somebody who is to take part; without language pairs an annotator gets one."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     role: Role = "annotator"
-    batch: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+    lps: Annotated[list[Annotated[str, Field(max_length=80)]], Field(max_length=100, default_factory=list)]
 
 
 class WayIn(BaseModel):
@@ -323,7 +323,7 @@ def dashboard_numbers(served: ServedHere, _: Organiser) -> JSONResponse:
 def add_person(body: NewPerson, served: ServedHere, organiser: Organiser) -> WayIn:
     """Add a person, and make their link."""
     (link,) = add_people(
-        served.campaign, [body.name], body.role, served.clock(), actor=organiser.name, batch=body.batch
+        served.campaign, [body.name], body.role, served.clock(), actor=organiser.name, lps=body.lps
     )
     return _way_in(served, link)
 

@@ -267,7 +267,8 @@ def dashboard_page(served: ServedHere, _: Organiser) -> Response:
 @PAGE_ROUTER.get("/dashboard/people")
 def people_page(served: ServedHere, _: Organiser) -> Response:
     """Who annotates, and how."""
-    return render("dashboard-people.html", {"campaign": served.campaign.name, "roles": ROLES})
+    lps = served.campaign.settings.lps
+    return render("dashboard-people.html", {"campaign": served.campaign.name, "roles": ROLES, "lps": lps})
 
 
 @PAGE_ROUTER.get("/dashboard/analysis")

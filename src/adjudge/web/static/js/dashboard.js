@@ -176,6 +176,9 @@ function showAgreement(agreement) {
 function showPeople(people) {
   fill("people", people.filter((one) => one.role !== "organiser").map((one) => make("tr", {},
     make("th", { scope: "row" }, make("bdi", {}, one.name), ...(one.is_revoked ? [" ", make("span", { class: "badge" }, "shut out")] : [])),
+    cell(one.lps.join(" ")),
+    cell(one.documents ? whole(one.documents) : "–", true),
+    cell(one.held ? whole(one.held) : "–", true),
     cell(whole(one.items), true),
     cell(one.left === null ? "–" : whole(one.left), true),
     cell(one.checks ? `${one.passed} of ${one.checks} (${ends(one.interval?.map((/** @type {number} */ end) => 100 * end), 0)} %)` : "–", true),
@@ -262,7 +265,8 @@ place("copy")?.addEventListener("click", () => copy(find(document, "#link"), fin
 place("add")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const field = find(document, "#name", HTMLInputElement);
-  await wayIn("/api/people", { name: field.value, role: find(document, "#role", HTMLSelectElement).value });
+  const [role, lp] = ["#role", "#lp"].map((id) => find(document, id, HTMLSelectElement).value);
+  await wayIn("/api/people", { name: field.value, role, lps: lp ? [lp] : [] });
   field.value = "";
 });
 place("release")?.addEventListener("submit", async (event) => {
