@@ -230,6 +230,10 @@ def test_a_misspelt_judge_of_another_package_is_told_the_nearest(capsys: pytest.
             "    compare = annotate\n    @cached_property\n",
             "it has compare and annotate",
         ),
+        ("[system, texts]", "[Message('user', (3,))]", "a Message has a tuple of texts and Quoted, got (3,)"),
+        ("[system, texts]", "[Message('user', 'Hi')]", "a Message has a tuple of texts and Quoted, got 'Hi'"),
+        ("Calls(1, 1, 1)", "Calls(3, 2, 1)", "must be Calls(least, typical, most)"),
+        ("Calls(1, 1, 1)", "Calls(1, 1, 'x')", "TypeError: '<=' not supported"),
         ("async def annotate(", "async def judge(", "it has none of them"),
         ("frozen=True, kw_only=True", "kw_only=True", "must not change: write @dataclass(frozen=True"),
         (
@@ -237,6 +241,7 @@ def test_a_misspelt_judge_of_another_package_is_told_the_nearest(capsys: pytest.
             SETTING + "w = 0.5",
             "w = 0.5 has no type; a setting is w: TYPE = 0.5",
         ),
+        ("prompts: Path | None = None", SETTING + "w: 'Nothing' = 3", "NameError: name 'Nothing' is not"),
         ("prompts: Path | None = None", SETTING + "w: float = 'x'", "setting w is <class 'float'>, and its"),
         ("prompts: Path | None = None", SETTING + "w: int | None = 1.5", "setting w is int | None, and its"),
         ("prompts: Path | None = None", SETTING + "limit: int = 3", "cannot have a setting 'limit': --limit"),

@@ -160,8 +160,8 @@ def load_judge(
 
 def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
     """Make a judge of another package, and refuse what is none."""
-    _check_class(name, make)
     try:
+        _check_class(name, make)
         judge = cast(Judge, make(**values))
         _check_judge(name, make, judge)
         _ = judge.prompts_digest
@@ -194,12 +194,16 @@ def _check_class(name: str, make: type[Any]) -> None:
             raise UsageError(f"judge {name!r}: setting {field} is {wanted}, and its default {default!r:.40}")
 
 
-def _check_judge(name: str, make: type[Any], judge: Judge) -> None:
+def _check_judge(name: str, make: type[Any], judge: Any) -> None:  # noqa: ANN401 (it may say anything)
+    """Refuse a judge that does not say what every judge says of itself."""
     if missing := [each for each in _SAID if not hasattr(make, each) and not hasattr(judge, each)]:
         raise UsageError(f"judge {name!r} must say its {', '.join(missing)}; docs/write-a-judge.md has all")
     if judge.name != name:
         raise UsageError(f"judge {name!r} calls itself {judge.name!r}; its entry point needs that name too")
-    if not isinstance(judge.calls, Calls):
+    if (
+        not isinstance(judge.calls, Calls)
+        or not 0 <= judge.calls.min <= judge.calls.typical <= judge.calls.max
+    ):
         raise UsageError(f"the calls of judge {name!r} must be Calls(least, typical, most): {judge.calls!r}")
     find_protocol(judge.protocol)
     if judge.weights is not None:

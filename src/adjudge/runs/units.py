@@ -681,11 +681,15 @@ def calls_of(judge: Judge, subject: Subject) -> Calls:
     if not (is_source_judge(judge) or is_criteria_judge(judge)):
         return judge.calls
     try:
-        return Calls(*judge.calls_for(subject))
+        least, typical, most = judge.calls_for(subject)
+        is_sound = 0 <= least <= typical <= most
     except Exception as error:
         if not code_of(judge) or isinstance(error, AdjudgeError):
             raise
         raise UsageError(f"judge {judge.name!r}: calls_for ended with {blamed(error)}") from error
+    if not is_sound:
+        raise UsageError(f"judge {judge.name!r}: calls_for must give Calls(least, typical, most)")
+    return Calls(least, typical, most)
 
 
 async def judge_subject(
