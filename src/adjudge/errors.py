@@ -24,6 +24,7 @@ FailedWarning             a run from Python ended with more failures than `max_f
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
@@ -59,6 +60,7 @@ __all__ = [
     "UnfinishedError",
     "UniformFailureError",
     "UsageError",
+    "blamed",
     "exit_code_of",
     "warn",
 ]
@@ -147,6 +149,7 @@ class FailedWarning(UserWarning):
     """A run from Python ended with a larger share of failures than `max_failed`; its records are kept."""
 
 
+_NOT_THEIRS: Final = {"adjudge", *sys.stdlib_module_names}
 _BETWEEN: Final = frozenset({"adjudge", "asyncio", "contextlib", "functools"})
 
 
@@ -156,6 +159,17 @@ def warn(message: str, kind: type[Warning] = DataWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, kind, level)
+
+
+def blamed(error: BaseException) -> str:
+    """An exception in the code of another package, and the last line of that code that led to it."""
+    theirs = [
+        (name, f"{frame.f_code.co_filename} line {line}")
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if (name := str(frame.f_globals.get("__name__")).partition(".")[0]) not in _NOT_THEIRS
+    ]
+    places = [f" ({place})" for name, place in theirs if name == theirs[0][0]]  # not what that code imports
+    return f"{type(error).__name__}: {error}{places[-1] if places else ''}"
 
 
 class ModelError(AdjudgeError):

@@ -15,16 +15,18 @@ pair (derive from `PairSettings`), `annotate_all` for all translations of a sour
   go on.
 - **Reading**: a reader gets a `Reply` and returns a value, or raises `AnswerError(reason, detail)`. All that
   is read goes through one `Reading`: `answer` for the fields of the JSON object, then `integer`, `number`,
-  `label`, `truth`, `words` or `items` for each of them, and `settle` at the end for the flags. Three kinds of
+  `label`, `truth`, `words` or `items` for each of them, and `settle` at the end for the flags. A reader that
+  takes an answer and does not settle it stops the run, for words beside the answer would pass. Three kinds of
   answer are ready: `ErrorList` (errors with places), `RatingScale` (a number from 0 to 100) and
   `read_compared` (a verdict on a pair). Each of them takes a `Reply` or its text.
 - **Pairs**: a `Comparison` asks which of two translations is better by a `Criterion`, in both orders;
   `preference_by` makes the record, `synthesise` one verdict of several.
 - **Samples**: `--samples` and `--temperature` work with every judge. One that draws samples of its own takes
   `readable` (the samples that could be read, if they are more than half), `vote` and `middle`.
-- **Records**: `annotation_of` and `preference_of` fill in what was judged and by whom. A judge computes no
-  score of its errors: its `weights` do. What was asked for and not obtained is an `AnswerError`, which the
-  run keeps as a `Failure`; a judge never puts a number in its place.
+- **Records**: `annotation_of` and `preference_of` fill in what was judged and by whom. A record of anything
+  but what the judge was asked about stops the run. A judge computes no score of its errors: its `weights` do.
+  What was asked for and not obtained is an `AnswerError`, which the run keeps as a `Failure`; a judge never
+  puts a number in its place.
 - **Tests**: a `Script` is an `ask` with replies of your own.
 
 Names that are not in `__all__` may change without notice.

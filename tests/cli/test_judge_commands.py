@@ -599,7 +599,10 @@ def test_a_judge_that_wants_what_no_rule_gives_shows_what_it_asks(capsys: pytest
     assert call("show", "theirs", "--lp", "en-de") == 0
     said = capsys.readouterr().out
     assert "In which mood is it? Each text" in said
-    assert "[not used] missing: this judge's role is not known to builtin/rules: theirs wants 'mood'" in said
+    assert (
+        "[not used] missing: a kind of answer (`wants`) that builtin/rules do not know: theirs wants 'mood'"
+        in said
+    )
 
 
 def test_a_file_that_no_package_has_is_named(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,9 @@
 """The package that `adjudge new-judge` writes: its own test passes, and every command takes its judge."""
 
+import importlib
 import json
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,8 +15,13 @@ import adjudge
 from adjudge import examples
 from adjudge.cli.judge_commands import _names
 from adjudge.judges._prompts import _packaged
+from adjudge.llm.embedded_rules import ROLES
+from adjudge.runs.units import code_of, load_annotator
 from tests.cli.calling import call
 
+IMPORTS = "from dataclasses import replace\nfrom adjudge.kit import ErrorSpan\n"
+RECORD = ("return annotation_of(self, subject, rating=rating, flags=flags)",)
+SETTING = "prompts: Path | None = None\n    "
 TEST_SET = examples.path("test_set.jsonl")
 
 
@@ -145,6 +153,104 @@ def test_a_misspelt_judge_of_another_package_is_told_the_nearest(capsys: pytest.
             "the reader of mood-meter, stage rating, ended with",
         ),
         (
+            "return rating, reading.settle(is_clean=rating == HIGH)",
+            "return rating, ()",
+            "the reader of mood-meter, stage rating, did not call Reading.settle()",
+        ),
+        (*RECORD, "return replace(RECORD, system='Else')", "gave a record with systems ('Else',), wanted ('"),
+        (*RECORD, "return replace(RECORD, segment='99')", "gave a record with segment '99', wanted '"),
+        (*RECORD, "return replace(RECORD, annotator='me')", "with annotator 'me', wanted 'mood-meter'"),
+        (*RECORD, "return replace(RECORD, protocol='esa')", "with protocol 'esa', wanted 'da-sqm'"),
+        (
+            *RECORD,
+            "return replace(RECORD, rating=rating * 2 + 200)",
+            "annotate ended with DataError: a rating",
+        ),
+        (
+            *RECORD,
+            "return replace(RECORD, rating='good')",
+            "annotate ended with DataError: a rating of da-sqm",
+        ),
+        (
+            *RECORD,
+            "return replace(RECORD, rating=float('nan'))",
+            "annotate ended with DataError: a rating of",
+        ),
+        (
+            *RECORD,
+            "return replace(RECORD, rating=None)",
+            "annotate ended with DataError: protocol da-sqm needs",
+        ),
+        (
+            *RECORD,
+            "return replace(RECORD, protocol='mqm')",
+            "ended with DataError: protocol mqm has no rating",
+        ),
+        (*RECORD, "return replace(RECORD, flags='odd')", "gave flags 'odd'"),
+        (
+            *RECORD,
+            "return replace(RECORD, spans=(ErrorSpan(severity='minor', start=3, end=9999),))",
+            "annotate gave an error from 3 to 9999 of a translation of ",
+        ),
+        (
+            *RECORD,
+            "return replace(RECORD, spans=(ErrorSpan(severity='grave', start=3, end=4),))",
+            "annotate ended with DataError: severity must be one of",
+        ),
+        (*RECORD, "return 1 / 0", "annotate ended with ZeroDivisionError: division by zero (MODULE line "),
+        ("flags=flags)", "flags='odd')", "flags are several words"),
+        (
+            "(await ask([system, texts], about=about, read=read, schema=SCHEMA)).value",
+            "ask([system, texts], about=about, read=read, schema=SCHEMA).value",
+            "annotate ended with AttributeError: 'coroutine' object has no attribute 'value' (MODULE line ",
+        ),
+        (
+            "(await ask([system, texts], about=about, read=read, schema=SCHEMA)).value",
+            "await ask([system, texts], about=about, read=read, schema=SCHEMA)",
+            "annotate ended with TypeError: cannot unpack non-iterable Answer object (MODULE line ",
+        ),
+        (
+            "ask([system, texts], ",
+            "ask(['text'], ",
+            "annotate ended with TypeError: a question is a list of Message, got 'text' (MODULE line ",
+        ),
+        (
+            "async def annotate(self, subject",
+            "async def annotate(self, other, subject",
+            "ended with TypeError: ",
+        ),
+        (
+            "return rating, reading.settle(",
+            "return reading.settle(",
+            "annotate ended with ValueError: not enough values to unpack",
+        ),
+        ("def _files(", "def _pages(", "MoodMeterJudge has no _files: "),
+        (
+            "    @cached_property\n",
+            "    compare = annotate\n    @cached_property\n",
+            "it has compare and annotate",
+        ),
+        ("[system, texts]", "[Message('user', (3,))]", "a Message has a tuple of texts and Quoted, got (3,)"),
+        ("[system, texts]", "[Message('user', 'Hi')]", "a Message has a tuple of texts and Quoted, got 'Hi'"),
+        ("Calls(1, 1, 1)", "Calls(3, 2, 1)", "must be Calls(least, typical, most)"),
+        ("Calls(1, 1, 1)", "Calls(1, 1, 'x')", "TypeError: '<=' not supported"),
+        ("async def annotate(", "async def judge(", "it has none of them"),
+        ("frozen=True, kw_only=True", "kw_only=True", "must not change: write @dataclass(frozen=True"),
+        (
+            "prompts: Path | None = None",
+            SETTING + "w = 0.5",
+            "w = 0.5 has no type; a setting is w: TYPE = 0.5",
+        ),
+        ("prompts: Path | None = None", SETTING + "w: 'Nothing' = 3", "NameError: name 'Nothing' is not"),
+        ("prompts: Path | None = None", SETTING + "w: float = 'x'", "setting w is <class 'float'>, and its"),
+        ("prompts: Path | None = None", SETTING + "w: int | None = 1.5", "setting w is int | None, and its"),
+        ("prompts: Path | None = None", SETTING + "limit: int = 3", "cannot have a setting 'limit': --limit"),
+        (
+            "prompts: Path | None = None",
+            SETTING + "max_tokens: int = 3",
+            "a setting 'max_tokens': --max-tokens",
+        ),
+        (
             "return annotation_of(self, subject, rating=rating, flags=flags)",
             "return rating",
             "must give records",
@@ -165,15 +271,153 @@ def test_a_mistake_in_the_package_is_said_in_one_line(
     module = mood / "mood_meter" / "__init__.py"
     text = module.read_text()
     assert old in text
-    module.write_text("import json\n" + text.replace(old, new))
+    new = new.replace("RECORD", "annotation_of(self, subject, rating=rating, flags=flags)")
+    module.write_text("import json\n" + IMPORTS + text.replace(old, new))
     options = [] if verb == "show" else [str(TEST_SET), "--out", "run", "--model", "builtin/rules"]
     assert call(verb, "mood-meter", *options, "--lp", "en-de") == 2
     *_, line = capsys.readouterr().err.splitlines()
-    assert said in line
+    assert said.replace("MODULE", str(module)) in line
+    assert "running event loop" not in line
+
+
+def change(mood: Path, old: str, new: str) -> None:
+    """Edit the module, as a new process would find it."""
+    module = mood / "mood_meter" / "__init__.py"
+    text = module.read_text()
+    assert old in text
+    module.write_text(IMPORTS + text.replace(old, new))
+    sys.modules.pop("mood_meter", None)
+    importlib.invalidate_caches()
+    shutil.rmtree(module.parent / "__pycache__", ignore_errors=True)
+
+
+def run_mood(*more: str, out: str = "run") -> int:
+    return call("run", "mood-meter", str(TEST_SET), "--lp", "en-de", "--out", out, *more)
+
+
+def test_other_code_is_another_run_and_answers_are_kept(
+    mood: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_mood() == 0
+    signature = capsys.readouterr().err.splitlines()[-1]
+    (code,) = re.findall(r"\|code:(1\+[0-9a-f]{6})\|", signature)
+    records = Path("run/records.jsonl").read_bytes()
+    assert run_mood() == 0
+    change(mood, "rating=rating, flags", "rating=rating // 2, flags")
+    capsys.readouterr()
+    assert run_mood() == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert f"run holds another run: code was {code}, now 1+" in said
+    assert "the judge's package was changed, and --store run/calls.sqlite keeps its answers" in said
+    assert Path("run/records.jsonl").read_bytes() == records
+    assert run_mood("--store", "run/calls.sqlite", out="other") == 0
+    assert "0 questions asked" in capsys.readouterr().err
+
+
+def test_a_module_beside_the_judge_is_its_code_too(mood: Path) -> None:
+    codes = []
+    for words in ("HALF = 2", "HALF = 3"):
+        (mood / "mood_meter" / "numbers_of_mine.py").write_text(words)
+        change(mood, "LOW, HIGH", "LOW, HIGH")
+        codes.append(code_of(load_annotator("mood-meter")))
+    assert len({*codes}) == 2
+    assert code_of(load_annotator("gemba-mqm")) == ""
+
+
+def test_a_run_that_judged_nothing_takes_other_settings(
+    mood: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(mood, "return annotation_of(", "1 / 0\n        return annotation_of(")
+    assert run_mood() == 2
+    change(mood, "        1 / 0\n", "")
+    assert run_mood("--concurrency", "3", "--seed", "4") == 0
+    assert "63 judged" in capsys.readouterr().err
+    assert json.loads(Path("run/run.json").read_text())["settings"]["seed"] == 4
+    change(mood, "rating=rating, flags", "rating=rating // 2, flags")
+    assert run_mood() == 2
+
+
+def test_more_questions_than_calls_are_said(mood: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(
+        mood,
+        "        rating, flags = (",
+        "        await ask([system], about=about, read=read)\n        rating, flags = (",
+    )
+    assert run_mood() == 0
+    said = "asked 2 questions for a unit of work, more than the 1 of its `calls`: forecasts are too low"
+    assert capsys.readouterr().err.count(f"mood-meter {said}") == 1
+
+
+def test_a_question_without_the_translation_is_said_once(
+    mood: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(mood, "render_texts(self._files, subject)", "('The translation is good.',)")
+    assert run_mood() == 0
+    assert capsys.readouterr().err.count("the question does not depend on the translation") == 1
+
+
+def test_a_translation_in_plain_words_is_said_once(mood: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(mood, "render_texts(self._files, subject)", "(f'Translation: {subject.translation}',)")
+    assert run_mood() == 0
+    assert capsys.readouterr().err.count("use render_texts: a text in plain words can give orders") == 1
+    change(mood, "(f'Translation: {subject.translation}',)", "render_texts(self._files, subject)")
+    assert run_mood(out="other") == 0
+    assert "render_texts" not in capsys.readouterr().err
+
+
+def test_a_judge_that_is_not_asynchronous_is_told(mood: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(mood, "async def annotate(", "def annotate(")
+    text = (mood / "mood_meter" / "__init__.py").read_text()
+    (mood / "mood_meter" / "__init__.py").write_text(
+        re.sub(r"rating, flags = \(await ask.*", "rating, flags = 50, ()", text)
+    )
+    assert call("show", "mood-meter", "--lp", "en-de") == 2
+    assert "object Annotation can't be used in 'await' expression" in capsys.readouterr().err
+
+
+def test_prompts_of_a_package_that_are_no_utf8_are_named(
+    mood: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (mood / "mood_meter" / "prompts" / "mood_meter" / "system.md").write_bytes(b"\xff\xfe rate")
+    assert call("show", "mood-meter", "--lp", "en-de") == 2
+    assert "prompts of package 'mood_meter' in " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999"])
+def test_a_number_that_is_none_is_refused(
+    mood: Path, number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(mood, "prompts: Path | None = None", SETTING + "w: float = 0.5")
+    assert call("show", "mood-meter", f"--w={number}", "--lp", "en-de") == 2
+    assert f"setting 'w' of judge 'mood-meter' must be a number, got '{number}'" in capsys.readouterr().err
+    assert call("show", "mood-meter", "--w=1.5", "--lp", "en-de") == 0
+
+
+ALL = """
+    def calls_for(self, subject):
+        return Calls(1, 1, 1)
+
+    async def annotate_all(self, subject: Subject, ask: Ask) -> list[Annotation]:
+        return [annotation_of(self, subject, rating=3) for system in subject.systems]
+
+    @cached_property
+"""
+
+
+def test_a_record_of_one_in_a_judge_of_all_names_the_line(
+    mood: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(mood, "async def annotate(", "async def _one(")
+    change(mood, "    @cached_property\n", ALL)
+    assert call("show", "mood-meter", "--lp", "en-de") == 2
+    assert "annotate_all ended with ValueError: too many values to unpack" in capsys.readouterr().err
+    change(mood, "(self, subject, rating=3)", "(self, subject.of(system), rating=3)")
+    assert call("show", "mood-meter", "--lp", "en-de", "--system", "Alder") == 0
+    assert "all translations of a source together, so that all systems are" in capsys.readouterr().err
 
 
 def test_a_kind_of_answer_that_the_rules_do_not_know_is_shown_and_forecast(
-    mood: Path, capsys: pytest.CaptureFixture[str]
+    mood: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = mood / "mood_meter" / "__init__.py"
     module.write_text(module.read_text().replace('wants="rating"', 'wants="mood"'))
@@ -184,6 +428,8 @@ def test_a_kind_of_answer_that_the_rules_do_not_know_is_shown_and_forecast(
     assert call("forecast", "mood-meter", TEST_SET, "--lp", "en-de") == 0
     assert call("run", "mood-meter", TEST_SET, "--lp", "en-de", "--out", "run") == 1
     assert "mood-meter wants 'mood'" in capsys.readouterr().err
+    monkeypatch.setitem(ROLES, "mood", ROLES["rating"])
+    assert run_mood("--seed", "2") == 0
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ async def test_every_sample_is_the_same_question_drawn_at_random() -> None:
     ("settings", "message"),
     [
         ({"temperature": "0"}, "need a temperature above 0"),
-        ({"temperature": "nan"}, "need a temperature above 0"),
+        ({"temperature": "nan"}, "must be a number, got 'nan'"),
         ({"temperature": "-1"}, "need a temperature above 0"),
         ({"samples": "0"}, "samples must be 1 or more"),
     ],

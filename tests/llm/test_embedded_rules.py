@@ -195,7 +195,7 @@ async def test_every_error_is_a_token_of_its_own() -> None:
 
 
 async def test_an_unknown_role_says_what_to_do() -> None:
-    expected = "role is not known to builtin/rules: test wants 'poem', it can give errors, rating"
+    expected = "that builtin/rules do not know: test wants 'poem', it can give errors, rating"
     with pytest.raises(ModelError, match=expected):
         await ask("poem")
 

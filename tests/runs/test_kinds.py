@@ -11,7 +11,7 @@ from adjudge.core.ask import About, Ask, Message, Quoted
 from adjudge.core.judge import Calls, Profile, annotation_of, preference_of
 from adjudge.core.record import Annotation, Failure, Preference, Verdict
 from adjudge.core.segment import Subject, TestSet
-from adjudge.errors import AnswerError, DataError, UsageError
+from adjudge.errors import AnswerError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.forecast import forecast
@@ -70,8 +70,8 @@ class Reader:
 
     profile: Profile = "recommended"
 
-    def calls_for(self, systems: int) -> Calls:
-        return Calls(*(count * systems for count in self.calls))
+    def calls_for(self, subject: Subject) -> Calls:
+        return Calls(*(count * len(subject.systems) for count in self.calls))
 
     async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
         return [await self.read(subject.of(system), ask) for system in subject.systems]
@@ -188,14 +188,14 @@ def test_a_judge_that_owes_a_judgement_is_told_so(tmp_path: Path, model: Scripte
         async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
             return (await super().annotate_all(subject, ask))[:1]
 
-    with pytest.raises(DataError, match=r"reader owes 3 judgements of en-de/[01]/A/B/CC, gave 1"):
+    with pytest.raises(UsageError, match=r"reader owes 3 judgements of en-de/[01]/A/B/CC, gave 1"):
         run(Short(), THREE, out=tmp_path / "run")
 
 
-def test_a_value_that_no_record_accepts_fails_the_whole_unit(tmp_path: Path, model: Scripted) -> None:
+def test_a_value_that_no_record_accepts_stops_the_run(tmp_path: Path, model: Scripted) -> None:
     model.texts["Satz 0 von B in en-de"] = "101"
-    done = run(Reader(), THREE, out=tmp_path / "run")
-    assert [getattr(r, "reason", "") for r in done.records] == ["schema"] * 3 + [""] * 3
+    with pytest.raises(UsageError, match="judge 'reader': annotate_all ended with DataError"):
+        run(Reader(), THREE, out=tmp_path / "run")
 
 
 def test_a_trace_shows_what_was_said_of_one_system_among_others(tmp_path: Path, model: Scripted) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import json
 import math
+import re
 import signal
 import sqlite3
 import sys
@@ -30,6 +31,7 @@ from adjudge.runs.job import Job, prepare
 from adjudge.runs.resume import RunDirectory
 from adjudge.runs.run import arun, execute, run
 from adjudge.runs.session import Outcome
+from adjudge.runs.units import code_of
 from adjudge.store.calls import CallReader
 from adjudge.store.run_directory import read_run, read_run_info
 from tests.open_files import files_open_in
@@ -175,11 +177,13 @@ def test_a_run_is_printed_without_its_records_and_its_secret(tmp_path: Path, mod
     assert done.info.secret not in repr(done) + repr(done.info)
 
 
-def test_a_value_that_no_record_accepts_is_a_failure(tmp_path: Path, model: Scripted) -> None:
-    model.texts["Satz 0 von A in en-de"] = "101"
-    done = run(Rater(), small_set(1), out=tmp_path / "run")
-    assert isinstance(done.records[0], Failure)
-    assert done.records[0].reason == "schema"
+def test_a_value_that_no_record_accepts_stops_the_run_and_what_was_judged_stays(
+    tmp_path: Path, model: Scripted
+) -> None:
+    model.texts["Satz 1 von A in en-de"] = "101"
+    with pytest.raises(UsageError, match=r"judge 'rater': annotate ended with DataError: .*conftest.py line"):
+        run(Rater(), small_set(2), out=tmp_path / "run", concurrency=1)
+    assert len((tmp_path / "run" / ".records.part").read_bytes().splitlines()) == 2
 
 
 def test_every_question_is_put_with_the_seed_of_the_run(tmp_path: Path, model: Scripted) -> None:
@@ -204,7 +208,9 @@ def test_an_error_of_a_judge_itself_is_no_failure_but_an_error(tmp_path: Path, m
         async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
             raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(
+        UsageError, match=r"judge 'broken': annotate ended with ZeroDivisionError: .*test_run\.py line \d"
+    ):
         run(Broken(), small_set(), out=tmp_path / "run")
 
 
@@ -230,15 +236,17 @@ def signature(out: Path, judge: Any = Rater(), **options: Any) -> str:  # noqa: 
 
 
 def test_a_signature_says_what_makes_the_number_repeatable(tmp_path: Path, model: Scripted) -> None:
-    version = adjudge.__version__
+    version, code = adjudge.__version__, code_of(Rater())
+    assert re.fullmatch("[0-9a-f]{6}", code)
     assert signature(tmp_path / "a") == (
-        f"rater|model:builtin/rules|prompts:abc123|profile:recommended|ref:src|failed:0/2|seed:0|version:{version}"
+        f"rater|model:builtin/rules|prompts:abc123|profile:recommended|ref:src|code:{code}|failed:0/2|seed:0"
+        f"|version:{version}"
     )
     (tmp_path / "terms.tsv").write_text("bank\tUfer\n")
     options = {"context": 2, "terms": tmp_path / "terms.tsv", "seed": 7, "json_schema": "off"}
     assert signature(tmp_path / "b", Rater(questions=2, with_reference=True), **options) == (
         "rater|model:builtin/rules|prompts:abc123|profile:recommended|ref:refA|with_reference:yes|questions:2"
-        f"|context:2|terms:e85e32|schema:off|failed:0/2|seed:7|version:{version}"
+        f"|code:{code}|context:2|terms:e85e32|schema:off|failed:0/2|seed:7|version:{version}"
     )
 
 

@@ -180,6 +180,8 @@ def print_summary(job: Job, outcome: Outcome) -> None:
         parts.append(count(tally.asked, "question") + " asked")
         if tally.from_store:
             parts.append(count(tally.from_store, "answer") + " taken from the store")
+        if tally.shared:
+            parts.append(f"{count(tally.shared, 'question')} shared with the same one of another unit")
         parts.append(f"{tokens} tokens")
     if job.prices:
         price = render_price(info.price, info.currency)
@@ -354,7 +356,8 @@ def show_command(
     from adjudge.llm.model_choice import EMBEDDED, open_model
     from adjudge.llm.providers import Connection
     from adjudge.runs.conversation import exchange_to_json, rehearse, render_exchange
-    from adjudge.runs.units import adapter_of, is_judge, load_annotator, options_of
+    from adjudge.runs.job import refuse_options
+    from adjudge.runs.units import adapter_of, code_of, is_judge, kind_of, load_annotator, options_of
 
     with naming_the_nearest(ctx):
         shown = load_annotator(
@@ -363,6 +366,8 @@ def show_command(
             prompts=settings.prompts,
             settings=read_settings(ctx.args),
         )
+    if code_of(shown):
+        refuse_options(shown)
     if not is_judge(shown):
         raise UsageError(f"{judge} is a metric: it has no messages")
     test_set = load(settings.segment or examples.path("test_set.jsonl"), lp=settings.lp)
@@ -382,6 +387,8 @@ def show_command(
     print_note(f"prompts: {shown.prompts_digest}")
     if (adapter := adapter_of(shown)) is not None and adapter.is_verbatim:
         print_note(VERBATIM)
+    if settings.system is not None and kind_of(shown) == "source":
+        print_note(f"{judge} judges all translations of a source together, so that all systems are shown")
     for note in shown.lacking(first.lps) if isinstance(shown, Lacking) else ():
         print_note(note)
     print_note(f"nothing was sent; the replies are those of {EMBEDDED}, fixed rules")

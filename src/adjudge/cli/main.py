@@ -154,6 +154,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
+            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
             # Where in the code a warning arose is of no use to a person.
             warnings.showwarning = lambda message, *_, **__: _say(message)
             with ended_from_outside():

@@ -8,15 +8,17 @@ reply read by the function that the judge gave with its question.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, UsageError
+from adjudge.errors import AdjudgeError, AnswerError, UsageError, blamed
 
 __all__ = [
     "CLEAN",
     "NO_ENGINE",
+    "UNSETTLED",
     "About",
     "Answer",
     "Ask",
@@ -295,6 +297,10 @@ class Ask(Protocol):
         """
 
 
+UNSETTLED: Final[ContextVar[list[object] | None]] = ContextVar("unsettled", default=None)
+"""What a reader has read an answer with and not settled yet (`Reading.settle`), while `value_of` calls it."""
+
+
 def value_of(read: Callable[[Reply], T], reply: Reply, about: About) -> T:
     """What a judge's reader makes of a reply.
 
@@ -305,16 +311,29 @@ def value_of(read: Callable[[Reply], T], reply: Reply, about: About) -> T:
 
     Raises:
         AnswerError: the reader refuses the reply.
-        UsageError: the reader itself is wrong: it fails in another way than by an `AnswerError`.
+        UsageError: the reader itself is wrong: it fails in another way than by an `AnswerError`, or takes an
+            answer with a `Reading` and never settles it, so that words beside the answer would pass.
     """
+    unsettled: list[object] = []
+    token = UNSETTLED.set(unsettled)
     try:
-        return read(reply)
-    except (TypeError, AttributeError, ValueError, LookupError) as error:
+        value = read(reply)
+    except AdjudgeError:
+        raise
+    except Exception as error:  # whatever a judge of another package does
         raise UsageError(
-            f"the reader of {about.judge}, stage {about.stage}, ended with {type(error).__name__}: {error}. "
+            f"the reader of {about.judge}, stage {about.stage}, ended with {blamed(error)}. "
             "A reader is given a Reply, whose words are reply.text, and refuses what it cannot read by "
             "raising AnswerError(reason, detail)"
         ) from error
+    finally:
+        UNSETTLED.reset(token)
+    if unsettled:
+        raise UsageError(
+            f"the reader of {about.judge}, stage {about.stage}, did not call Reading.settle(): it refuses "
+            "words beside the answer, and gives the flags of the record"
+        )
+    return value
 
 
 class Asked(NamedTuple):

@@ -7,6 +7,7 @@ name, with settings that came as text.
 from __future__ import annotations
 
 import importlib
+import math
 import types
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -30,7 +31,7 @@ from adjudge.core.ask import Ask, SearchEngine
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, Verdict
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, FailureReason, SettingError, UsageError
+from adjudge.errors import AnswerError, FailureReason, SettingError, UsageError, blamed
 
 __all__ = [
     "PROFILES",
@@ -49,6 +50,7 @@ __all__ = [
     "failure_of",
     "find_attribute",
     "find_class",
+    "fits",
     "is_criteria_judge",
     "is_pair_judge",
     "is_searching_judge",
@@ -292,6 +294,7 @@ def annotation_of(  # noqa: PLR0913 (what an annotation has)
 
     Raises:
         DataError: as `Annotation`.
+        UsageError: flags that are one text.
     """
     return Annotation(
         lp=subject.lp,
@@ -303,7 +306,7 @@ def annotation_of(  # noqa: PLR0913 (what an annotation has)
         rating=rating,
         spans=spans,
         counts=counts or {},
-        flags=tuple(dict.fromkeys(flags)),
+        flags=_each_once(flags),
         rationale=rationale,
         samples=samples,
         steps=steps,
@@ -322,7 +325,12 @@ def preference_of(  # noqa: PLR0913 (what a preference has)
     rationale: str | None = None,
     strength: float | None = None,
 ) -> Preference:
-    """Which of a pair is better, with the names of what was compared and by whom; each flag once."""
+    """Which of a pair is better, with the names of what was compared and by whom; each flag once.
+
+    Raises:
+        DataError: as `Preference`.
+        UsageError: flags that are one text.
+    """
     first, second = subject.systems
     return Preference(
         lp=subject.lp,
@@ -333,10 +341,16 @@ def preference_of(  # noqa: PLR0913 (what a preference has)
         criterion=criterion,
         verdict=verdict,
         orders=orders,
-        flags=tuple(dict.fromkeys(flags)),
+        flags=_each_once(flags),
         rationale=rationale,
         strength=strength,
     )
+
+
+def _each_once(flags: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(flags, str):
+        raise UsageError(f"flags are several words, such as ({flags!r},); got {flags!r}")
+    return tuple(dict.fromkeys(flags))
 
 
 def failure_of(
@@ -384,7 +398,7 @@ def find_class(kind: str, name: str, ours: Mapping[str, str]) -> type[Any]:
     try:
         found: object = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever the module of another package does
-        why = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
+        why = str(error) if isinstance(error, ImportError | AttributeError) else blamed(error)
         raise UsageError(f"{kind} {name!r} cannot be loaded from {places[name]!r}: {why}") from error
     if not is_dataclass(found):
         raise UsageError(f"{kind} {name!r} must be a dataclass, whose fields are its settings; got {found!r}")
@@ -445,6 +459,19 @@ def _choices(wanted: Any) -> tuple[str, ...]:  # noqa: ANN401 (any type of a fie
     return tuple(choice for kind in kinds for choice in _choices(kind))
 
 
+def fits(value: object, wanted: Any) -> bool:  # noqa: ANN401 (any type of a field)
+    """Whether a value is of the type of a field; of a type with parameters, only whether the rest is."""
+    origin = get_origin(wanted)
+    if origin is Literal:
+        return value in get_args(wanted)
+    if origin in {Union, types.UnionType}:
+        return any(fits(value, kind) for kind in get_args(wanted))
+    kind = origin or wanted
+    if kind in _NUMBERS and isinstance(value, bool):
+        return False
+    return not isinstance(kind, type) or isinstance(value, (int, float) if kind is float else kind)
+
+
 def _convert(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (any type of a field)
     if get_origin(wanted) is Literal:
         choices = {str(choice): choice for choice in get_args(wanted)}
@@ -468,8 +495,11 @@ def _construct(text: str, wanted: Any, what: str) -> object:  # noqa: ANN401 (an
     if isinstance(kind, type) and issubclass(kind, Collection) and kind is not str:
         raise UsageError(f"{what} is a {kind.__name__}, which a text cannot give; it must be a single value")
     try:
-        return wanted(text)
+        value = wanted(text)
     except (TypeError, ValueError) as error:
         if wanted in _NUMBERS:
             raise UsageError(f"{what} must be {_NUMBERS[wanted]}, got {text!r}") from None
         raise UsageError(f"{what} must be of type {wanted.__name__}: {error}") from None
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{what} must be a number, got {text!r}")
+    return cast(object, value)

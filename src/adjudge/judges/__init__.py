@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, get_origin, get_type_hints
 
 from adjudge.core.judge import (
     PROFILES,
@@ -18,6 +18,7 @@ from adjudge.core.judge import (
     Profile,
     find_attribute,
     find_class,
+    fits,
     is_criteria_judge,
     is_pair_judge,
     is_searching_judge,
@@ -27,7 +28,7 @@ from adjudge.core.judge import (
 )
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
-from adjudge.errors import UsageError
+from adjudge.errors import AdjudgeError, UsageError, blamed
 from adjudge.judges._samples import (
     Repeated,
     Sampled,
@@ -94,6 +95,8 @@ JUDGES: Final[Mapping[str, str]] = {
 
 _SAID: Final = ("name", "protocol", "weights", "profile", "with_reference", "prompts_digest", "calls")
 """What every judge says of itself; see `core.judge.Judge`."""
+_MORE: Final = ("criteria", "said", "search", "needs_logprobs")
+"""What some judges say of themselves besides."""
 _OPTIONS: Final = frozenset({"profile", "prompts"})
 _SAMPLING: Final = frozenset({"samples", "temperature", "tie_threshold"})
 
@@ -158,21 +161,53 @@ def load_judge(
 def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
     """Make a judge of another package, and refuse what is none."""
     try:
+        _check_class(name, make)
         judge = cast(Judge, make(**values))
-    except TypeError as error:
+        _check_judge(name, make, judge)
+        _ = judge.prompts_digest
+    except AdjudgeError:
+        raise
+    except Exception as error:  # whatever a judge of another package does
         raise UsageError(
-            f"judge {name!r} cannot be made of its settings, which all need a default: {error}"
+            f"judge {name!r} cannot be made of its settings, which all need a default: {blamed(error)}"
         ) from error
+    return judge
+
+
+def _check_class(name: str, make: type[Any]) -> None:
+    """Refuse a class whose settings are not what they look like."""
+    if not make.__dataclass_params__.frozen:
+        raise UsageError(f"judge {name!r} must not change: write @dataclass(frozen=True, kw_only=True)")
+    for kind in make.__mro__:
+        if kind.__module__.startswith("adjudge."):
+            continue
+        for each, value in vars(kind).items():
+            is_said = each.startswith("_") or each in {*_SAID, *_MORE, *vars(kind).get("__annotations__", {})}
+            if not is_said and isinstance(value, bool | int | float | str | tuple | list | dict | None):
+                raise UsageError(
+                    f"judge {name!r}: {each} = {value!r:.40} has no type; a setting is "
+                    f"{each}: TYPE = {value!r:.40}, and what is no setting a ClassVar"
+                )
+    for field, wanted in get_type_hints(make).items():
+        default = make.__dataclass_fields__[field].default if field in make.__dataclass_fields__ else MISSING
+        if get_origin(wanted) is not ClassVar and default is not MISSING and not fits(default, wanted):
+            raise UsageError(f"judge {name!r}: setting {field} is {wanted}, and its default {default!r:.40}")
+
+
+def _check_judge(name: str, make: type[Any], judge: Any) -> None:  # noqa: ANN401 (it may say anything)
+    """Refuse a judge that does not say what every judge says of itself."""
     if missing := [each for each in _SAID if not hasattr(make, each) and not hasattr(judge, each)]:
         raise UsageError(f"judge {name!r} must say its {', '.join(missing)}; docs/write-a-judge.md has all")
     if judge.name != name:
         raise UsageError(f"judge {name!r} calls itself {judge.name!r}; its entry point needs that name too")
-    if not isinstance(judge.calls, Calls):
+    if (
+        not isinstance(judge.calls, Calls)
+        or not 0 <= judge.calls.min <= judge.calls.typical <= judge.calls.max
+    ):
         raise UsageError(f"the calls of judge {name!r} must be Calls(least, typical, most): {judge.calls!r}")
     find_protocol(judge.protocol)
     if judge.weights is not None:
         find_weights(judge.weights)
-    return judge
 
 
 def has_setting(name: str, setting: str) -> bool:

@@ -227,7 +227,9 @@ class Prompted:
 
     @cached_property
     def _files(self) -> Prompts:
-        raise NotImplementedError
+        raise UsageError(
+            f"{type(self).__name__} has no _files: a cached property with what load_prompts gives"
+        )
 
     @property
     def prompts_digest(self) -> str:
@@ -410,7 +412,10 @@ def paragraphs(pieces: Iterable[Parts]) -> Parts:
 def _packaged(folder: str, package: str = __package__) -> Mapping[str, str]:
     found = files(package).joinpath("prompts", folder)
     there = found.iterdir() if found.is_dir() else ()
-    return {file.name: file.read_text(encoding="utf-8") for file in there if file.is_file()}
+    try:
+        return {file.name: file.read_text(encoding="utf-8") for file in there if file.is_file()}
+    except UnicodeDecodeError as error:
+        raise UsageError(f"prompts of package {package!r} in {found} must be UTF-8 files: {error}") from None
 
 
 def _folder(folder: Path) -> dict[str, str]:

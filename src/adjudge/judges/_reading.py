@@ -21,7 +21,7 @@ from collections.abc import Awaitable, Collection, Hashable, Iterable, Mapping, 
 from contextlib import suppress
 from typing import Final, TypeVar
 
-from adjudge.core.ask import CLEAN, Reply, WordsBesideError
+from adjudge.core.ask import CLEAN, UNSETTLED, Reply, WordsBesideError
 from adjudge.core.protocol import is_number
 from adjudge.errors import AnswerError, FailureReason
 
@@ -460,7 +460,7 @@ class Reading:
             self._flags[name] = None
 
     def settle(self, *, is_clean: bool = False) -> tuple[str, ...]:
-        """The flags of an answer that was read to its end.
+        """The flags of an answer that was read to its end. Every reader that takes an answer calls it.
 
         Args:
             is_clean: whether the answer says that all is well: no errors, the best rating, equally good. It
@@ -471,6 +471,8 @@ class Reading:
                 meaning.
             AnswerError: a clean answer that had to be mended.
         """
+        if self in (unsettled := UNSETTLED.get() or []):
+            unsettled.remove(self)
         if is_clean and self._is_mended:
             raise AnswerError(
                 "parse", f"{CLEAN} that is no JSON as it stands, and is never mended: {shown(self.whole)}"
@@ -481,6 +483,11 @@ class Reading:
             raise WordsBesideError(words and shown(words), leaves=tuple(self._leaves), is_clean=is_clean)
         self.flag("confirmed", self._words)
         return tuple(self._flags)
+
+    def _open(self) -> None:
+        """Remember that an answer was taken, which `settle` must end."""
+        if (unsettled := UNSETTLED.get()) is not None and self not in unsettled:
+            unsettled.append(self)
 
     def introduced(self, before: str) -> None:
         """Take what stands before the answer for a lead-in, or for words beside the answer."""
@@ -496,6 +503,7 @@ class Reading:
         self.flag("extracted", inner != self.text)
         self._flag_copied(inner)
         self._is_plain = True
+        self._open()
         return inner
 
     def value(self) -> object:
@@ -527,6 +535,7 @@ class Reading:
         self.flag("extracted", raw != self.text)
         self.flag("normalised", parser.is_respelled)
         self.flag("repaired", parser.is_mended)
+        self._open()
         return value
 
     def _flag_copied(self, raw: str) -> None:

@@ -29,7 +29,7 @@ from adjudge.core.mqm import find_weights, mqm_score
 from adjudge.core.protocol import SEVERITIES
 from adjudge.core.record import UNDECIDED, Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.segment import Subject, read_criteria
-from adjudge.errors import AnswerError, DataError, UsageError
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._pairs import (
     IDENTICAL,
     INCONSISTENT,
@@ -261,8 +261,6 @@ async def taken(judging: Awaitable[T]) -> T | AnswerError:
         return await judging
     except AnswerError as error:
         return error
-    except DataError as error:  # a value of the model's that no record accepts
-        return AnswerError("schema", str(error))
 
 
 async def taken_of_each(

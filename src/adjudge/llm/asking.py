@@ -37,7 +37,7 @@ from adjudge.core.ask import (
     value_of,
 )
 from adjudge.core.segment import Subject
-from adjudge.errors import AnswerError, FailureReason, ModelError, NoToolsError, UsageError
+from adjudge.errors import AnswerError, FailureReason, ModelError, NoToolsError, UsageError, warn
 from adjudge.llm.credentials import KEY_MARK
 from adjudge.llm.model import (
     Identity,
@@ -71,6 +71,7 @@ FINAL: Final[frozenset[FailureReason]] = frozenset({"logprob", "model_mismatch",
 """Asking again would not help, or would ask until the answer pleases."""
 
 _SHOWN: Final = 120
+_SOME_LENGTH: Final = 12  # characters of a judged text that no prompt has by chance
 _HINT: Final = "--max-tokens gives it more, and a lower --effort leaves more of them for the answer"
 _THOUGHT: Final = re.compile(r"\s*[<◁\[](?:\w+:)?(think|thought|reason|reflect|analysis)", re.IGNORECASE)
 _VERSION: Final = re.compile(
@@ -260,6 +261,7 @@ class Tally:
         first_unfound: the detail of the first of them.
         unread: replies that could not be read, or not at once, by the rule that they broke.
         masked: stored answers with a mark in place of a key that their question does not have.
+        shared: questions that were answered by the same question of another unit, then under way.
         with_alternatives: models whose log-probabilities came with alternatives, at least once.
         without_alternatives: models of which some came without.
     """
@@ -274,6 +276,7 @@ class Tally:
     first_unfound: str = ""
     unread: Counter[str] = field(default_factory=Counter)
     masked: int = 0
+    shared: int = 0
     with_alternatives: set[str] = field(default_factory=set)
     without_alternatives: set[str] = field(default_factory=set)
 
@@ -419,6 +422,8 @@ class Asker:
         self.secret = secret
         self.seed = seed
         self.explains = explains
+        self.seeks_plain = False
+        """Whether a judged text in words of the judge's own is still looked for; see `UnitAsk`."""
         self.adapter: Adapting | None = None
         """Reads replies to somebody else's wording; None where the judge's own is asked."""
         self._offline = offline
@@ -469,6 +474,7 @@ class Asker:
             StoreError: the reply could not be kept.
         """
         task = self._in_flight.get(request.key)
+        self.tally.shared += task is not None and not is_search(model.name)
         if task is None:
             if self._offline:
                 kind = NoToolsError if request.tools else AnswerError
@@ -581,8 +587,13 @@ class UnitAsk:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
-        """Ask; see `core.ask.Ask`."""
+        """Ask; see `core.ask.Ask`.
+
+        Warns:
+            DataWarning: a judged text stands in words of the judge's own, once for all units.
+        """
         model = self._asker.models.for_role(about.role)
+        own = messages
         if (adapter := self._asker.adapter_of(about)) is not None:
             (messages, sampling), schema = adapter.put(about, messages, sampling), None
             attempts = 1 if adapter.is_verbatim else attempts
@@ -600,6 +611,9 @@ class UnitAsk:
             tools=tuple(tools),
             seed=self._asker.seed,
         )
+        if self._asker.seeks_plain and self._is_plain(own):
+            self._asker.seeks_plain = False
+            warn(f"{about.judge}: use render_texts: a text in plain words can give orders ({about.stage})")
         digest = question_digest(model.identity, request)
         # How often this unit asked just this before: ten samples are ten calls, two agents share one.
         same = (digest, about.stage, about.role)
@@ -616,6 +630,14 @@ class UnitAsk:
                 raise
             except NotYetError:
                 await self._quiet.park()
+
+    def _is_plain(self, messages: Sequence[Message]) -> bool:
+        """Whether a source, translation or reference of some length stands in a message as words."""
+        segment = self._subject.segment
+        judged = (self._subject.source, *segment.translations.values(), *segment.references.values())
+        texts = [text for text in judged if len(text.strip()) >= _SOME_LENGTH]
+        words = [p for m in messages if m.role in {"system", "user"} for p in m.parts if isinstance(p, str)]
+        return any(text.strip() in part for part in words for text in texts)
 
     async def as_far_as_possible(self, judging: Coroutine[Any, Any, T]) -> T:
         """Judge, or find that some answers come later.
@@ -634,6 +656,14 @@ class UnitAsk:
                 raise
             self._asker.tally.from_store -= self._log.answered
             raise NotYetError from None
+
+    @property
+    def questions(self) -> Mapping[bytes, int]:
+        """How often it put each question, by its digest; what was asked again or confirmed is not counted."""
+        found = Counter[bytes]()
+        for (digest, *_), times in self._samples.items():
+            found[digest] += times
+        return found
 
     @property
     def trail(self) -> Trail:

@@ -476,7 +476,7 @@ class RulesModel:
         if answer is None:
             wanted, judge = request.about.wants, request.about.judge
             raise ModelError(
-                f"this judge's role is not known to {_NAME}: {judge} wants {wanted!r}, it can give "
+                f"a kind of answer (`wants`) that {_NAME} do not know: {judge} wants {wanted!r}, it can give "
                 f"{', '.join(ROLES)}; choose a language model with --model"
             )
         tokens = answer(request.about)

@@ -74,6 +74,15 @@ class Request:
     tools: tuple[Tool, ...] = ()
     alternatives: int = 20
 
+    def __post_init__(self) -> None:
+        """Refuse what a judge of another package may give in the place of messages."""
+        for message in self.messages:
+            if not isinstance(message, Message):
+                raise TypeError(f"a question is a list of Message, got {message!r:.80}")
+            parts: object = message.parts
+            if not isinstance(parts, tuple) or not all(isinstance(part, str | Quoted) for part in parts):
+                raise TypeError(f"a Message has a tuple of texts and Quoted, got {parts!r:.80}")
+
     def but(self, **changes: object) -> Request:
         """The same request with some fields changed; `dataclasses.replace` takes four times as long."""
         changed = object.__new__(Request)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol, Self, runtime_checkable
 
@@ -43,6 +44,7 @@ from adjudge.runs.units import (
     Shard,
     UnitKind,
     adapter_of,
+    code_of,
     criteria_of,
     is_metric,
     kind_of,
@@ -67,6 +69,7 @@ __all__ = [
     "job_of",
     "open_again",
     "prepare",
+    "refuse_options",
     "refuse_to_split",
     "remedy_for",
     "roles_of",
@@ -518,10 +521,30 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
     for name in sorted(common):
         if name in own or name.replace("_", "-") in own:
             raise UsageError(f"{name} is given twice, by itself and in settings")
-    return (
-        load_annotator(judge, profile=options.profile, prompts=options.prompts_folder, settings=common | own),
-        options,
+    found = load_annotator(
+        judge, profile=options.profile, prompts=options.prompts_folder, settings=common | own
     )
+    if code_of(found):
+        refuse_options(found)
+    return found, options
+
+
+_OTHERS: Final = frozenset({"debug", "format", "help", "judge", "segment", "set", "system", "test_set"})
+"""Options of `adjudge run` and `adjudge show` that are no settings of a run."""
+
+
+def refuse_options(annotator: Annotator) -> None:
+    """Refuse a judge or a metric of another package with a setting that no command line can give it.
+
+    Raises:
+        UsageError: an option of `adjudge run` or `adjudge show` has the name of the setting.
+    """
+    taken = (_OTHERS | RunSettings.__dataclass_fields__.keys()) - {*_OF_NAMED, "anchors"} | {"settings"}
+    if found := sorted(settings_of(annotator).keys() & taken):
+        raise UsageError(
+            f"{annotator.name} cannot have a setting {found[0]!r}: --{found[0].replace('_', '-')} is an "
+            "option of `adjudge run` or `adjudge show`; give its field another name"
+        )
 
 
 def open_again(job: Job) -> Models | None:
@@ -671,6 +694,7 @@ def _settings(
     settings: dict[str, object] = {"judge" if models else "metric": settings_of(annotator)}
     if models is not None:
         settings |= {
+            **({"code": code} if (code := code_of(annotator)) else {}),
             "model": models.name,
             "json_schema": options.json_schema,
             "json_schema_used": models.schemas,
@@ -707,6 +731,7 @@ def _digest(plan: Plan) -> str:
 def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings) -> Signature:
     names = dict.fromkeys(plan.references.values())
     extra = {
+        "code": code_of(annotator) if models is not None else "",
         "pairs": "" if plan.schedule.kind == "all" else str(plan.schedule),
         "context": str(plan.context or ""),
         "terms": _digest(plan) if plan.terms else "",
@@ -722,7 +747,7 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
         model="" if models is None else models.name,
         reference=",".join(names) or "src",
         lps=plan.test_set.lps,
-        extra={name: value for name, value in extra.items() if value},
+        extra=dict(filter(itemgetter(1), extra.items())),
         seed=None if models is None else options.seed,
     )
 

@@ -34,7 +34,7 @@ from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.judges._samples import Repeated
 from adjudge.llm.asking import Trail
 from adjudge.runs.units import Annotator, settings_of
-from adjudge.store.call_file import run_name
+from adjudge.store.call_file import STORE, run_name
 from adjudge.store.calls import count_answers, lacking, read_uses
 from adjudge.store.json_lines import read_test_set, record_to_line, write_test_set
 from adjudge.store.run_directory import (
@@ -427,7 +427,7 @@ _FREE: Final = frozenset(
     }
 )
 """Settings that no record depends on: they may differ when a run is resumed."""
-_OWN: Final = ("judge ", "metric ")  # begins the name of an annotator's own setting
+_OWN: Final = ("judge ", "metric ", "code")  # begins what is the annotator's own
 
 
 class RunDirectory:
@@ -461,14 +461,22 @@ class RunDirectory:
             write_run_info(self.path, info)
             return info
         self.before = before = read_run_info(self.path)
-        if found := differences(before, info):
-            what = "; ".join([*found, *_changed_texts(self.path / TEST_SET, info, before, test_set)])
-            choice = "Choose another --out, or the same settings"
-            if any(one.startswith("judge prompts ") for one in found):
-                version_then = before.signature.fields.get("version")
-                choice += f"; prompts may change with the version, and adjudge {version_then} began this run"
-            raise UsageError(f"{self.path} holds another run: {what}. {choice}")
-        return replace(info, secret=before.secret, times={"started": before.times.get("started", now())})
+        info = replace(info, secret=before.secret, times={"started": before.times.get("started", now())})
+        if not (found := differences(before, info)):
+            return info
+        paths = [self.path / name for name in (RECORDS, _PART, _OLD)]
+        if not any(path.is_file() and path.stat().st_size for path in paths):
+            write_test_set(self.path / TEST_SET, test_set)  # nothing was judged under what differs
+            write_run_info(self.path, info)
+            return info
+        what = "; ".join([*found, *_changed_texts(self.path / TEST_SET, info, before, test_set)])
+        choice = "Choose another --out, or the same settings"
+        if any(one.startswith("judge prompts ") for one in found):
+            version_then = before.signature.fields.get("version")
+            choice += f"; prompts may change with the version, and adjudge {version_then} began this run"
+        if any(one.startswith("code ") for one in found):
+            choice += f"; the judge's package was changed, and --store {self.path / STORE} keeps its answers"
+        raise UsageError(f"{self.path} holds another run: {what}. {choice}")
 
     def write(self, info: RunInfo) -> None:
         """Write `run.json` anew."""

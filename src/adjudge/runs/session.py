@@ -40,7 +40,7 @@ from adjudge.llm.money import Meter
 from adjudge.runs.job import Job, remedy_for, roles_of, serves
 from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, now
 from adjudge.runs.units import Outcome as Judged
-from adjudge.runs.units import Slot, Unit, adapter_of, judge_subject
+from adjudge.runs.units import Slot, Unit, adapter_of, calls_of, code_of, judge_subject
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore, CallTotals, Spent, open_store
 
@@ -313,6 +313,9 @@ UNIFORM: Final = 20
 """Units that must fail for one reason, and none be judged before, until a run stops by itself."""
 _EXAMPLE: Final = 200  # characters of the first failure
 
+_OVER: Final = (
+    "{} asked {} questions for a unit of work, more than the {} of its `calls`: forecasts are too low"
+)
 _GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
 _INFO_SECONDS: Final = 10.0
 _AHEAD: Final = 256  # units whose stored calls are read at a time
@@ -329,6 +332,9 @@ class JudgeSession(Session):
         super().__init__(job, directory, info, journal)
         self.standings = Standings()
         self._kept = kept
+        self._over: tuple[int, int] | None = None  # most questions of a unit, and the most that it may have
+        # of the first units, the translations that each set of questions was put about
+        self._first: dict[frozenset[bytes], tuple[str, ...]] | None = {}
         self._settled: dict[int, Entry] = {}
         self._models: Models | None = None
         # of the first units, while all of them failed; None as soon as one was judged
@@ -366,6 +372,7 @@ class JudgeSession(Session):
             explains=judge.profile == "recommended",
         )
         asker.adapter = adapter_of(judge)
+        asker.seeks_plain = bool(code_of(judge))  # tests hold ours to what they promise
         self.tally = asker.tally
         has_begun = store.knows_run or self.directory.before is not None
         before = self._take_up(models, store) if has_begun else {}
@@ -382,6 +389,7 @@ class JudgeSession(Session):
             raise
         notes = (
             *self._notes(asker, models),
+            *([_OVER.format(judge.name, *self._over)] if self._over else []),
             *([f"{store.torn} stored calls were damaged and were asked again"] if store.torn else []),
         )
         return Outcome(
@@ -486,9 +494,8 @@ class JudgeSession(Session):
             asker.forget(refused)
             ask = asker.for_unit(unit.subject)
             found = await self._outcomes(judge, ask, unit)
-        wanted = sum(not slot.missing for slot in unit.slots)
-        if len(found) != wanted:
-            raise DataError(f"{judge.name} owes {wanted} judgements of {unit.subject.key}, gave {len(found)}")
+        if unit.is_there:
+            self._look_at(judge, unit, ask.questions)
         outcomes = iter(found)
         records = [
             self.failure(unit, slot, *slot.missing)
@@ -499,6 +506,26 @@ class JudgeSession(Session):
         if isinstance(last := records[-1], Preference):  # the overall verdict is the last, where there is one
             self.standings.add(last)
         return Entry.of(records, ask.trail)
+
+    def _look_at(self, judge: Judge, unit: Unit, questions: Mapping[bytes, int]) -> None:
+        """Look at what one unit asked.
+
+        Warns:
+            DataWarning: two of the first units put the same questions about different translations.
+        """
+        asked, most = sum(questions.values()), calls_of(judge, unit.subject).max
+        if asked > most and (self._over is None or asked > self._over[0]):
+            self._over = asked, most
+        if self._first is None or not questions or not self.job.plan.needs_translation:
+            return
+        texts = tuple(unit.subject.segment.translations[name] for name in unit.subject.systems)
+        if self._first.setdefault(frozenset(questions), texts) != texts:
+            warn(
+                f"{judge.name}: the question does not depend on the translation; is it shown? (render_texts)"
+            )
+            self._first = None
+        elif len(self._first) >= UNIFORM:
+            self._first = None
 
     def _watch(self, unit: Unit, entry: Entry) -> None:
         """Stop a run whose first units all fail for one and the same reason.
@@ -531,7 +558,7 @@ class JudgeSession(Session):
             return await self.outcomes_of(judge_subject(judge, unit.subject, ask, ask.engine), ask)
         except AnswerError as error:
             failed = error
-        except DataError as error:  # a value of the model's that no record accepts
+        except DataError as error:  # a value of the model's that no record of a judge of ours accepts
             failed = AnswerError("schema", str(error))
         finally:
             ask.end()
@@ -774,9 +801,10 @@ def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
     Raises:
         KeyboardInterrupt: Ctrl-C or SIGTERM, after everything was put away.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    has_loop = False
+    with suppress(RuntimeError):
+        has_loop = asyncio.get_running_loop() is not None
+    if not has_loop:
         return _run(coroutine)
     done: list[Callable[[], T]] = []
     thread = threading.Thread(target=lambda: done.append(_outcome(coroutine)), name="run")

@@ -11,13 +11,17 @@ import csv
 import dataclasses
 import difflib
 import hashlib
+import inspect
+import sys
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from importlib.metadata import entry_points
-from itertools import chain, filterfalse
+from itertools import chain, filterfalse, repeat
 from itertools import count as numbers
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
@@ -33,15 +37,15 @@ from adjudge.core.judge import (
     is_pair_judge,
     is_searching_judge,
     is_source_judge,
-    is_translation_judge,
 )
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
 from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
 from adjudge.core.wording import form, of_all
-from adjudge.errors import AnswerError, DataError, FailureReason, UsageError
+from adjudge.errors import AdjudgeError, AnswerError, DataError, FailureReason, UsageError, blamed
 from adjudge.judges._prompts import Adapter, find_adapter
 from adjudge.judges._samples import Repeated
+from adjudge.llm.model import NotYetError
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
 from adjudge.store.run_directory import SHARDS
@@ -55,6 +59,7 @@ __all__ = [
     "Slot",
     "Unit",
     "calls_of",
+    "code_of",
     "criteria_of",
     "is_judge",
     "is_metric",
@@ -210,19 +215,12 @@ class Plan:
 
     def _unit(self, index: int, subject: Subject) -> Unit:
         slots = tuple(
-            Slot(of, criterion, self._missing(subject, of)) for of, criterion in self._owed(subject)
+            Slot(of, criterion, self._missing(subject, of))
+            for of, criterion in owed_of(self.kind, subject, self.criteria)
         )
         if self.kind == "source":
             subject = subject.of(*(name for slot in slots if not slot.missing for name in slot.systems))
         return Unit(index=index, subject=subject, slots=slots)
-
-    def _owed(self, subject: Subject) -> Iterator[tuple[tuple[str, ...], str | None]]:
-        if self.kind == "pair":
-            yield from ((subject.systems, criterion) for criterion in self.criteria)
-        elif self.kind == "criteria":
-            yield from ((subject.systems, criterion.id) for criterion in read_criteria(subject.segment))
-        else:
-            yield from (((system,), None) for system in subject.systems)
 
     def _subject(self, segment: Segment, systems: tuple[str, ...], before: tuple[Segment, ...]) -> Subject:
         source = segment.source.casefold()
@@ -246,6 +244,19 @@ class Plan:
                 "missing", f"segment {segment.segment} has no reference {self.references[subject.lp]}"
             )
         return None
+
+
+Owed = tuple[tuple[str, ...], str | None]
+"""The systems that a judgement is about, and its criterion."""
+
+
+def owed_of(kind: UnitKind, subject: Subject, criteria: tuple[str, ...]) -> list[Owed]:
+    """The judgements that one unit of work owes, in order."""
+    if kind == "pair":
+        return [(subject.systems, criterion) for criterion in criteria]
+    if kind == "criteria":
+        return [(subject.systems, criterion.id) for criterion in read_criteria(subject.segment)]
+    return list(zip(zip(subject.systems, strict=True), repeat(None)))
 
 
 def with_context(test_set: TestSet, size: int) -> Iterator[tuple[Segment, tuple[Segment, ...]]]:
@@ -481,6 +492,38 @@ def is_judge(annotator: Annotator) -> TypeGuard[Judge]:
     return not is_metric(annotator)
 
 
+def code_of(annotator: Annotator) -> str:
+    """Version and digest of the code of another package, for its signature; empty for what is ours.
+
+    Returns:
+        The version of its distribution, where it is in one, `+`, and six hexadecimal digits over the Python
+        files of its package; of a module in no package over that, of a class without a file over its source.
+    """
+    make = type(annotator.judge if isinstance(annotator, Repeated) else annotator)
+    return "" if make.__module__.startswith("adjudge.") else _code_of(make)
+
+
+@cache
+def _code_of(make: type[Any]) -> str:
+    top = make.__module__.partition(".")[0]
+    room: Any = sys.modules.get(top)
+    digest = hashlib.sha256()
+    if folders := sorted({*getattr(room, "__path__", ())}):
+        found = (
+            (path, path.relative_to(folder)) for folder in folders for path in Path(folder).rglob("*.py")
+        )
+        for path, place in sorted(found, key=itemgetter(1)):
+            digest.update(place.as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    elif file := getattr(room, "__file__", None):
+        digest.update(Path(file).read_bytes())
+    else:
+        with suppress(OSError, TypeError):
+            digest.update(inspect.getsource(make).encode())
+    entries = (e for e in entry_points(group="adjudge.judges") if e.module.partition(".")[0] == top)
+    versions = [f"{entry.dist.version}+" for entry in entries if entry.dist is not None]
+    return "".join(versions[:1]) + digest.hexdigest()[:6]
+
+
 def settings_of(annotator: Annotator) -> dict[str, object]:
     """Every setting with its value, as `run.json` keeps it."""
     if isinstance(annotator, Repeated):
@@ -595,31 +638,31 @@ def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 Outcome = Annotation | Preference | AnswerError
 """A judgement, or why there is none."""
 
-_KINDS: Final[Mapping[str, UnitKind]] = {
-    "compare": "pair",
-    "annotate_all": "source",
-    "check": "criteria",
-    "annotate": "translation",
+_METHODS: Final[Mapping[UnitKind, str]] = {
+    "pair": "compare",
+    "source": "annotate_all",
+    "criteria": "check",
+    "translation": "annotate",
 }
-"""Method of a judge to what it judges at once; the first that it has."""
-
-_NO_JUDGE: Final = (
-    "must have annotate (a translation), check (its criteria), compare (a pair) or annotate_all (a source)"
-)
+"""What is judged at once to the method of its judge, who has one of them."""
 
 
 def kind_of(annotator: Annotator) -> UnitKind:
     """What it judges at once.
 
     Raises:
-        UsageError: it cannot judge anything.
+        UsageError: it cannot judge anything, or has two ways to judge.
     """
     if is_metric(annotator):
         return "pair" if annotator.protocol == "pairwise" else "translation"
-    for method, kind in _KINDS.items():
-        if hasattr(annotator, method):
+    found = [*filter(partial(hasattr, annotator), _METHODS.values())]
+    for kind, method in _METHODS.items():
+        if found == [method]:
             return kind
-    raise UsageError(f"judge {annotator.name!r} {_NO_JUDGE}")
+    raise UsageError(
+        f"judge {annotator.name!r} must have one of annotate (a translation), check (its criteria), compare "
+        f"(a pair) and annotate_all (a source); it has {' and '.join(found) or 'none of them'}"
+    )
 
 
 def criteria_of(annotator: Annotator) -> tuple[str, ...]:
@@ -630,8 +673,23 @@ def criteria_of(annotator: Annotator) -> tuple[str, ...]:
 
 
 def calls_of(judge: Judge, subject: Subject) -> Calls:
-    """Calls that one unit of work takes."""
-    return judge.calls_for(subject) if is_source_judge(judge) or is_criteria_judge(judge) else judge.calls
+    """Calls that one unit of work takes.
+
+    Raises:
+        UsageError: a judge of another package does not say it.
+    """
+    if not (is_source_judge(judge) or is_criteria_judge(judge)):
+        return judge.calls
+    try:
+        least, typical, most = judge.calls_for(subject)
+        is_sound = 0 <= least <= typical <= most
+    except Exception as error:
+        if not code_of(judge) or isinstance(error, AdjudgeError):
+            raise
+        raise UsageError(f"judge {judge.name!r}: calls_for ended with {blamed(error)}") from error
+    if not is_sound:
+        raise UsageError(f"judge {judge.name!r}: calls_for must give Calls(least, typical, most)")
+    return Calls(least, typical, most)
 
 
 async def judge_subject(
@@ -647,31 +705,69 @@ async def judge_subject(
 
     Raises:
         AnswerError: there is no judgement at all.
-        DataError: a value of the model's that no record accepts.
+        DataError: of a judge of ours, a value of the model's that no record accepts.
+        UsageError: a judge of another package is wrong; names its method, what it did, and where.
     """
-    found: Sequence[Outcome]
-    if is_translation_judge(judge):
-        found = [await judge.annotate(subject, ask)]
-    elif is_pair_judge(judge):
-        found = await judge.compare(subject, ask)
-    elif is_criteria_judge(judge):
-        found = await judge.check(subject, ask)
-    elif is_searching_judge(judge):
-        found = await judge.annotate_all(subject, ask, engine)
-    elif is_source_judge(judge):
-        found = await judge.annotate_all(subject, ask)
-    else:
-        raise UsageError(f"judge {judge.name!r} {_NO_JUDGE}")
-    return _records(judge, found)
+    kind = kind_of(judge)
+    method = _METHODS[kind]
+    more = (engine,) if is_searching_judge(judge) else ()
+    judging: Callable[..., Awaitable[Any]] = getattr(judge, method)
+    try:
+        found = await judging(subject, ask, *more)
+    except (AnswerError, UsageError, NotYetError):
+        raise
+    except Exception as error:
+        if not code_of(judge) or (isinstance(error, AdjudgeError) and not isinstance(error, DataError)):
+            raise
+        if inspect.iscoroutine(forgotten := getattr(error, "obj", None)):
+            forgotten.close()  # it is not awaited any more, and Python need not say so
+        raise UsageError(f"judge {judge.name!r}: {method} ended with {blamed(error)}") from error
+    return _held(judge, kind, subject, [found] if kind == "translation" else found)
 
 
-def _records(judge: Judge, found: object) -> Sequence[Outcome]:
+def _held(judge: Judge, kind: UnitKind, subject: Subject, found: object) -> Sequence[Outcome]:
+    """What a judge gave, held to what it was asked for.
+
+    Raises:
+        UsageError: these are no records, too few or too many, or they are of something else.
+    """
     if not isinstance(found, Sequence) or not all(isinstance(one, Outcome) for one in found):
         raise UsageError(
             f"judge {judge.name!r} must give records, which annotation_of and preference_of make: annotate "
             f"one, the other methods a list, with an AnswerError in place of one; it gave {found!r:.80}"
         )
+    owed, method = owed_of(kind, subject, criteria_of(judge)), _METHODS[kind]
+    if len(found) != len(owed):
+        raise UsageError(f"{judge.name} owes {len(owed)} judgements of {subject.key}, gave {len(found)}")
+    who = (("annotator", judge.name), ("protocol", judge.protocol))
+    place = (("lp", subject.lp), ("segment", subject.segment.segment))
+    for record, (systems, criterion) in zip(found, owed, strict=True):
+        if isinstance(record, AnswerError):
+            continue
+        if not isinstance(record.flags, tuple) or not all(isinstance(flag, str) for flag in record.flags):
+            raise UsageError(
+                f"judge {judge.name!r}: {method} gave flags {record.flags!r}, wanted a tuple of words"
+            )
+        for name, wanted in (*who, *place, ("systems", systems), ("criterion", criterion)):
+            if (given := getattr(record, name)) != wanted:
+                raise UsageError(
+                    f"judge {judge.name!r}: {method} gave a record with {name} {given!r}, wanted {wanted!r} "
+                    f"(segment {subject.segment.segment!r} of {subject.lp})"
+                )
+        if isinstance(record, Annotation):
+            _check_spans(judge, method, subject, record)
     return found
+
+
+def _check_spans(judge: Judge, method: str, subject: Subject, record: Annotation) -> None:
+    texts = {"source": subject.source, "translation": subject.segment.translations.get(record.system, "")}
+    for span in record.spans:
+        if span.end is not None and span.end > len(texts[span.side]):
+            raise UsageError(
+                f"judge {judge.name!r}: {method} gave an error from {span.start} to {span.end} of a "
+                f"{span.side} of {len(texts[span.side])} characters (segment {subject.segment.segment!r} of "
+                f"{subject.lp}, system {record.system!r})"
+            )
 
 
 Shown = tuple[Segment, tuple[Segment, ...]]
