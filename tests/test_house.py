@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 42_939,  # campaigns deal documents to people, and a migration
+    "statements": 42_955,  # campaigns deal documents to people, and a migration
     "lines of data": 12_750,  # HiMATE's examples for 19 agents and 5 language pairs; who has what
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

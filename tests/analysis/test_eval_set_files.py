@@ -1,12 +1,15 @@
 """Reading eval sets: which systems, segments, golds and metrics there are, and what is odd in them."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from adjudge.analysis.eval_set import OwnScores, find_own_scores
-from adjudge.analysis.eval_set_files import find_set_lps, read_eval_set
+from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set
+from adjudge.analysis.meta import meta
+from adjudge.analysis.shared_tasks import list_tasks
 from adjudge.errors import DataError, UsageError
 from tests.analysis.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
 
@@ -173,3 +176,29 @@ def test_translations_that_were_cut_are_said(tmp_path: Path) -> None:
     (folder / "system-outputs/en-de/B.txt").write_text("1\n2\n3")
     (note,) = read_eval_set(folder).notes
     assert "system-outputs/en-de/B.txt has 3 lines, where there are 4 segments" in note
+
+
+def test_a_folder_of_another_name_is_known_by_its_metrics(tmp_path: Path) -> None:
+    task = next(task for task in list_tasks() if task.name == "wmt23")
+    for name, metrics in (("wmt23", ()), ("copy", task.primary[:16]), ("mine", task.primary[:15])):
+        folder = tmp_path / name
+        (folder / "metric-scores/en-de").mkdir(parents=True)
+        for kind in ("sources", "human-scores", "system-outputs/en-de"):
+            (folder / kind).mkdir(parents=True)
+        (folder / "sources/en-de.txt").write_text("a\n")
+        for metric in metrics:
+            (folder / f"metric-scores/en-de/{metric}-refA.seg.score").write_text("A\t1\n")
+    assert [known_name(tmp_path / name) for name in ("wmt23", "copy", "mine")] == ["wmt23", "wmt23", "mine"]
+
+
+@pytest.mark.realdata
+def test_a_copy_under_another_name_gives_the_same_table(adjudge_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy").symlink_to(tmp_path / "elsewhere")
+    shutil.copytree(adjudge_data / "wmt23", tmp_path / "elsewhere")
+    one, other = (meta(path, "en-de") for path in (adjudge_data / "wmt23", tmp_path / "copy"))
+    assert (one.task, one.systems, one.excluded) == (other.task, other.systems, other.excluded)
+    assert [(m.name, m.results, m.meta) for m in one.metrics] == [
+        (m.name, m.results, m.meta) for m in other.metrics
+    ]
+    assert any("is taken for wmt23" in note for note in other.notes)
+    assert not any("is taken for" in note for note in one.notes)

@@ -20,7 +20,7 @@ from adjudge.analysis.eval_set import (
     tables_as_scores,
 )
 from adjudge.analysis.meta_settings import base_name
-from adjudge.analysis.shared_tasks import references_in
+from adjudge.analysis.shared_tasks import list_tasks, references_in
 from adjudge.core.protocol import PROTOCOLS
 from adjudge.core.record import grouped
 from adjudge.core.segment import TestSet
@@ -39,9 +39,29 @@ _JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl
 
 
 def known_name(path: Path | str) -> str:
-    """Name that task sets know a test set by: that of its folder, and `ment` for MENT wherever it lies."""
+    """Name that task sets know a test set by: that of its folder, else of the task whose metrics it has.
+
+    MENT is `ment` wherever it lies. A folder of another name is taken for the test set of the task of whose
+    primary metrics it has most, and at least half.
+    """
     path, _ = find_path(path)
-    return ANNOTATOR if detect(path).startswith("ment") else path.resolve().name
+    if detect(path).startswith("ment"):
+        return ANNOTATOR
+    name = path.resolve().name
+    scores = [file.stem.split(".")[0] for file in find_files(path, "metric-scores/*/*.seg.score")]
+    if not scores or any(name in task.test_sets for task in list_tasks()):
+        return name
+    there, lps = {score.rpartition("-")[0] for score in scores}, find_lps(path).keys()
+    found = [
+        (len(there & {*task.primary}) / len(task.primary), len(lps & {*task.lps}), task.test_sets[0])
+        for task in list_tasks()
+        if task.primary and task.test_sets
+    ]
+    share, shared_lps, known = max(found, key=lambda row: row[:2])
+    return known if share >= _MOST_OF_A_TASK and shared_lps else name
+
+
+_MOST_OF_A_TASK: Final = 0.5  # of its primary metrics
 
 
 def find_set_lps(path: Path | str) -> tuple[str, ...]:

@@ -715,6 +715,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         metrics=tuple(rows),
         task="" if task is None else task.name,
         notes=(
+            *_known_note(eval_set, task, settings),
             *notes_of(chosen, choice, truth, settings),
             *([f"Baselines of the task: {', '.join(baselines)}."] if baselines else ()),
             *averages_notes(task, settings),
@@ -730,6 +731,14 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         scores=replace(chosen, golds={gold: truth}, metrics=metrics),
         settings=settings.unusual,
     )
+
+
+def _known_note(eval_set: EvalSet, task: Task | None, settings: MetaSettings) -> Iterator[str]:
+    if task is not None and settings.chosen_task is None and eval_set.known_as not in {"ment", eval_set.name}:
+        yield (
+            f"{eval_set.name} is taken for {eval_set.known_as}, most of whose primary metrics it has; "
+            "--task names another task."
+        )
 
 
 def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
