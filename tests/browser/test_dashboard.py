@@ -84,6 +84,18 @@ def test_numbers_move_after_somebody_worked(site: Site, open_dashboard: Open) ->
     expect(page.locator("#agreement")).to_contain_text("does not vary enough yet")
 
 
+def test_an_export_is_a_file_or_says_why_it_is_none(site: Site, open_dashboard: Open) -> None:
+    page = open_dashboard()
+    page.get_by_role("link", name="MQM TSV").click()
+    expect(page.locator("#exported")).to_contain_text("nobody has judged anything in watched yet")
+    work_off(site.campaign, person(site.campaign), time.time(), rating=70)
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="MQM TSV").click()
+    assert downloading.value.suggested_filename == "watched.mqm.tsv"
+    assert Path(downloading.value.path()).read_text().count("System0") == 12
+    expect(page.locator("#exported")).to_have_text("")
+
+
 def test_a_person_takes_two_lines_at_most_in_a_narrow_window(site: Site, open_dashboard: Open) -> None:
     work_off(site.campaign, person(site.campaign, 0), time.time(), rating=70)
     page = open_dashboard(viewport={"width": 320, "height": 800})

@@ -261,6 +261,32 @@ function taken(number, released) {
   return `Task ${number} was taken back from ${released === 1 ? "one person" : `${released} people`}.`;
 }
 
+/**
+ * Has the browser keep a file that the server makes; what the server says in its place is said here.
+ * @param {HTMLAnchorElement} link
+ */
+async function download(link) {
+  const said = find(document, "#exported");
+  said.textContent = "One moment…";
+  try {
+    const response = await fetch(link.href, { credentials: "same-origin" });
+    if (!response.ok) throw new Error((await response.json()).message);
+    const [, name = ""] = /filename\*?="?(?:utf-8'')?([^"]+)/.exec(response.headers.get("Content-Disposition") ?? "") ?? [];
+    const address = URL.createObjectURL(await response.blob());
+    make("a", { href: address, download: decodeURIComponent(name) }).click();
+    setTimeout(() => URL.revokeObjectURL(address), PAUSE);
+    said.textContent = "";
+  } catch (error) {
+    const isSaid = error instanceof Error && error.name === "Error";
+    said.textContent = isSaid ? error.message : "The server does not answer. Try again in a moment.";
+  }
+}
+
+place("exports")?.addEventListener("click", (event) => {
+  if (!(event.target instanceof HTMLAnchorElement)) return;
+  event.preventDefault();
+  download(event.target);
+});
 place("copy")?.addEventListener("click", () => copy(find(document, "#link"), find(document, "#copied")));
 place("add")?.addEventListener("submit", async (event) => {
   event.preventDefault();
