@@ -60,7 +60,6 @@ export class ItemView {
     this.sheetListener = {
       selected: (/** @type {Sheet} */ sheet, /** @type {boolean} */ byHand) => this.selected(sheet, byHand),
       pressed: (/** @type {Sheet} */ sheet, /** @type {Span} */ span) => this.openMenu(sheet, span),
-      entered: (/** @type {Sheet} */ _sheet) => work.turnTo(this),
       spoken: (/** @type {string} */ text) => work.say(text),
     };
     this.source = this.makeSource();
@@ -112,7 +111,7 @@ export class ItemView {
       event.stopPropagation(); // the next segment is the current one now
       this.work.finishItem(this);
     });
-    this.element.addEventListener("focusin", () => this.work.turnTo(this));
+    this.element.addEventListener("focusin", () => this.work.isPressed || this.work.turnTo(this)); // else once the press is over
     this.element.addEventListener("click", () => this.work.turnTo(this));
     this.element.addEventListener("focusout", () => { this.lastKind = ""; });
   }

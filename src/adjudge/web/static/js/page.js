@@ -59,6 +59,8 @@ export class Work {
     this.tabs = new Tabs(data.assignment, () => this.workElsewhere());
     /** @type {ItemView[]} */
     this.items = [];
+    /** Whether a button of the mouse, a finger or a pen is down: nothing may move under it. */
+    this.isPressed = false;
   }
 
   async start() {
@@ -90,6 +92,8 @@ export class Work {
   listen() {
     document.addEventListener("keydown", (event) => this.press(event));
     for (const type of INPUTS) document.addEventListener(type, () => this.watch.touch(now()), { passive: true, capture: true });
+    document.addEventListener("pointerdown", () => { this.isPressed = true; }, { capture: true });
+    for (const type of ["pointerup", "pointercancel"]) document.addEventListener(type, () => setTimeout(() => this.letGo()), { capture: true });
     document.addEventListener("visibilitychange", () => this.watch.show(!document.hidden, now()));
     addEventListener("pagehide", () => this.leave());
     addEventListener("online", () => this.queue.flush());
@@ -207,16 +211,30 @@ export class Work {
 
   // Going on...
 
-  /** @param {ItemView | undefined} item */
+  /** The press is over, and its click is done: the segment that it led to is the current one. */
+  letGo() {
+    this.turnTo(this.items.find(({ element }) => element.contains(document.activeElement)));
+    this.isPressed = false;
+  }
+
+  /**
+   * Makes a segment the current one; it stays where it is on the screen, whatever folds up above it.
+   * @param {ItemView | undefined} item
+   */
   turnTo(item) {
     if (!item || item === this.current) return;
+    const list = find(document, "#items");
     const before = item.element.getBoundingClientRect().top;
     this.leaveItem();
     this.current?.setCurrent(false);
     this.current = item;
     item.setCurrent(true);
     this.watch.turnTo(item.data.id, now());
-    if (document.body.dataset.ready !== undefined) scrollBy(0, item.element.getBoundingClientRect().top - before);
+    if (document.body.dataset.ready === undefined) return;
+    list.style.paddingTop = "";
+    scrollBy(0, item.element.getBoundingClientRect().top - before);
+    const lost = before - item.element.getBoundingClientRect().top; // the page cannot be scrolled that far
+    if (this.isPressed && lost > 0) list.style.paddingTop = `${lost}px`;
   }
 
   leaveItem() {
@@ -231,6 +249,7 @@ export class Work {
     const next = this.items[this.items.indexOf(/** @type {ItemView} */ (this.current)) + step];
     if (!next) return this.say(step > 0 ? "this is the last segment" : "this is the first segment");
     this.menu.close();
+    this.isPressed = false; // of a button: the next segment may come to it
     this.turnTo(next);
     next.element.scrollIntoView({ block: "nearest" });
     return next.focusText();
@@ -309,6 +328,7 @@ export class Work {
   /** @param {KeyboardEvent} event */
   press(event) {
     const { target } = event;
+    this.isPressed = false; // the end of a press that opens a list of choices is not told
     const sheet = this.current?.sheets.find(({ text }) => text === target);
     if (document.querySelector("dialog[open]") || (this.menu.sheet && this.menu.element.contains(/** @type {Node} */ (target)))) return;
     const inText = sheet ? actionOf(event, "text") : null;
