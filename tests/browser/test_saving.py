@@ -245,25 +245,78 @@ def test_a_second_tab_says_so_and_can_take_the_task_over(work: Visit) -> None:
     assert ratings(work.site) == [90]
 
 
-@pytest.mark.parametrize(("choice", "rating"), [("on this page", 20), ("saved there", 10)])
-def test_a_stale_page_asks_which_state_counts(
-    work: Visit, chromium: Browser, choice: str, rating: float
-) -> None:
-    """Another browser of the same person changed the segment: nothing is written over it unasked."""
+def change_elsewhere(work: Visit, chromium: Browser, *keys: str) -> None:
+    """Work on the task in another browser of the same person."""
     other = visit(chromium, work.site)
     other.page.goto(work.page.url)
     other.page.wait_for_selector("body[data-ready]")
-    press(other.page, "r", "1", "0")
+    press(other.page, *keys)
     other.settle()
-    press(work.page, "r", "2", "0")
-    notice = work.page.locator("#notices .notice")
-    expect(notice).to_contain_text("segment 1 was changed")
-    assert ratings(work.site) == [10]
-    notice.get_by_role("button", name=choice).click()
-    work.settle()
-    assert ratings(work.site) == [rating]
-    expect(work.page.locator("output").first).to_have_text(str(rating))
     other.context.close()
+
+
+def said(site: Site) -> list[tuple[float | None, list[str], str]]:
+    """Rating, marked words and comment of each segment."""
+    found = [(state["translations"][0], state["comment"]) for state in site.states()]
+    return [(one["rating"], [span["text"] for span in one["spans"]], comment) for one, comment in found]
+
+
+OURS, THEIRS = (20.0, ["Eine"], "mine"), (10.0, [], "")
+
+
+@pytest.mark.parametrize(
+    ("choice", "chosen", "other"), [("on this page", OURS, THEIRS), ("saved there", THEIRS, OURS)]
+)
+def test_a_stale_page_asks_which_state_counts(
+    work: Visit,
+    chromium: Browser,
+    choice: str,
+    chosen: tuple[float, list[str], str],
+    other: tuple[float, list[str], str],
+) -> None:
+    """Another browser of the same person changed the segment: nothing is lost, whichever is chosen."""
+    change_elsewhere(work, chromium, "r", "1", "0")
+    page = work.page
+    press(page, "t", "w", "1", "r", "2", "0", "c")
+    page.keyboard.type("mine")
+    notice = page.locator(".item").first.locator(".conflict")
+    expect(notice).to_contain_text("segment 1 was changed")
+    expect(notice).to_be_in_viewport()
+    ours, theirs = notice.locator("section").all()
+    for line in ("rating 20", "minor: “Eine”", "comment: mine"):
+        expect(ours).to_contain_text(line)
+    expect(theirs.locator("li")).to_have_text(["rating 10"])
+    assert said(work.site) == [THEIRS]
+    notice.get_by_role("button", name=choice).click()
+    expect(notice).to_have_count(0)
+    work.settle()
+    assert said(work.site) == [chosen]
+    expect(page.locator("output").first).to_have_text(str(int(chosen[0])))
+    for keys, wanted in (("Control+z", other), ("Control+y", chosen)):
+        page.locator(".item").first.locator(".translation .text").focus()
+        press(page, keys)
+        expect(page.locator("output").first).to_have_text(str(int(wanted[0])))
+        work.settle()
+        assert said(work.site) == [wanted]
+    assert not work.misdeeds
+
+
+def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Browser) -> None:
+    page = work.page
+    change_elsewhere(work, chromium, "r", "1", "0")
+    page.route("**/api/events", lambda route: route.abort())
+    press(page, "r", "2", "0", "Alt+ArrowDown")
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.mouse.wheel(0, 9999)
+    page.unroute("**/api/events")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.locator("#saved")).to_contain_text("see the message")
+    page.get_by_role("button", name="Show the message").click()
+    expect(page.locator(".item").first.locator(".conflict")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    work.settle()
+    assert ratings(work.site) == [20]
+    expect(page.get_by_role("button", name="Show the message")).to_be_hidden()
 
 
 # A server that is killed...

@@ -101,6 +101,7 @@ export class Work {
       if (this.queue.waiting && !this.queue.isKept) event.preventDefault();
     });
     find(document, "#finish").addEventListener("click", () => this.finish());
+    find(document, "#show-message").addEventListener("click", () => this.showMessage());
     find(document, "#show-keys").addEventListener("click", () => showKeys());
     find(document, "#show-guidelines").addEventListener("click", () => this.showGuidelines());
   }
@@ -159,21 +160,30 @@ export class Work {
    * @param {any} state
    */
   stale(id, revision, state) {
-    ask(`stale-${id}`, `Somewhere else, in another tab or browser, ${this.nameOf(id)} was changed after this page was loaded. Which shall count?`, {
-      "What is on this page": () => this.queue.insist(id, revision),
-      "What was saved there": () => this.yieldTo(id, revision, state),
+    const item = this.item(id);
+    if (!item) {
+      const task = this.queue.changes.find((change) => change.item === id)?.assignment;
+      ask(`stale-${id}`, "A segment of another task was changed elsewhere, too. What you did there is kept in this browser.", {
+        "Open the task and choose what counts": () => location.assign(`/work/${task}`),
+      });
+      return;
+    }
+    item.ask(state, {
+      keep: () => this.queue.insist(id, revision),
+      take: async () => {
+        await this.queue.yieldTo(id, revision);
+        this.queue.flush();
+      },
     });
+    if (item === this.current) item.conflict?.element.scrollIntoView({ block: "nearest" });
   }
 
-  /**
-   * @param {number} id
-   * @param {number} revision
-   * @param {any} state
-   */
-  async yieldTo(id, revision, state) {
-    await this.queue.yieldTo(id, revision);
-    this.item(id)?.replace(state);
-    this.queue.flush();
+  /** Goes to what waits for the person to decide. */
+  showMessage() {
+    const notice = document.querySelector(".conflict, #notices > .notice");
+    this.turnTo(this.items.find(({ element }) => element.contains(notice)));
+    notice?.scrollIntoView({ block: "center" });
+    notice?.querySelector("button")?.focus({ preventScroll: true });
   }
 
   /**
@@ -393,6 +403,7 @@ export class Work {
   /** Shows what became of the changes, and how far the task is. */
   moved() {
     showSaved(find(document, "#saved"), this.queue);
+    find(document, "#show-message").hidden = !this.queue.held.size;
     const done = this.items.filter((item) => !item.lacks().length).length;
     find(document, "#progress").textContent = `${done} of ${this.items.length} segments done`;
   }
