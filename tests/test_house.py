@@ -94,8 +94,8 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 42_939,  # campaigns deal documents to people, and a migration
-    "lines of data": 12_907,  # HiMATE's examples: 19 agents, 5 language pairs, two lines each with notes
+    "statements": 42_968,  # a dashboard by language pair and criterion
+    "lines of data": 12_948,  # the choice between two states of a segment (conflict.js)
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

@@ -245,6 +245,9 @@ def test_a_second_tab_says_so_and_can_take_the_task_over(work: Visit) -> None:
     assert ratings(work.site) == [90]
 
 
+Said = tuple[float | None, list[str], str]
+
+
 def change_elsewhere(work: Visit, chromium: Browser, *keys: str) -> None:
     """Work on the task in another browser of the same person."""
     other = visit(chromium, work.site)
@@ -255,13 +258,14 @@ def change_elsewhere(work: Visit, chromium: Browser, *keys: str) -> None:
     other.context.close()
 
 
-def said(site: Site) -> list[tuple[float | None, list[str], str]]:
+def said(site: Site) -> list[Said]:
     """Rating, marked words and comment of each segment."""
     found = [(state["translations"][0], state["comment"]) for state in site.states()]
     return [(one["rating"], [span["text"] for span in one["spans"]], comment) for one, comment in found]
 
 
-OURS, THEIRS = (20.0, ["Eine"], "mine"), (10.0, [], "")
+OURS: Said = (20.0, ["Eine"], "mine")
+THEIRS: Said = (10.0, [], "")
 
 
 @pytest.mark.parametrize(
@@ -271,8 +275,8 @@ def test_a_stale_page_asks_which_state_counts(
     work: Visit,
     chromium: Browser,
     choice: str,
-    chosen: tuple[float, list[str], str],
-    other: tuple[float, list[str], str],
+    chosen: Said,
+    other: Said,
 ) -> None:
     """Another browser of the same person changed the segment: nothing is lost, whichever is chosen."""
     change_elsewhere(work, chromium, "r", "1", "0")
@@ -291,11 +295,11 @@ def test_a_stale_page_asks_which_state_counts(
     expect(notice).to_have_count(0)
     work.settle()
     assert said(work.site) == [chosen]
-    expect(page.locator("output").first).to_have_text(str(int(chosen[0])))
+    expect(page.locator("output").first).to_have_text(f"{chosen[0]:g}")
     for keys, wanted in (("Control+z", other), ("Control+y", chosen)):
         page.locator(".item").first.locator(".translation .text").focus()
         press(page, keys)
-        expect(page.locator("output").first).to_have_text(str(int(wanted[0])))
+        expect(page.locator("output").first).to_have_text(f"{wanted[0]:g}")
         work.settle()
         assert said(work.site) == [wanted]
     assert not work.misdeeds

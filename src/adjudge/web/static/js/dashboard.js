@@ -3,7 +3,7 @@
 
 import { post } from "./api.js";
 import { copy } from "./copying.js";
-import { find, make } from "./dom.js";
+import { copyOf, find, make } from "./dom.js";
 import { date, digitsFor, duration, ends, fixed, pValue, share, whole } from "./figures.js";
 
 /** @typedef {import("./figures.js").Told} Told */
@@ -43,11 +43,11 @@ function say(trouble) {
 /** @param {any} data */
 function show(data) {
   find(document, "#as-of").textContent = `As of ${date(data.now)}`;
-  if (place("systems")) {
-    showSystems(data.systems);
-    showPairs(data.systems);
+  if (place("rankings")) {
+    find(document, "#protocol").textContent = `${data.protocol}.`;
+    showRankings(data);
     showProgress(data.progress);
-    showAgreement(data.agreement);
+    if (place("agreement")) showAgreement(data.agreement);
   }
   showPeople(data.people);
   if (place("ways")) showWays(data.people);
@@ -72,15 +72,47 @@ const heading = (name) => make("th", { scope: "row" }, make("bdi", {}, name));
 
 // Systems...
 
-/** @param {any} systems */
-function showSystems(systems) {
-  find(document, "#answer").textContent = answer(systems);
+/**
+ * One ranking a language pair, and a criterion; what nobody has judged has none.
+ * @param {any} data
+ */
+function showRankings({ rankings, unjudged, progress }) {
+  const begun = `${whole(progress.items_done)} of ${whole(progress.items)} items are done.`;
+  const [only] = rankings.length === 1 ? rankings : [];
+  const nothing = rankings.length && unjudged.length ? ` Nothing is judged yet of ${unjudged.join(", ")}.` : "";
+  const isEmpty = !progress.items_done && !progress.items_given_back;
+  find(document, "#answer").textContent = isEmpty ? `No judgements yet: 0 of ${whole(progress.items)}.` : `${only ? answer(only) : begun}${nothing}`;
+  find(document, "#rankings").replaceChildren(...rankings.map((/** @type {any} */ one) => standing(one, !only)));
+}
+
+/**
+ * @param {any} systems
+ * @param {boolean} isOneOfMany
+ */
+function standing(systems, isOneOfMany) {
+  const section = copyOf("standing");
+  find(section, "h2").textContent = name(systems);
+  find(section, ".scroll").setAttribute("aria-label", `Pairs that are not told apart: ${name(systems)}`);
+  find(section, ".answer").textContent = isOneOfMany ? answer(systems) : "";
+  showSystems(section, systems);
+  showPairs(section, systems);
+  return section;
+}
+
+/** @param {{lp: string, criterion: string}} judged */
+const name = ({ lp, criterion }) => (criterion ? `${lp}, ${criterion}` : lp);
+
+/**
+ * @param {HTMLElement} section
+ * @param {any} systems
+ */
+function showSystems(section, systems) {
   const known = systems.rows.flatMap((/** @type {any} */ row) => row.interval ?? (row.mean === null ? [] : [row.mean]));
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const digits = digitsFor(systems.rows);
-  find(document, "#low").textContent = known.length ? fixed(low, digits) : "";
-  find(document, "#high").textContent = known.length ? fixed(high, digits) : "";
-  fill("systems", systems.rows.map((/** @type {any} */ row) => make("tr", { role: "row" },
+  find(section, ".low").textContent = known.length ? fixed(low, digits) : "";
+  find(section, ".high").textContent = known.length ? fixed(high, digits) : "";
+  find(section, ".systems").replaceChildren(...systems.rows.map((/** @type {any} */ row) => make("tr", { role: "row" },
     make("td", { role: "cell", class: "rank soft" }, row.best === row.worst ? `${row.best}` : `${row.best}–${row.worst}`),
     make("th", { role: "rowheader", scope: "row" }, make("bdi", {}, row.system)),
     make("td", { role: "cell", class: "number score" }, fixed(row.mean, digits)),
@@ -129,11 +161,14 @@ function draw(tag, attributes, ...children) {
 
 const STATES = { leaning: "significant at a single look, not after correcting for repeated looks", tied: "tied", unknown: "too few judged for both" };
 
-/** @param {any} systems */
-function showPairs(systems) {
-  find(document, "#tied").hidden = !systems.open.length;
+/**
+ * @param {HTMLElement} section
+ * @param {any} systems
+ */
+function showPairs(section, systems) {
+  find(section, ".tied").hidden = !systems.open.length;
   const digits = digitsFor(systems.rows);
-  fill("pairs", systems.open.map((/** @type {any} */ pair) => make("tr", {},
+  find(section, ".pairs").replaceChildren(...systems.open.map((/** @type {any} */ pair) => make("tr", {},
     heading(pair.first),
     make("td", {}, make("bdi", {}, pair.second)),
     cell(fixed(pair.difference, digits), true),
@@ -156,20 +191,19 @@ function showProgress(progress) {
     ["Pace", progress.an_hour === null ? "–" : `${fixed(progress.an_hour, 1)} items an hour`],
     ["Work so far", duration(progress.active)],
     ["Work to do", progress.active_left === null ? "–" : duration(progress.active_left)],
-    ["The end, at this pace", progress.ends_at === null ? "–" : date(progress.ends_at)],
+    [progress.items_done < progress.items ? "The end, at this pace" : "The end", progress.ends_at === null ? "–" : date(progress.ends_at)],
   ];
   fill("progress", rows.map(([name, value]) => make("tr", {}, heading(name), cell(value, true))));
 }
 
 // People...
 
-/** @param {Told[]} agreement */
+/** @param {(Told & {lp: string, criterion: string})[]} agreement */
 function showAgreement(agreement) {
   const told = agreement.filter((one) => one.value !== null);
   const nothing = agreement.length ? "Two people judged the same, and what they said does not vary enough yet to be compared." : "Nothing is judged by two people yet.";
-  find(document, "#agreement").textContent = told.length
-    ? `Two people on one translation: ${told.map((one) => `${one.name} ${fixed(one.value, 2)} (${ends(one.interval, 2)}; n = ${whole(one.n)})`).join("; ")}.`
-    : nothing;
+  const lines = told.map((one) => `${name(one)}: ${one.name} ${fixed(one.value, 2)} (${ends(one.interval, 2)}; n = ${whole(one.n)})`);
+  find(document, "#agreement").replaceChildren(...(lines.length ? lines : [nothing]).map((line) => make("li", {}, line)));
 }
 
 /** @param {any[]} people */
