@@ -95,7 +95,7 @@ AT_MOST = {
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
     "statements": 42_968,  # a dashboard by language pair and criterion
-    "lines of data": 12_948,  # the choice between two states of a segment (conflict.js)
+    "lines of data": 13_026,  # pages that ask: between two states (conflict.js), for a link, before they act
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

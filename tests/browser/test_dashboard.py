@@ -168,8 +168,16 @@ def test_a_person_is_added_let_in_again_and_shut_out(site: Site, open_dashboard:
     assert first.startswith(f"{site.url}/#")
     row = page.locator("#ways li", has_text=NAMES)
     row.get_by_role("button", name="New link").click()
+    row.get_by_role("button", name="Leave it").click()
+    expect(page.locator("#link")).to_have_text(first)
+    row.get_by_role("button", name="New link").click()
+    row.get_by_role("button", name="Make a new link").click()
     expect(page.locator("#link")).not_to_have_text(first)
+    page.route("**/api/dashboard", lambda route: route.abort())  # it does not wait for new numbers
     row.get_by_role("button", name="Shut out").click()
+    expect(row).to_contain_text("what they did stays")
+    expect(row.locator(".badge")).to_have_text("annotator")
+    row.get_by_role("button", name="Shut them out").click()
     expect(row.locator(".badge")).to_have_text("shut out")
     secret = page.locator("#link").inner_text().partition("#")[2]
     with pytest.raises(AccessError):
@@ -252,6 +260,8 @@ def test_the_gate_says_what_it_decided(site: Site, open_dashboard: Open) -> None
         work_off(site.campaign, person(site.campaign, number), time.time(), rating=rating)
     page = open_dashboard()
     page.get_by_role("button", name="Send out again what people do not agree on").click()
+    expect(page.locator("#decided")).to_have_text("")
+    page.get_by_role("button", name="Send it out again").click()
     expect(page.locator("#decided")).to_contain_text("0 of 12 segments decided on: 0 sent out again")
 
 
@@ -286,6 +296,7 @@ def test_a_server_that_is_gone_is_said(open_dashboard: Open) -> None:
     page = open_dashboard()
     page.route("**/api/dashboard", lambda route: route.fulfill(status=401, body="{}"))
     expect(page.locator("#trouble")).to_contain_text("signed out")
+    expect(page.get_by_label("Your link")).to_be_visible()
     page.unroute("**/api/dashboard")
     expect(page.locator("#trouble")).to_be_hidden()
 

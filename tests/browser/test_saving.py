@@ -189,6 +189,23 @@ def test_who_was_signed_out_is_told_and_loses_nothing(work: Visit) -> None:
     assert ratings(work.site) == [70]
 
 
+def test_who_is_signed_out_comes_in_again_on_the_page(work: Visit) -> None:
+    page = work.page
+    work.context.clear_cookies()
+    press(page, "r", "7", "0")
+    page.get_by_role("button", name="Show the message").click()
+    page.get_by_label("Your link").fill(f"{work.site.url}/#wrong")
+    page.get_by_role("button", name="Sign in again").click()
+    notice = page.locator("#notices .notice")
+    expect(notice.get_by_role("status")).not_to_be_empty()
+    page.get_by_label("Your link").fill(work.site.link())
+    page.get_by_role("button", name="Sign in again").click()
+    work.settle()
+    expect(notice).to_have_count(0)
+    assert ratings(work.site) == [70]
+    assert not work.misdeeds
+
+
 def test_a_change_that_the_server_refuses_is_shown_and_not_dropped(work: Visit) -> None:
     page = work.page
     refusal = '{"message": "no", "saved": [], "stale": [], "refused": [{"id": "x", "item": 1, "why": "so"}]}'

@@ -5,6 +5,7 @@ import { post } from "./api.js";
 import { copy } from "./copying.js";
 import { copyOf, find, make } from "./dom.js";
 import { date, digitsFor, duration, ends, fixed, pValue, share, whole } from "./figures.js";
+import { askBeside, askWayIn, withdraw } from "./notices.js";
 
 /** @typedef {import("./figures.js").Told} Told */
 
@@ -14,13 +15,17 @@ const SVG = "http://www.w3.org/2000/svg";
 const place = (/** @type {string} */ id) => document.getElementById(id);
 
 let last = "";
+let timer = 0;
 
 /** Asks, shows what changed, and asks again later; a page that nobody sees does not ask. */
 async function refresh() {
+  clearTimeout(timer);
   if (!document.hidden) {
     try {
       const response = await fetch("/api/dashboard", { credentials: "same-origin", signal: AbortSignal.timeout(60_000) });
-      if (!response.ok) throw new Error(response.status === 401 ? "You are signed out: open your link again." : "The server does not answer as it should.");
+      if (response.status === 401) askWayIn(refresh);
+      else withdraw("signed-out");
+      if (!response.ok) throw new Error(response.status === 401 ? "You are signed out: these numbers are not new." : "The server does not answer as it should.");
       const text = await response.text();
       if (text !== last) show(JSON.parse(text));
       last = text;
@@ -30,7 +35,7 @@ async function refresh() {
       say(lost ? "No connection to the server: these numbers are not new." : error.message);
     }
   }
-  setTimeout(refresh, PAUSE);
+  timer = setTimeout(refresh, PAUSE);
 }
 
 /** @param {string} trouble */
@@ -227,18 +232,33 @@ function showPeople(people) {
 /** @param {Told | null} told */
 const withEnds = (told) => (told?.value == null ? "–" : `${fixed(told.value, 1)} (${ends(told.interval, 1)})`);
 
+/** @type {Map<number, boolean>} who was just shut out or let in, and whether they are out: the numbers come later */
+const justTold = new Map();
+
 /**
  * Who there is; only a change of that makes the list anew, so that a button does not vanish under a hand.
- * @param {any[]} people
+ * @param {any[]} told
  */
-function showWays(people) {
+function showWays(told) {
+  const people = told.map((one) => {
+    if (justTold.get(one.id) === one.is_revoked) justTold.delete(one.id);
+    return { ...one, is_revoked: justTold.get(one.id) ?? one.is_revoked };
+  });
   const list = find(document, "#ways");
   const key = JSON.stringify(people.map((one) => [one.id, one.name, one.is_revoked]));
   if (list.dataset.key === key) return;
   list.dataset.key = key;
   list.replaceChildren(...people.map((one) => {
-    const link = act("New link", one.name, () => wayIn(`/api/people/${one.id}/link`));
-    const out = act("Shut out", one.name, () => change(`/api/people/${one.id}/revoke`, "refused"));
+    const showOut = (/** @type {boolean} */ isOut) => {
+      justTold.set(one.id, isOut);
+      showWays(told);
+    };
+    const link = act("New link", one.name, () => askBeside(link, "The link before, and all sessions, end.", "Make a new link", async () => {
+      if (await wayIn(`/api/people/${one.id}/link`)) showOut(false);
+    }));
+    const out = act("Shut out", one.name, () => askBeside(out, "They cannot go on; what they did stays.", "Shut them out", async () => {
+      if (await change(`/api/people/${one.id}/revoke`, "refused")) showOut(true);
+    }));
     const isOrganiser = one.role === "organiser"; // one shuts nobody out who could do the same
     return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, one.is_revoked ? "shut out" : one.role), " ", ...(isOrganiser ? [] : [link]), ...(isOrganiser || one.is_revoked ? [] : [out]));
   }));
@@ -276,11 +296,12 @@ async function change(path, id, body = {}) {
  */
 async function wayIn(path, body) {
   const said = await change(path, "refused", body);
-  if (!said) return;
+  if (!said) return null;
   find(document, "#whose").textContent = `${said.name}:`;
   find(document, "#link").textContent = `${location.origin}${said.path}`;
   find(document, "#copied").textContent = "";
   find(document, "#way-in").hidden = false;
+  return said;
 }
 
 /** @param {any} said what the gate decided */
@@ -335,9 +356,12 @@ place("release")?.addEventListener("submit", async (event) => {
   const said = await change(`/api/tasks/${number}/release`, "taken");
   if (said) find(document, "#taken").textContent = taken(number, said.released);
 });
-place("gate")?.addEventListener("click", async () => {
-  const said = await change("/api/gate", "decided");
-  if (said) find(document, "#decided").textContent = decided(said);
+place("gate")?.addEventListener("click", () => {
+  askBeside(find(document, "#gate"), "What fails twice is dropped, and nothing takes that back.", "Send it out again", async () => {
+    find(document, "#decided").textContent = "One moment…";
+    const said = await change("/api/gate", "decided");
+    if (said) find(document, "#decided").textContent = decided(said);
+  });
 });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) last = ""; });
 refresh();

@@ -8,7 +8,7 @@ import { ItemView } from "./item.js";
 import { actionOf, isSingleKey } from "./keys.js";
 import { showKeys, usesSingleKeys } from "./keymap.js";
 import { Menu } from "./menu.js";
-import { ask, showSaved, withdraw } from "./notices.js";
+import { ask, askWayIn, showSaved, withdraw } from "./notices.js";
 import { Queue, hold, newId } from "./queue.js";
 import { Store } from "./store.js";
 import { Tabs } from "./tabs.js";
@@ -302,6 +302,7 @@ export class Work {
    */
   finished(status, body) {
     if (status === 0) return this.hint("There is no connection to the server. What you did is saved; finish again in a moment.");
+    if (status === 401) askWayIn(() => this.finish());
     if (status === 409 && body.feedback?.length) return this.showTodo(body.feedback);
     if (status !== 200) return this.hint(body.message ?? "The server could not finish this task. What you did is saved.");
     if (!body.next) markEnd();
@@ -403,7 +404,10 @@ export class Work {
   /** Shows what became of the changes, and how far the task is. */
   moved() {
     showSaved(find(document, "#saved"), this.queue);
-    find(document, "#show-message").hidden = !this.queue.held.size;
+    const { condition, held } = this.queue;
+    find(document, "#show-message").hidden = !held.size && condition !== "signed-out";
+    if (condition === "signed-out") askWayIn(() => this.queue.flush());
+    if (condition === "saved") withdraw("signed-out");
     const done = this.items.filter((item) => !item.lacks().length).length;
     find(document, "#progress").textContent = `${done} of ${this.items.length} segments done`;
   }
