@@ -107,6 +107,34 @@ def test_esa_with_the_mouse(open_task: Open) -> None:
     ends_well(found)
 
 
+@pytest.mark.parametrize("way", ["drag", "double click", "two clicks"])
+def test_nothing_moves_under_the_pointer_when_it_goes_to_another_segment(open_task: Open, way: str) -> None:
+    """Segment 1 folds up once segment 2 is the current one, and stands above it."""
+    found = open_task("esa", ONE_SYSTEM)
+    page = found.page
+    page.locator(".item[aria-current]").get_by_role("slider").click()
+    text = page.locator(".item").nth(1).locator(".translation .text")
+    before = text.bounding_box()
+    assert before is not None
+    x, y = before["x"] + 5, before["y"] + before["height"] / 2
+    if way == "drag":
+        drag(page, "Sie", ".item:nth-child(2) .translation .text")
+    elif way == "double click":
+        page.mouse.dblclick(x, y, delay=50)
+    else:
+        page.mouse.click(x, y, delay=50)
+        page.wait_for_timeout(700)  # no double click
+        page.mouse.click(x + 20, y, delay=50)
+    page.get_by_role("button", name="minor").click()
+    found.settle()
+    first, second = found.site.states()
+    assert (marks(first), first["translations"][0]["rating"]) == ([], 50)
+    ((words, _),) = marks(second)
+    assert words in "Sie" if way == "two clicks" else words == "Sie"
+    assert text.bounding_box() == before
+    assert not found.misdeeds
+
+
 def test_mqm_with_the_mouse(open_task: Open) -> None:
     found = open_task("mqm", make_test_set("en-de", ROWS[0][:2]), critical=True)
     page = found.page

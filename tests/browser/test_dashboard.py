@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -11,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from adjudge.campaigns.answers import release
 from adjudge.campaigns.assigning import assignments
 from adjudge.campaigns.people import enter, people
+from adjudge.core.segment import TestSet
 from adjudge.errors import AccessError
 from tests.browser.conftest import PATIENCE
 from tests.browser.served import Site, make_test_set, serving
@@ -73,15 +76,78 @@ def open_dashboard(chromium: Browser, site: Site) -> Iterator[Open]:
 
 def test_numbers_move_after_somebody_worked(site: Site, open_dashboard: Open) -> None:
     page = open_dashboard()
-    expect(page.locator("#answer")).to_have_text("Too little is judged to say anything of the systems.")
+    expect(page.locator("#answer")).to_have_text("No judgements yet: 0 of 48.")
     for number in (0, 1):
         work_off(site.campaign, person(site.campaign, number), time.time(), rating=70)
-    expect(page.locator("#systems tr")).to_have_count(2)
+    expect(page.locator(".systems tr")).to_have_count(2)
     expect(page.locator("#progress")).to_contain_text("48 of 48 (100 %)")
     expect(page.locator("#answer")).to_contain_text("Both systems are still tied.")
-    expect(page.locator("#pairs tr")).to_contain_text("tied")
+    expect(page.locator(".pairs tr")).to_contain_text("tied")
     expect(page.locator("#people tr")).to_have_count(2)
     expect(page.locator("#agreement")).to_contain_text("does not vary enough yet")
+
+
+@pytest.fixture
+def look(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Open the dashboard of a campaign of one's own, after everybody has done all there is for them."""
+    closing = ExitStack()
+
+    def make(rows: TestSet, people: int = 2, works: int = 2, **settings: Any) -> Page:
+        own = closing.enter_context(serving(tmp_path / "own", rows, annotators=people, **settings))
+        for number in range(works):
+            work_off(own.campaign, person(own.campaign, number), time.time())
+        (link,) = (one for one in own.links if one.role == "organiser")
+        page = chromium.new_page()
+        closing.callback(page.close)
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"{own.url}{link.path}")
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    with closing:
+        yield make
+
+
+def test_each_language_pair_is_ranked_apart(look: Callable[..., Page]) -> None:
+    both = TestSet(name="both", segments=(*make_test_set("en-de", *ROWS), *make_test_set("en-cs", *ROWS[:5])))
+    page = look(both, works=1, assignment="static")
+    expect(page.locator(".standing h2")).to_have_count(1)
+    expect(page.locator(".systems tr")).to_have_count(2)
+    judged = page.locator(".standing h2").inner_text()
+    (other,) = {"en-de", "en-cs"} - {judged}
+    expect(page.locator("#answer")).to_contain_text(f"Nothing is judged yet of {other}.")
+    assert "0" not in page.locator(".systems tr td:last-child").all_inner_texts()
+
+
+def test_comparisons_are_told_by_criterion_beside_the_protocol(look: Callable[..., Page]) -> None:
+    page = look(make_test_set("en-de", *ROWS), protocol="pairwise", redundancy=2)
+    expect(page.locator(".standing h2").first).to_contain_text("en-de, ")
+    expect(page.locator("#protocol")).to_have_text("Pairwise comparison by criterion.")
+    names = page.locator(".standing h2").all_inner_texts()
+    assert len(set(names)) == len(names) > 1
+    for name in names:
+        expect(page.locator("#agreement")).to_contain_text(f"{name}: Fleiss kappa")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_where_references_are_written_nobody_asks_which_systems_differ(look: Callable[..., Page]) -> None:
+    page = look(make_test_set("en-de", *ROWS), protocol="post-edit")
+    expect(page.locator("#answer")).to_have_text("12 of 12 items are done.")
+    for words in ("tied", "told apart", "judged by two"):
+        assert words not in page.locator("main").inner_text()
+
+
+def test_an_export_is_a_file_or_says_why_it_is_none(site: Site, open_dashboard: Open) -> None:
+    page = open_dashboard()
+    page.get_by_role("link", name="MQM TSV").click()
+    expect(page.locator("#exported")).to_contain_text("nobody has judged anything in watched yet")
+    work_off(site.campaign, person(site.campaign), time.time(), rating=70)
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="MQM TSV").click()
+    assert downloading.value.suggested_filename == "watched.mqm.tsv"
+    assert Path(downloading.value.path()).read_text().count("System0") == 12
+    expect(page.locator("#exported")).to_have_text("")
 
 
 def test_a_person_takes_two_lines_at_most_in_a_narrow_window(site: Site, open_dashboard: Open) -> None:
@@ -102,8 +168,16 @@ def test_a_person_is_added_let_in_again_and_shut_out(site: Site, open_dashboard:
     assert first.startswith(f"{site.url}/#")
     row = page.locator("#ways li", has_text=NAMES)
     row.get_by_role("button", name="New link").click()
+    row.get_by_role("button", name="Leave it").click()
+    expect(page.locator("#link")).to_have_text(first)
+    row.get_by_role("button", name="New link").click()
+    row.get_by_role("button", name="Make a new link").click()
     expect(page.locator("#link")).not_to_have_text(first)
+    page.route("**/api/dashboard", lambda route: route.abort())  # it does not wait for new numbers
     row.get_by_role("button", name="Shut out").click()
+    expect(row).to_contain_text("what they did stays")
+    expect(row.locator(".badge")).to_have_text("annotator")
+    row.get_by_role("button", name="Shut them out").click()
     expect(row.locator(".badge")).to_have_text("shut out")
     secret = page.locator("#link").inner_text().partition("#")[2]
     with pytest.raises(AccessError):
@@ -178,7 +252,7 @@ def test_what_was_finished_in_a_task_that_was_taken_back_is_counted_beside(
     release(site.campaign, given.number, time.time(), actor="test")
     page = open_dashboard()
     expect(page.locator("#progress")).to_contain_text("Done besides, in tasks that were given back12")
-    expect(page.locator("#systems")).to_contain_text("System")
+    expect(page.locator(".systems")).to_contain_text("System")
 
 
 def test_the_gate_says_what_it_decided(site: Site, open_dashboard: Open) -> None:
@@ -186,6 +260,8 @@ def test_the_gate_says_what_it_decided(site: Site, open_dashboard: Open) -> None
         work_off(site.campaign, person(site.campaign, number), time.time(), rating=rating)
     page = open_dashboard()
     page.get_by_role("button", name="Send out again what people do not agree on").click()
+    expect(page.locator("#decided")).to_have_text("")
+    page.get_by_role("button", name="Send it out again").click()
     expect(page.locator("#decided")).to_contain_text("0 of 12 segments decided on: 0 sent out again")
 
 
@@ -220,6 +296,7 @@ def test_a_server_that_is_gone_is_said(open_dashboard: Open) -> None:
     page = open_dashboard()
     page.route("**/api/dashboard", lambda route: route.fulfill(status=401, body="{}"))
     expect(page.locator("#trouble")).to_contain_text("signed out")
+    expect(page.get_by_label("Your link")).to_be_visible()
     page.unroute("**/api/dashboard")
     expect(page.locator("#trouble")).to_be_hidden()
 

@@ -189,6 +189,23 @@ def test_who_was_signed_out_is_told_and_loses_nothing(work: Visit) -> None:
     assert ratings(work.site) == [70]
 
 
+def test_who_is_signed_out_comes_in_again_on_the_page(work: Visit) -> None:
+    page = work.page
+    work.context.clear_cookies()
+    press(page, "r", "7", "0")
+    page.get_by_role("button", name="Show the message").click()
+    page.get_by_label("Your link").fill(f"{work.site.url}/#wrong")
+    page.get_by_role("button", name="Sign in again").click()
+    notice = page.locator("#notices .notice")
+    expect(notice.get_by_role("status")).not_to_be_empty()
+    page.get_by_label("Your link").fill(work.site.link())
+    page.get_by_role("button", name="Sign in again").click()
+    work.settle()
+    expect(notice).to_have_count(0)
+    assert ratings(work.site) == [70]
+    assert not work.misdeeds
+
+
 def test_a_change_that_the_server_refuses_is_shown_and_not_dropped(work: Visit) -> None:
     page = work.page
     refusal = '{"message": "no", "saved": [], "stale": [], "refused": [{"id": "x", "item": 1, "why": "so"}]}'
@@ -245,25 +262,82 @@ def test_a_second_tab_says_so_and_can_take_the_task_over(work: Visit) -> None:
     assert ratings(work.site) == [90]
 
 
-@pytest.mark.parametrize(("choice", "rating"), [("on this page", 20), ("saved there", 10)])
-def test_a_stale_page_asks_which_state_counts(
-    work: Visit, chromium: Browser, choice: str, rating: float
-) -> None:
-    """Another browser of the same person changed the segment: nothing is written over it unasked."""
+Said = tuple[float | None, list[str], str]
+
+
+def change_elsewhere(work: Visit, chromium: Browser, *keys: str) -> None:
+    """Work on the task in another browser of the same person."""
     other = visit(chromium, work.site)
     other.page.goto(work.page.url)
     other.page.wait_for_selector("body[data-ready]")
-    press(other.page, "r", "1", "0")
+    press(other.page, *keys)
     other.settle()
-    press(work.page, "r", "2", "0")
-    notice = work.page.locator("#notices .notice")
-    expect(notice).to_contain_text("segment 1 was changed")
-    assert ratings(work.site) == [10]
-    notice.get_by_role("button", name=choice).click()
-    work.settle()
-    assert ratings(work.site) == [rating]
-    expect(work.page.locator("output").first).to_have_text(str(rating))
     other.context.close()
+
+
+def said(site: Site) -> list[Said]:
+    """Rating, marked words and comment of each segment."""
+    found = [(state["translations"][0], state["comment"]) for state in site.states()]
+    return [(one["rating"], [span["text"] for span in one["spans"]], comment) for one, comment in found]
+
+
+OURS: Said = (20.0, ["Eine"], "mine")
+THEIRS: Said = (10.0, [], "")
+
+
+@pytest.mark.parametrize(
+    ("choice", "chosen", "other"), [("on this page", OURS, THEIRS), ("saved there", THEIRS, OURS)]
+)
+def test_a_stale_page_asks_which_state_counts(
+    work: Visit,
+    chromium: Browser,
+    choice: str,
+    chosen: Said,
+    other: Said,
+) -> None:
+    """Another browser of the same person changed the segment: nothing is lost, whichever is chosen."""
+    change_elsewhere(work, chromium, "r", "1", "0")
+    page = work.page
+    press(page, "t", "w", "1", "r", "2", "0", "c")
+    page.keyboard.type("mine")
+    notice = page.locator(".item").first.locator(".conflict")
+    expect(notice).to_contain_text("segment 1 was changed")
+    expect(notice).to_be_in_viewport()
+    ours, theirs = notice.locator("section").all()
+    for line in ("rating 20", "minor: “Eine”", "comment: mine"):
+        expect(ours).to_contain_text(line)
+    expect(theirs.locator("li")).to_have_text(["rating 10"])
+    assert said(work.site) == [THEIRS]
+    notice.get_by_role("button", name=choice).click()
+    expect(notice).to_have_count(0)
+    work.settle()
+    assert said(work.site) == [chosen]
+    expect(page.locator("output").first).to_have_text(f"{chosen[0]:g}")
+    for keys, wanted in (("Control+z", other), ("Control+y", chosen)):
+        page.locator(".item").first.locator(".translation .text").focus()
+        press(page, keys)
+        expect(page.locator("output").first).to_have_text(f"{wanted[0]:g}")
+        work.settle()
+        assert said(work.site) == [wanted]
+    assert not work.misdeeds
+
+
+def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Browser) -> None:
+    page = work.page
+    change_elsewhere(work, chromium, "r", "1", "0")
+    page.route("**/api/events", lambda route: route.abort())
+    press(page, "r", "2", "0", "Alt+ArrowDown")
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.mouse.wheel(0, 9999)
+    page.unroute("**/api/events")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.locator("#saved")).to_contain_text("see the message")
+    page.get_by_role("button", name="Show the message").click()
+    expect(page.locator(".item").first.locator(".conflict")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    work.settle()
+    assert ratings(work.site) == [20]
+    expect(page.get_by_role("button", name="Show the message")).to_be_hidden()
 
 
 # A server that is killed...

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
+from adjudge.reports.tables import RANGES
+
 pytestmark = pytest.mark.browser
 
 TEXT = st.text(st.sampled_from("ab é\u0301क्तक\u0301ी👩\u200d🚀👋🏽🇨🇭\r\n\u2028天気ำ "), max_size=30)
@@ -41,7 +43,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 def call(page: Page, code: str, *arguments: object) -> Any:
     """Run code with every module at hand."""
-    names = ("text", "marks", "history", "keys", "timing", "diff", "figures")
+    names = ("text", "marks", "history", "keys", "timing", "diff", "figures", "paint")
     imports = "".join(f"const {name} = await import('/js/{name}.js');" for name in names)
     return page.evaluate(f"async (a) => {{ {imports} return ({code})(...a); }}", list(arguments))
 
@@ -160,6 +162,25 @@ def test_marks_at_a_place_come_narrowest_first_and_lie_in_lanes(page: Page) -> N
         "(s) => [marks.spansAt(s, 'translation', 3).map((x) => x.id), marks.layMarks(s).map((x) => x.lane)]"
     )
     assert call(page, code, spans) == [["b", "a"], [0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("shown", "boxed"),
+    [
+        ("Ring \u260e\ufe0e me", []),
+        ("\u845b\U000e0100\u98fe\u533a", []),
+        ("\u2229\ufe00", []),
+        ("a\ufe0eb\U000e0100", [1, 3]),
+        ("\u845b\U000e0100\U000e0101", [2]),
+        ("\ufe0e", [0]),
+        ("a\u200bb", [1]),
+    ],
+)
+def test_a_variation_selector_is_boxed_only_where_nothing_has_variants(
+    page: Page, shown: str, boxed: list[int]
+) -> None:
+    code = "(shown, invisible) => paint.invisibleOf(text.mapText(shown), invisible).map(({ point }) => point)"
+    assert call(page, code, shown, {"ranges": RANGES, "names": {}}) == boxed
 
 
 # Undo...

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event as store_event
 from sqlalchemy import select
 
+from adjudge.analysis.study import analyse
 from adjudge.analysis.study_pieces import final_pieces, pieces_of
 from adjudge.campaigns import dashboard as dashboard_module
 from adjudge.campaigns.again import apply_gate, second_pass
@@ -25,7 +26,7 @@ from adjudge.campaigns.dashboard import (
     watched,
 )
 from adjudge.campaigns.database import Campaign, task
-from adjudge.campaigns.exporting import stream_submissions
+from adjudge.campaigns.exporting import export_campaign, stream_submissions
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.people import people, revoke
 from adjudge.campaigns.settings import CampaignSettings
@@ -70,14 +71,7 @@ def rate_all(campaign: Campaign, number: int, ratings: dict[str, float], now: fl
 def test_before_the_first_answer_nothing_is_claimed(make_campaign_anywhere: MakeCampaign) -> None:
     campaign, _ = make_campaign_anywhere(annotators=2)
     found = dashboard(campaign, NOW)
-    assert found["systems"] == {
-        "rows": [],
-        "pairs": 0,
-        "apart": 0,
-        "open": [],
-        "is_over": False,
-        "done": 0.0,
-    }
+    assert (found["rankings"], found["unjudged"]) == ([], ["en-de"])
     assert found["agreement"] == []
     assert [one["name"] for one in found["people"]] == ["annotator-1", "annotator-2", "organiser"]
     json.dumps(found)
@@ -86,7 +80,7 @@ def test_before_the_first_answer_nothing_is_claimed(make_campaign_anywhere: Make
 def test_systems_that_differ_are_told_apart_and_ranked(make_campaign_anywhere: MakeCampaign) -> None:
     campaign, _ = make_campaign_anywhere(annotators=1, test_set=many(12))
     assert rate_all(campaign, 0, {"Alder": 50, "Birch": 80}, NOW) == 24
-    systems = dashboard(campaign, NOW)["systems"]
+    (systems,) = dashboard(campaign, NOW)["rankings"]
     assert [(row["system"], row["n"], row["best"], row["worst"]) for row in systems["rows"]] == [
         ("Birch", 12, 1, 1),
         ("Alder", 12, 2, 2),
@@ -99,7 +93,7 @@ def test_systems_that_are_alike_stay_tied_and_say_how_much_more_they_need(
 ) -> None:
     campaign, _ = make_campaign(annotators=1, test_set=many(12))
     rate_all(campaign, 0, {"Alder": 70, "Birch": 70}, NOW)
-    systems = dashboard(campaign, NOW)["systems"]
+    (systems,) = dashboard(campaign, NOW)["rankings"]
     assert {(row["best"], row["worst"]) for row in systems["rows"]} == {(1, 2)}
     (pair,) = systems["open"]
     assert (pair["state"], pair["n"]) == ("tied", 12)
@@ -113,13 +107,13 @@ def test_numbers_move_with_each_answer_and_are_as_new_as_the_store(make_campaign
     (shown,) = items(campaign, given)
     first = change(shown, rating=10, at=NOW)
     save(campaign, only, given.id, "page", [first], NOW)
-    (row,) = dashboard(campaign, NOW + LATER)["systems"]["rows"]
+    (row,) = dashboard(campaign, NOW + LATER)["rankings"][0]["rows"]
     assert (row["mean"], row["n"]) == (10, 1)
     save(campaign, only, given.id, "page", [change(shown, 1, rating=90, at=NOW)], NOW)
-    assert dashboard(campaign, NOW + 2 * LATER)["systems"]["rows"][0]["mean"] == 90
+    assert dashboard(campaign, NOW + 2 * LATER)["rankings"][0]["rows"][0]["mean"] == 90
     withdrawn = change(shown, 2, kind="undo", rating=None, at=NOW)
     save(campaign, only, given.id, "page", [withdrawn], NOW)
-    assert dashboard(campaign, NOW + 3 * LATER)["systems"]["rows"] == []
+    assert dashboard(campaign, NOW + 3 * LATER)["rankings"] == []
 
 
 def test_who_asks_at_once_gets_the_last_numbers(make_campaign: MakeCampaign) -> None:
@@ -167,7 +161,8 @@ def test_every_protocol_has_its_dashboard(protocol: str, rows: int, make_campaig
     campaign, _ = make_campaign(protocol, annotators=1)
     work_off(campaign, person(campaign), NOW)
     found = dashboard(campaign, NOW)
-    assert len(found["systems"]["rows"]) == rows
+    criteria = campaign.protocol.criteria or ("",)
+    assert [len(one["rows"]) for one in found["rankings"]] == [rows] * len(criteria) * bool(rows)
     assert found["progress"]["items_done"] == found["progress"]["items"] > 0
     json.dumps(found, allow_nan=False)
 
@@ -176,12 +171,62 @@ def test_a_verdict_is_a_point_for_the_system_behind_the_side(make_campaign: Make
     """Everybody says A, whatever it is: each system wins as often as it stood first."""
     campaign, _ = make_campaign("pairwise", annotators=1, test_set=many(20))
     work_off(campaign, person(campaign), NOW)
-    rows = dashboard(campaign, NOW)["systems"]["rows"]
+    rows = dashboard(campaign, NOW)["rankings"][0]["rows"]
     assert sum(row["mean"] for row in rows) == pytest.approx(1)
-    firsts = [one.system for one in watched(campaign).seen]
+    (criterion, *_) = campaign.protocol.criteria
+    firsts = [one.system for one in watched(campaign).seen if one.criterion == criterion]
     assert {row["system"]: row["mean"] for row in rows} == {
         name: pytest.approx(firsts.count(name) / 20) for name in ("Alder", "Birch")
     }
+
+
+def test_each_language_pair_has_its_ranking_and_what_nobody_judged_has_none(
+    make_campaign_anywhere: MakeCampaign, scripts: TestSet
+) -> None:
+    campaign, _ = make_campaign_anywhere(annotators=6, test_set=scripts)
+    work = [(person(campaign, number), take(campaign, person(campaign, number), NOW)) for number in (0, 1)]
+    for who, given in work:
+        answer_all(campaign, who, given, NOW, rating=50)
+    judged = {given.lp for _, given in work}
+    assert len(judged) == 2
+    found = dashboard(campaign, NOW)
+    assert {one["lp"] for one in found["rankings"]} == judged
+    assert set(found["unjudged"]) == set(campaign.settings.lps) - judged
+    counted = {one["lp"]: one["n"] for one in found["rankings"]}
+    units = {one.unit for one in watched(campaign).seen}
+    assert counted == {lp: sum(unit[0] == lp for unit in units) for lp in judged}
+    assert all(row["n"] for one in found["rankings"] for row in one["rows"])
+    progress = find_progress(campaign, NOW)
+    assert {lp for lp, done in progress.done_by_lp.items() if done} == judged
+    assert {one["lp"]: one["done"] for one in found["rankings"]} == {
+        lp: progress.done_by_lp[lp] for lp in judged
+    }
+
+
+def test_comparisons_agree_by_criterion_as_in_the_analysis(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("pairwise", annotators=3, redundancy=3, test_set=many(24))
+    assert dashboard(campaign, NOW)["agreement"] == []
+    for number in range(3):
+        who, done = person(campaign, number), 0
+        while (given := assign_next(campaign, who, NOW)) is not None:
+            for shown in items(campaign, given):
+                verdicts = {
+                    name: "AEB"[(done + place * number) % 3]
+                    for place, name in enumerate(campaign.protocol.criteria)
+                }
+                save(campaign, who, given.id, "page", [change(shown, verdicts=verdicts)], NOW)
+                done += 1
+            finish(campaign, who, given.id, NOW)
+    found = dashboard(campaign, NOW + LATER)
+    criteria = list(campaign.protocol.criteria)
+    assert [(one["lp"], one["criterion"], one["n"]) for one in found["rankings"]] == [
+        ("en-de", name, 24) for name in criteria
+    ]
+    told = {f"{one['criterion']}: {one['name']}": (one["value"], one["n"]) for one in found["agreement"]}
+    numbers = analyse(export_campaign(campaign)).section("agreement").numbers
+    assert told == {one.measure: (one.result.value, one.result.n) for one in numbers if one.of == "all"}
+    assert {f"{name}: Fleiss kappa" for name in criteria} <= told.keys()
+    assert [one["items"] for one in found["people"]] == [24, 24, 24, 0]
 
 
 OWN = '[categories]\n"Punctuation" = "marks between words"\n"Tone" = "not ours"\n'
@@ -218,8 +263,8 @@ def test_what_the_gate_dropped_is_not_on_the_dashboard(make_campaign: MakeCampai
         rate_all(campaign, 0, {"Alder": 50, "Birch": 80}, NOW)
         rate_all(campaign, 1, {"Alder": 80, "Birch": 50}, NOW)
         assert apply_gate(campaign, NOW, actor="test", least_shared=2).dropped == again
-        rows = dashboard(campaign, NOW + LATER * (1 + again))["systems"]["rows"]
-        assert len(rows) == (0 if again else 2)
+        rankings = dashboard(campaign, NOW + LATER * (1 + again))["rankings"]
+        assert [len(one["rows"]) for one in rankings] == ([] if again else [2])
 
 
 # Progress: what is done and to do, who did it how fast and how carefully, and when it ends.
@@ -313,6 +358,16 @@ def test_the_end_is_forecast_from_the_last_day(make_campaign: MakeCampaign) -> N
     assert found.an_hour == pytest.approx(finished / 2)
     assert found.ends_at == pytest.approx(NOW + 2 * HOUR + found.items_left / (finished / 2) * HOUR)
     assert find_progress(campaign, NOW + 50 * HOUR).ends_at is None
+
+
+def test_the_pace_ends_with_the_work(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign(annotators=1)
+    work_off(campaign, person(campaign), NOW)
+    soon, later = (find_progress(campaign, NOW + hours * HOUR) for hours in (2, 500))
+    last = max(one.last_at or 0 for one in soon.people)
+    assert soon.items_left == 0
+    assert soon.an_hour == later.an_hour == pytest.approx(12 / (last - NOW) * HOUR)
+    assert soon.ends_at == later.ends_at == last
 
 
 def test_tutorials_are_no_work(tmp_path: Path, small: TestSet) -> None:
@@ -460,7 +515,7 @@ def test_what_was_finished_counts_when_its_task_is_given_back(
     WAYS[way](campaign, given)
     assert scores(campaign) == before == exported(campaign)
     found = dashboard(campaign, NOW)
-    assert [row["mean"] for row in found["systems"]["rows"]] == [31]
+    assert [row["mean"] for row in found["rankings"][0]["rows"]] == [31]
     progress = find_progress(campaign, NOW)
     assert (progress.items_done, progress.items_given_back, progress.items_left) == (0, 1, 12)
     assert found["progress"]["items_given_back"] == 1
@@ -489,7 +544,7 @@ def test_who_looks_twice_at_a_translation_has_one_last_word_as_in_the_analysis(
         work_off(campaign, person(campaign, number), NOW)
     assert second_pass(campaign, NOW, actor="test") == 12
     work_off(campaign, person(campaign, 2), NOW)
-    rows = dashboard(campaign, NOW + 9e6)["systems"]["rows"]
+    rows = dashboard(campaign, NOW + 9e6)["rankings"][0]["rows"]
     final = final_pieces(pieces_of(stream_submissions(campaign)))
     assert len(final) == 12
     counts = {row["system"]: row["n"] for row in rows}

@@ -13,7 +13,7 @@ from adjudge.campaigns.tasks import Item
 from adjudge.campaigns.tutorial import DOCUMENT, make_tutorial, read_tutorial
 from adjudge.errors import DataError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
-from tests.campaigns.work import person, take
+from tests.campaigns.work import items, person, take
 
 ITEM = """
 [[items]]
@@ -24,10 +24,10 @@ expects = { spans = [{ text = "Hund", severity = "major" }], rating = [0, 50] }
 """
 
 
-def answer(item: Item) -> State:
-    """What a person says who does as they are told."""
+def answer(item: Item, **other: str) -> State:
+    """What a person says who does as they are told, but for some fields of all marks."""
     expected = item.check or {}
-    spans = [MarkedSpan(id=str(n), **span) for n, span in enumerate(expected.get("spans", []))]
+    spans = [MarkedSpan(id=str(n), **{**span, **other}) for n, span in enumerate(expected.get("spans", []))]
     missing = Missing(severity="major") if expected.get("missing") else None
     rating = sum(expected["rating"]) / 2 if "rating" in expected else None
     parts = [
@@ -49,6 +49,26 @@ def test_ours_can_be_passed_and_not_by_doing_nothing(protocol: str, lp: str) -> 
     assert [feedback(answer(item), item.check or {}) for item in task.items] == [[]] * len(task.items)
     assert any(feedback(state, item.check or {}) for state, item in zip(nothing, task.items, strict=True))
     assert all((item.check or {}).get("says") for item in task.items)
+
+
+def test_the_tutorial_of_mqm_refuses_another_category() -> None:
+    first, *_ = make_tutorial(find_campaign_protocol("mqm"), "en-de").items
+    said = answer(first, category="fluency/spelling")
+    assert feedback(said, first.check or {}) == [
+        "'dog' is accuracy/mistranslation, and marked as fluency/spelling"
+    ]
+
+
+def test_a_category_that_nobody_can_choose_is_not_expected(
+    make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text('[categories]\n"Meaning" = "it says something else"\n')
+    campaign, _ = make_campaign("mqm", 1, tutorial=True, typology=tmp_path / "own.toml")
+    given = take(campaign, person(campaign), NOW)
+    for shown in items(campaign, given):
+        done = Item(segment="1", source="", translations=shown.translations, check=shown.check)
+        said = answer(done, category="Meaning")
+        assert feedback(said, shown.check or {}) == []
 
 
 def test_a_language_pair_may_have_a_tutorial_of_its_own() -> None:
@@ -107,6 +127,7 @@ def test_spans_are_found_by_their_text(tmp_path: Path) -> None:
         ("esa", ("says", "given = [[]]\nsays"), "spans marked beforehand"),
         ("esa-ai", ("says", "given = []\nsays"), "wanted a list for each of 1"),
         ("mqm", ("Mark", "Do mark"), "mqm does not have a rating"),
+        ("esa", ("severity = ", 'category = "other", severity = '), "esa does not have categories"),
         ("da-sqm", ("Mark", "Do mark"), "da-sqm does not have severity major"),
         ("pairwise", ('["Ein Hund."]', '["Ein Hund.", "x", "y"]'), "pairwise shows pair, got 3"),
         ("esa", ("expects = { ", 'expects = { verdicts = { style = "A" }, '), "such criteria"),

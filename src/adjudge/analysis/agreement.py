@@ -51,7 +51,14 @@ from adjudge.stats.agreement_coefficients import (
 from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 
-__all__ = ["Agreement", "AgreementSettings", "consistency", "find_agreement"]
+__all__ = [
+    "Agreement",
+    "AgreementSettings",
+    "agreement_of_all",
+    "consistency",
+    "find_agreement",
+    "pair_table",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -345,7 +352,7 @@ def _groups(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator
     """Of people, then of each judge with people. Rows are computed as they are asked for."""
     draws = replace(settings.draws, groups=table.groups)
     if len(table.people) > 1:
-        yield _of_all(table, draws)
+        yield agreement_of_all(table, draws)
     for two in combinations(table.people, 2):
         yield _rows_of_two(table, two, draws)
     for judge in table.judges:
@@ -355,7 +362,13 @@ def _groups(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator
             yield from (_rows_of_two(table, (judge, person), draws) for person in table.people)
 
 
-def _of_all(table: LabelTable, draws: Draws) -> Iterator[AgreementRow]:
+def agreement_of_all(table: LabelTable, draws: Draws) -> Iterator[AgreementRow]:
+    """Agreement of all people together: Krippendorff's alpha, and of verdicts Fleiss' kappa.
+
+    Args:
+        table: labels of two people or more.
+        draws: of the intervals; `groups` numbers what is drawn whole, unit by unit.
+    """
     row = partial(AgreementRow, criterion=table.criterion, between=ALL)
     labels = table.labels_of(table.people)
     if table.grid is None:

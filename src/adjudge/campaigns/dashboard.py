@@ -20,7 +20,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select
 
-from adjudge.analysis.preferences import VERDICTS, numbered
+from adjudge.analysis.agreement import agreement_of_all, pair_table
+from adjudge.analysis.preferences import VERDICTS, numbered, tabulate
 from adjudge.analysis.study_agreement import met_by_both, score_agreement
 from adjudge.analysis.study_people import FEWEST, means_by_system, strictness
 from adjudge.analysis.study_pieces import Mark, wilson_interval
@@ -43,7 +44,7 @@ from adjudge.campaigns.database import (
 from adjudge.campaigns.exporting import dropped_segments
 from adjudge.campaigns.items import TranslationState, read_state, score_of, shown_order
 from adjudge.campaigns.people import select_people
-from adjudge.core.record import grouped
+from adjudge.core.record import Preference, Verdict, grouped
 from adjudge.core.scores import Interval
 from adjudge.formats.campaign_export import FIRST, PASSES, Kind, of_latest_pass
 from adjudge.stats.bootstrap import Draws
@@ -78,18 +79,19 @@ class Counts:
         return list(self.connection.execute(query.where(task.c.campaign_id == self.campaign.id)))
 
     def tasks_by_kind(self) -> list[Row[Any]]:
-        """Of each kind, tutorials too, but not of `checks_dealt`: `tasks`, `needed`, and `items_needed`."""
+        """By kind and language pair, but not of `checks_dealt`: `tasks`, `needed`, and `items_needed`."""
         sizes = select(item.c.task_id, func.count().label("size")).group_by(item.c.task_id).subquery()
         return self._all(
             select(
                 task.c.kind,
+                task.c.lp,
                 func.count().label("tasks"),
                 func.sum(task.c.redundancy).label("needed"),
                 func.sum(task.c.redundancy * sizes.c.size).label("items_needed"),
             )
             .outerjoin_from(task, sizes, sizes.c.task_id == task.c.id)
             .where(or_(task.c.kind != "check", task.c.redundancy > 0))
-            .group_by(task.c.kind)
+            .group_by(task.c.kind, task.c.lp)
         )
 
     def assignments(self) -> dict[str, int]:
@@ -97,10 +99,10 @@ class Counts:
         query = select(assignment.c.state, func.count()).join_from(assignment, task)
         return dict(map(tuple, self._all(query.where(_IS_WORK).group_by(assignment.c.state))))
 
-    def items_finished(self) -> dict[str, int]:
-        """Finished items by the state of the assignments that they are of."""
-        query = _finished(select(assignment.c.state, func.count())).group_by(assignment.c.state)
-        return dict(map(tuple, self._all(query)))
+    def items_finished(self) -> list[Row[Any]]:
+        """Finished `items` by `lp`, `kind` and `redundancy` of tasks, and by the `state` of assignments."""
+        columns = (task.c.lp, task.c.kind, task.c.redundancy, assignment.c.state)
+        return self._all(_finished(select(*columns, func.count().label("items"))).group_by(*columns))
 
     def finished(self, chosen: ColumnElement[bool]) -> int:
         """Finished items of the chosen answers or assignments."""
@@ -258,9 +260,11 @@ class Progress:
         items_given_back: finished besides, in tasks that were given back: they count as judgements, and their
             places are to be filled again.
         kinds: number of tasks of each kind, tutorials among them.
+        done_by_lp: language pair to the part of its items that is finished, 0 to 1.
         people: in the order in which they were added.
-        an_hour: items finished an hour, over the last day or since the first action; None before the first.
-        ends_at: when everything will be done at that pace; None where nothing says it.
+        an_hour: items finished an hour, over the last day or since the first action, until the work ended;
+            None before the first.
+        ends_at: when everything will be done at that pace, or was done; None where nothing says it.
     """
 
     tasks: int
@@ -270,6 +274,7 @@ class Progress:
     items_done: int
     items_given_back: int
     kinds: dict[str, int]
+    done_by_lp: dict[str, float]
     people: tuple[PersonProgress, ...]
     an_hour: float | None = None
     ends_at: float | None = None
@@ -302,18 +307,27 @@ def find_progress(campaign: Campaign, now: float) -> Progress:
         counts = Counts(campaign, connection)
         of_tasks, states, finished = counts.tasks_by_kind(), counts.assignments(), counts.items_finished()
         needed = [row for row in of_tasks if row.kind != "tutorial"]
-        kinds = Counter({row.kind: row.tasks for row in of_tasks})
+        items: Counter[str] = Counter()  # by language pair
+        for row in needed:
+            items[row.lp] += int(row.items_needed or 0)  # PostgreSQL sums to Decimal
+        done: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        for row in finished:
+            is_dealt = row.kind == "check" and not row.redundancy  # needed by nobody beforehand
+            done["" if is_dealt else row.lp] += row.items if row.state in TAKEN else 0
+        for row in of_tasks:
+            kinds[row.kind] += row.tasks
         checks, check_assignments, check_items = counts.checks_dealt()
         kinds["check"] += checks
         found = Progress(
             tasks=int(sum(row.needed for row in needed)) + check_assignments,
             tasks_done=states.get("done", 0),
             under_way=states.get("leased", 0),
-            # PostgreSQL sums to Decimal
-            items=int(sum(row.items_needed or 0 for row in needed)) + check_items,
-            items_done=sum(finished.get(state, 0) for state in TAKEN),
-            items_given_back=finished.get("expired", 0),
+            items=items.total() + check_items,
+            items_done=done.total(),
+            items_given_back=sum(row.items for row in finished if row.state == "expired"),
             kinds=dict(+kinds),
+            done_by_lp={lp: min(done[lp] / size, 1.0) for lp, size in items.items() if size},
             people=tuple(_people(counts)),
         )
         return _with_forecast(found, counts, now)
@@ -347,12 +361,13 @@ def _with_forecast(found: Progress, counts: Counts, now: float) -> Progress:
     starts = [one.first_at for one in found.people if one.first_at is not None]
     if not starts:
         return found
-    since = max(min(starts), now - _DAY)
-    finished, hours = counts.finished(answer.c.last_at >= since), (now - since) / 3600
+    until = now if found.items_left else max(one.last_at or 0.0 for one in found.people)
+    since = max(min(starts), until - _DAY)
+    finished, hours = counts.finished(answer.c.last_at >= since), (until - since) / 3600
     if not finished or hours <= 0:
         return found
     pace = finished / hours
-    return replace(found, an_hour=pace, ends_at=now + found.items_left / pace * 3600)
+    return replace(found, an_hour=pace, ends_at=until + found.items_left / pace * 3600)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,8 +406,8 @@ class Seen:
         unit: language pair and segment.
         system: that was judged; of a pair, the first.
         other: of a pair, the second.
-        score: rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second:
-            as a whole where that is asked for, else on the first criterion.
+        criterion: of a pair, what it was compared by.
+        score: rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second.
         about: what was judged: the unit and its systems in the order of their names.
         marks: with both ends inclusive; None where nothing can be marked.
         seconds: of work on the item.
@@ -410,6 +425,7 @@ class Seen:
     ended: float
     about: tuple[str, ...]
     other: str = ""
+    criterion: str = ""
     marks: tuple[Mark, ...] | None = None
 
 
@@ -508,9 +524,9 @@ def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:
     if protocol.shows == "pair":
         one, other = shown
         about = (*unit, *sorted(shown))
-        criterion = "overall" if "overall" in protocol.criteria else protocol.criteria[0]
-        if (verdict := state.verdicts.get(criterion)) is not None:
-            yield Seen(**whose, about=about, system=one, other=other, score=VERDICTS[verdict])
+        whose |= {"about": about, "system": one, "other": other}
+        for criterion, verdict in state.verdicts.items():
+            yield Seen(**whose, criterion=criterion, score=VERDICTS[verdict])
     elif protocol.shows != "candidates":
         for place, system in enumerate(shown):
             if (score := score_of(state, place, protocol)) is not None:
@@ -586,17 +602,25 @@ def dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
 
 def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
     progress = find_progress(campaign, now)
+    protocol, lps = campaign.protocol, campaign.settings.lps
     seen = _deciding(watched(campaign).seen)
-    twice = _twice(seen)
-    standing = _standing(seen, progress)
+    groups = grouped(((one.unit[0], one.criterion), one) for one in seen)
+    order = [(lp, criterion) for lp in lps for criterion in protocol.criteria or ("",)]
+    once = [one for one in seen if one.criterion == (protocol.criteria or ("",))[0]]
+    names = {one.id: one.name for one in progress.people}
     return {
         "campaign": campaign.name,
-        "protocol": campaign.settings.protocol,
+        "protocol": protocol.title,
         "now": now,
-        "systems": _systems(standing),
+        "rankings": [_ranking(*key, groups[key], progress) for key in order if key in groups],
+        "unjudged": [lp for lp in lps if not any(lp == key[0] for key in groups)],
         "progress": {name: getattr(progress, name) for name in _PROGRESS},
-        "agreement": [_result(name, result) for name, result in _agreement(twice)],
-        "people": _dashboard_people(seen, twice, progress),
+        "agreement": [
+            {"lp": lp, "criterion": criterion, **_result(name, result)}
+            for lp, criterion in order
+            for name, result in _agreement(groups.get((lp, criterion), ()), names)
+        ],
+        "people": _dashboard_people(once, _twice(once), progress),
     }
 
 
@@ -605,15 +629,31 @@ _NUMBERS: Final = Resting(_dashboard, thread_time)
 
 def _deciding(seen: list[Seen]) -> list[Seen]:
     """Those of the latest pass over each translation; of one person's several there, the last."""
-    last: dict[tuple[tuple[str, ...], int], Seen] = {}
+    last: dict[tuple[tuple[str, ...], int, str], Seen] = {}
     for one in of_latest_pass(seen, lambda one: one.kind, lambda one: one.about):
-        known = last.setdefault((one.about, one.person), one)
-        if one.ended > known.ended:
-            last[one.about, one.person] = one
+        key = (one.about, one.person, one.criterion)
+        if one.ended > last.setdefault(key, one).ended:
+            last[key] = one
     return list(last.values())
 
 
-def _standing(seen: Sequence[Seen], progress: Progress) -> Standing:
+def _ranking(lp: str, criterion: str, seen: Sequence[Seen], progress: Progress) -> dict[str, Any]:
+    standing = _standing(seen, progress.done_by_lp.get(lp, 0.0))
+    left = standing.open
+    return {
+        "lp": lp,
+        "criterion": criterion,
+        "n": len({one.unit for one in seen}),
+        "rows": [{**asdict(row), "interval": _listed(row.interval)} for row in standing.systems],
+        "pairs": len(standing.pairs),
+        "apart": len(standing.pairs) - len(left),
+        "open": [asdict(pair) for pair in left[:_MOST_PAIRS]],
+        "is_over": standing.is_over,
+        "done": standing.done,
+    }
+
+
+def _standing(seen: Sequence[Seen], done: float) -> Standing:
     systems = sorted({name for one in seen for name in (one.system, one.other) if name})
     columns = {name: place for place, name in enumerate(systems)}
     is_compared = any(one.other for one in seen)
@@ -629,20 +669,7 @@ def _standing(seen: Sequence[Seen], progress: Progress) -> Standing:
             sizes[row, columns[system]] += 1
     scores = np.full(sums.shape, np.nan)
     np.divide(sums, sizes, out=scores, where=sizes > 0)
-    done = progress.items_done / progress.items if progress.items else 0.0
-    return find_standing(systems, scores, min(done, 1.0))
-
-
-def _systems(standing: Standing) -> dict[str, Any]:
-    left = standing.open
-    return {
-        "rows": [{**asdict(row), "interval": _listed(row.interval)} for row in standing.systems],
-        "pairs": len(standing.pairs),
-        "apart": len(standing.pairs) - len(left),
-        "open": [asdict(pair) for pair in left[:_MOST_PAIRS]],
-        "is_over": standing.is_over,
-        "done": standing.done,
-    }
+    return find_standing(systems, scores, done)
 
 
 _PROGRESS: Final = (
@@ -662,18 +689,43 @@ def _twice(seen: Sequence[Seen]) -> list[tuple[Seen, Seen]]:
     ]
 
 
-def _agreement(pairs: Sequence[tuple[Seen, Seen]]) -> Iterator[tuple[str, Result]]:
+_SAID: Final[Mapping[float, Verdict]] = {score: verdict for verdict, score in VERDICTS.items()}
+
+
+def _agreement(seen: Sequence[Seen], names: Mapping[int, str]) -> Iterator[tuple[str, Result]]:
+    """How far people agree in one language pair, of comparisons by one criterion, as `analyse` has it."""
+    if any(one.other for one in seen):
+        yield from _of_comparisons(seen, names)
+        return
+    pairs = _twice(seen)
     if len(pairs) < 2:
         return
-    draws = Draws(
-        groups=numbered([one.unit for one, _ in pairs]), resamples=_DRAWS.resamples, seed=_DRAWS.seed
-    )
+    draws = replace(_DRAWS, groups=numbered([one.unit for one, _ in pairs]))
     first, second = (np.array([pair[side].score for pair in pairs]) for side in (0, 1))
     yield "scores, Pearson", score_agreement(first, second, draws)["Pearson"]
     marked = [(a.marks, b.marks) for a, b in pairs if a.marks is not None and b.marks is not None]
     if len(marked) == len(pairs):
         sides = [a for a, _ in marked], [b for _, b in marked]
         yield "marks that the other has, too", met_by_both(*sides, draws, nothing="nothing is marked yet")
+
+
+def _of_comparisons(seen: Sequence[Seen], names: Mapping[int, str]) -> Iterator[tuple[str, Result]]:
+    compared = [
+        Preference(
+            lp=one.unit[0],
+            segment=one.unit[1],
+            annotator=names[one.person],
+            systems=(one.system, one.other),
+            criterion=one.criterion,
+            verdict=_SAID[one.score],
+        )
+        for one in seen
+    ]
+    if len({(one.about, one.person) for one in seen}) == len({one.about for one in seen}):
+        return  # nothing is judged by two people
+    table = pair_table(tabulate(compared, compared[0].criterion), list(names.values()))
+    for row in agreement_of_all(table, replace(_DRAWS, groups=table.groups)):
+        yield row.measure, row.result
 
 
 def _result(name: str, result: Result) -> dict[str, Any]:

@@ -94,9 +94,10 @@ class Expected(TypedDict, total=False):
 
     `what`: `damaged`, `missing`, `score` or `tutorial`. `translation`: index among systems; in a check the
     damaged one. `spans`: to be marked, each with start, end and severity (None: any), in a tutorial with its
-    text. `missing`: whether something missing is to be marked. `rating`: lowest and highest. `verdicts`:
-    criterion to A, B or E, A the first system. `chosen`: index of the draft to choose. `says`: told to the
-    person beforehand. `lp`: languages of the texts, where they are not those of the task.
+    text, and its category where one is to be chosen. `missing`: whether something missing is to be marked.
+    `rating`: lowest and highest. `verdicts`: criterion to A, B or E, A the first system. `chosen`: index of
+    the draft to choose. `says`: told to the person beforehand. `lp`: languages of the texts, where they are
+    not those of the task.
     """
 
     what: str
@@ -315,7 +316,7 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
         media=row.media,
         translations=translations,
         order=order,
-        check=None if row.check is None else _in_order(json.loads(row.check), order),
+        check=None if row.check is None else _as_shown(json.loads(row.check), order, campaign.categories),
         asked=Asked(
             protocol=campaign.protocol,
             source=row.source,
@@ -326,8 +327,14 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
     )
 
 
-def _in_order(check: Expected, order: tuple[int, ...]) -> Expected:
-    """Count the translations of an expectation, and name its sides, as they are shown."""
+def _as_shown(check: Expected, order: tuple[int, ...], categories: Collection[str]) -> Expected:
+    """Count the translations of an expectation, and name its sides, as they are shown.
+
+    A category that people cannot choose, in a typology of one's own, is not expected.
+    """
+    for span in check.get("spans", ()):
+        if span.get("category") not in categories:
+            span.pop("category", None)
     if "translation" in check:
         check["translation"] = order.index(check["translation"])
     if "chosen" in check:
@@ -520,7 +527,8 @@ TOLERANCE: Final = 3
 def feedback(state: State, expected: Expected) -> list[str]:
     """What is missing or wrong in the eyes of who made the item; empty where it was passed.
 
-    In a tutorial every expected mark must be there, within `TOLERANCE` and with its severity, and no other.
+    In a tutorial every expected mark must be there, within `TOLERANCE`, with its severity and its
+    category, and no other.
     In a check any mark that touches the damage will do.
 
     Args:
@@ -558,6 +566,8 @@ def _span_faults(part: TranslationState, expected: Expected) -> Iterator[str]:
         left.remove(fitting)
         if wanted.get("severity") not in {None, fitting.severity}:
             yield f"{fitting.text!r} is {wanted['severity']}, and marked as {fitting.severity}"
+        if wanted.get("category") not in {None, fitting.category}:
+            yield f"{fitting.text!r} is {wanted['category']}, and marked as {fitting.category}"
     yield from (f"{span.text!r} is marked, and is no error" for span in left)
 
 

@@ -40,6 +40,7 @@ class _Span(_Part):
 
     text: Annotated[str, Field(min_length=1)]
     severity: Severity
+    category: str | None = None
 
     def place(self, translation: str) -> tuple[int, int]:
         """Half-open range.
@@ -140,7 +141,9 @@ def _fault(item: _Item, protocol: CampaignProtocol) -> str:
     if {"one": count != 1, "pair": count != 2}.get(protocol.shows, count < 2):
         return f"{protocol.name} shows {protocol.shows}, got {count} translations"
     severities = {span.severity for span in expects.spans or ()} - set(protocol.severities)
+    is_sorted = any(span.category is not None for span in expects.spans or ())
     asked = {
+        "categories": is_sorted and not protocol.has_categories,
         f"severity {', '.join(sorted(severities))}": bool(severities),
         "a rating": expects.rating is not None and protocol.scale is None,
         "a mark for what is missing": expects.missing is not None and not protocol.marks_missing,
@@ -195,4 +198,5 @@ def _expected(item: _Item, lp: str) -> Expected:
 
 def _expected_span(span: _Span, text: str) -> dict[str, Any]:
     start, end = span.place(text)
-    return {"start": start, "end": end, "text": span.text, "severity": span.severity}
+    category = {} if span.category is None else {"category": span.category}
+    return {"start": start, "end": end, "text": span.text, "severity": span.severity, **category}

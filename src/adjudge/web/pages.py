@@ -260,8 +260,13 @@ def guidelines_page(served: ServedHere, _: SignedIn) -> Response:
 def dashboard_page(served: ServedHere, _: Organiser) -> Response:
     """What the campaign has found so far."""
     campaign = served.campaign
-    has_gate, forms = why_no_gate(campaign) is None, fitting_forms(campaign.protocol)
-    return render("dashboard.html", {"campaign": campaign.name, "has_gate": has_gate, "forms": forms})
+    names = {
+        "campaign": campaign.name,
+        "judges": campaign.protocol.shows != "candidates",
+        "has_gate": why_no_gate(campaign) is None,
+        "forms": fitting_forms(campaign.protocol),
+    }
+    return render("dashboard.html", names)
 
 
 @PAGE_ROUTER.get("/dashboard/people")

@@ -3,8 +3,9 @@
 
 import { post } from "./api.js";
 import { copy } from "./copying.js";
-import { find, make } from "./dom.js";
+import { copyOf, find, make } from "./dom.js";
 import { date, digitsFor, duration, ends, fixed, pValue, share, whole } from "./figures.js";
+import { askBeside, askWayIn, withdraw } from "./notices.js";
 
 /** @typedef {import("./figures.js").Told} Told */
 
@@ -14,13 +15,17 @@ const SVG = "http://www.w3.org/2000/svg";
 const place = (/** @type {string} */ id) => document.getElementById(id);
 
 let last = "";
+let timer = 0;
 
 /** Asks, shows what changed, and asks again later; a page that nobody sees does not ask. */
 async function refresh() {
+  clearTimeout(timer);
   if (!document.hidden) {
     try {
       const response = await fetch("/api/dashboard", { credentials: "same-origin", signal: AbortSignal.timeout(60_000) });
-      if (!response.ok) throw new Error(response.status === 401 ? "You are signed out: open your link again." : "The server does not answer as it should.");
+      if (response.status === 401) askWayIn(refresh);
+      else withdraw("signed-out");
+      if (!response.ok) throw new Error(response.status === 401 ? "You are signed out: these numbers are not new." : "The server does not answer as it should.");
       const text = await response.text();
       if (text !== last) show(JSON.parse(text));
       last = text;
@@ -30,7 +35,7 @@ async function refresh() {
       say(lost ? "No connection to the server: these numbers are not new." : error.message);
     }
   }
-  setTimeout(refresh, PAUSE);
+  timer = setTimeout(refresh, PAUSE);
 }
 
 /** @param {string} trouble */
@@ -43,11 +48,11 @@ function say(trouble) {
 /** @param {any} data */
 function show(data) {
   find(document, "#as-of").textContent = `As of ${date(data.now)}`;
-  if (place("systems")) {
-    showSystems(data.systems);
-    showPairs(data.systems);
+  if (place("rankings")) {
+    find(document, "#protocol").textContent = `${data.protocol}.`;
+    showRankings(data);
     showProgress(data.progress);
-    showAgreement(data.agreement);
+    if (place("agreement")) showAgreement(data.agreement);
   }
   showPeople(data.people);
   if (place("ways")) showWays(data.people);
@@ -72,15 +77,47 @@ const heading = (name) => make("th", { scope: "row" }, make("bdi", {}, name));
 
 // Systems...
 
-/** @param {any} systems */
-function showSystems(systems) {
-  find(document, "#answer").textContent = answer(systems);
+/**
+ * One ranking a language pair, and a criterion; what nobody has judged has none.
+ * @param {any} data
+ */
+function showRankings({ rankings, unjudged, progress }) {
+  const begun = `${whole(progress.items_done)} of ${whole(progress.items)} items are done.`;
+  const [only] = rankings.length === 1 ? rankings : [];
+  const nothing = rankings.length && unjudged.length ? ` Nothing is judged yet of ${unjudged.join(", ")}.` : "";
+  const isEmpty = !progress.items_done && !progress.items_given_back;
+  find(document, "#answer").textContent = isEmpty ? `No judgements yet: 0 of ${whole(progress.items)}.` : `${only ? answer(only) : begun}${nothing}`;
+  find(document, "#rankings").replaceChildren(...rankings.map((/** @type {any} */ one) => standing(one, !only)));
+}
+
+/**
+ * @param {any} systems
+ * @param {boolean} isOneOfMany
+ */
+function standing(systems, isOneOfMany) {
+  const section = copyOf("standing");
+  find(section, "h2").textContent = name(systems);
+  find(section, ".scroll").setAttribute("aria-label", `Pairs that are not told apart: ${name(systems)}`);
+  find(section, ".answer").textContent = isOneOfMany ? answer(systems) : "";
+  showSystems(section, systems);
+  showPairs(section, systems);
+  return section;
+}
+
+/** @param {{lp: string, criterion: string}} judged */
+const name = ({ lp, criterion }) => (criterion ? `${lp}, ${criterion}` : lp);
+
+/**
+ * @param {HTMLElement} section
+ * @param {any} systems
+ */
+function showSystems(section, systems) {
   const known = systems.rows.flatMap((/** @type {any} */ row) => row.interval ?? (row.mean === null ? [] : [row.mean]));
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const digits = digitsFor(systems.rows);
-  find(document, "#low").textContent = known.length ? fixed(low, digits) : "";
-  find(document, "#high").textContent = known.length ? fixed(high, digits) : "";
-  fill("systems", systems.rows.map((/** @type {any} */ row) => make("tr", { role: "row" },
+  find(section, ".low").textContent = known.length ? fixed(low, digits) : "";
+  find(section, ".high").textContent = known.length ? fixed(high, digits) : "";
+  find(section, ".systems").replaceChildren(...systems.rows.map((/** @type {any} */ row) => make("tr", { role: "row" },
     make("td", { role: "cell", class: "rank soft" }, row.best === row.worst ? `${row.best}` : `${row.best}–${row.worst}`),
     make("th", { role: "rowheader", scope: "row" }, make("bdi", {}, row.system)),
     make("td", { role: "cell", class: "number score" }, fixed(row.mean, digits)),
@@ -129,11 +166,14 @@ function draw(tag, attributes, ...children) {
 
 const STATES = { leaning: "significant at a single look, not after correcting for repeated looks", tied: "tied", unknown: "too few judged for both" };
 
-/** @param {any} systems */
-function showPairs(systems) {
-  find(document, "#tied").hidden = !systems.open.length;
+/**
+ * @param {HTMLElement} section
+ * @param {any} systems
+ */
+function showPairs(section, systems) {
+  find(section, ".tied").hidden = !systems.open.length;
   const digits = digitsFor(systems.rows);
-  fill("pairs", systems.open.map((/** @type {any} */ pair) => make("tr", {},
+  find(section, ".pairs").replaceChildren(...systems.open.map((/** @type {any} */ pair) => make("tr", {},
     heading(pair.first),
     make("td", {}, make("bdi", {}, pair.second)),
     cell(fixed(pair.difference, digits), true),
@@ -156,20 +196,19 @@ function showProgress(progress) {
     ["Pace", progress.an_hour === null ? "–" : `${fixed(progress.an_hour, 1)} items an hour`],
     ["Work so far", duration(progress.active)],
     ["Work to do", progress.active_left === null ? "–" : duration(progress.active_left)],
-    ["The end, at this pace", progress.ends_at === null ? "–" : date(progress.ends_at)],
+    [progress.items_done < progress.items ? "The end, at this pace" : "The end", progress.ends_at === null ? "–" : date(progress.ends_at)],
   ];
   fill("progress", rows.map(([name, value]) => make("tr", {}, heading(name), cell(value, true))));
 }
 
 // People...
 
-/** @param {Told[]} agreement */
+/** @param {(Told & {lp: string, criterion: string})[]} agreement */
 function showAgreement(agreement) {
   const told = agreement.filter((one) => one.value !== null);
   const nothing = agreement.length ? "Two people judged the same, and what they said does not vary enough yet to be compared." : "Nothing is judged by two people yet.";
-  find(document, "#agreement").textContent = told.length
-    ? `Two people on one translation: ${told.map((one) => `${one.name} ${fixed(one.value, 2)} (${ends(one.interval, 2)}; n = ${whole(one.n)})`).join("; ")}.`
-    : nothing;
+  const lines = told.map((one) => `${name(one)}: ${one.name} ${fixed(one.value, 2)} (${ends(one.interval, 2)}; n = ${whole(one.n)})`);
+  find(document, "#agreement").replaceChildren(...(lines.length ? lines : [nothing]).map((line) => make("li", {}, line)));
 }
 
 /** @param {any[]} people */
@@ -193,18 +232,33 @@ function showPeople(people) {
 /** @param {Told | null} told */
 const withEnds = (told) => (told?.value == null ? "–" : `${fixed(told.value, 1)} (${ends(told.interval, 1)})`);
 
+/** @type {Map<number, boolean>} who was just shut out or let in, and whether they are out: the numbers come later */
+const justTold = new Map();
+
 /**
  * Who there is; only a change of that makes the list anew, so that a button does not vanish under a hand.
- * @param {any[]} people
+ * @param {any[]} told
  */
-function showWays(people) {
+function showWays(told) {
+  const people = told.map((one) => {
+    if (justTold.get(one.id) === one.is_revoked) justTold.delete(one.id);
+    return { ...one, is_revoked: justTold.get(one.id) ?? one.is_revoked };
+  });
   const list = find(document, "#ways");
   const key = JSON.stringify(people.map((one) => [one.id, one.name, one.is_revoked]));
   if (list.dataset.key === key) return;
   list.dataset.key = key;
   list.replaceChildren(...people.map((one) => {
-    const link = act("New link", one.name, () => wayIn(`/api/people/${one.id}/link`));
-    const out = act("Shut out", one.name, () => change(`/api/people/${one.id}/revoke`, "refused"));
+    const showOut = (/** @type {boolean} */ isOut) => {
+      justTold.set(one.id, isOut);
+      showWays(told);
+    };
+    const link = act("New link", one.name, () => askBeside(link, "The link before, and all sessions, end.", "Make a new link", async () => {
+      if (await wayIn(`/api/people/${one.id}/link`)) showOut(false);
+    }));
+    const out = act("Shut out", one.name, () => askBeside(out, "They cannot go on; what they did stays.", "Shut them out", async () => {
+      if (await change(`/api/people/${one.id}/revoke`, "refused")) showOut(true);
+    }));
     const isOrganiser = one.role === "organiser"; // one shuts nobody out who could do the same
     return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, one.is_revoked ? "shut out" : one.role), " ", ...(isOrganiser ? [] : [link]), ...(isOrganiser || one.is_revoked ? [] : [out]));
   }));
@@ -242,11 +296,12 @@ async function change(path, id, body = {}) {
  */
 async function wayIn(path, body) {
   const said = await change(path, "refused", body);
-  if (!said) return;
+  if (!said) return null;
   find(document, "#whose").textContent = `${said.name}:`;
   find(document, "#link").textContent = `${location.origin}${said.path}`;
   find(document, "#copied").textContent = "";
   find(document, "#way-in").hidden = false;
+  return said;
 }
 
 /** @param {any} said what the gate decided */
@@ -261,6 +316,32 @@ function taken(number, released) {
   return `Task ${number} was taken back from ${released === 1 ? "one person" : `${released} people`}.`;
 }
 
+/**
+ * Has the browser keep a file that the server makes; what the server says in its place is said here.
+ * @param {HTMLAnchorElement} link
+ */
+async function download(link) {
+  const said = find(document, "#exported");
+  said.textContent = "One moment…";
+  try {
+    const response = await fetch(link.href, { credentials: "same-origin" });
+    if (!response.ok) throw new Error((await response.json()).message);
+    const [, name = ""] = /filename\*?="?(?:utf-8'')?([^"]+)/.exec(response.headers.get("Content-Disposition") ?? "") ?? [];
+    const address = URL.createObjectURL(await response.blob());
+    make("a", { href: address, download: decodeURIComponent(name) }).click();
+    setTimeout(() => URL.revokeObjectURL(address), PAUSE);
+    said.textContent = "";
+  } catch (error) {
+    const isSaid = error instanceof Error && error.name === "Error";
+    said.textContent = isSaid ? error.message : "The server does not answer. Try again in a moment.";
+  }
+}
+
+place("exports")?.addEventListener("click", (event) => {
+  if (!(event.target instanceof HTMLAnchorElement)) return;
+  event.preventDefault();
+  download(event.target);
+});
 place("copy")?.addEventListener("click", () => copy(find(document, "#link"), find(document, "#copied")));
 place("add")?.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -275,9 +356,12 @@ place("release")?.addEventListener("submit", async (event) => {
   const said = await change(`/api/tasks/${number}/release`, "taken");
   if (said) find(document, "#taken").textContent = taken(number, said.released);
 });
-place("gate")?.addEventListener("click", async () => {
-  const said = await change("/api/gate", "decided");
-  if (said) find(document, "#decided").textContent = decided(said);
+place("gate")?.addEventListener("click", () => {
+  askBeside(find(document, "#gate"), "What fails twice is dropped, and nothing takes that back.", "Send it out again", async () => {
+    find(document, "#decided").textContent = "One moment…";
+    const said = await change("/api/gate", "decided");
+    if (said) find(document, "#decided").textContent = decided(said);
+  });
 });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) last = ""; });
 refresh();

@@ -5,7 +5,7 @@ import { post } from "./api.js";
 import { copy } from "./copying.js";
 import { find } from "./dom.js";
 import { takeEnd } from "./ending.js";
-import { ask, savedWords } from "./notices.js";
+import { ask, askWayIn, savedWords } from "./notices.js";
 import { Queue, newId } from "./queue.js";
 import { Store } from "./store.js";
 
@@ -53,6 +53,7 @@ go.addEventListener("click", async () => {
   const { status, body } = await post("/api/next", {});
   if (status === 200 && body.assignment) location.assign(`/work/${body.assignment}`);
   else if (status === 200) showEnd(body.code ?? "", body.held ?? 0);
+  else if (status === 401) askWayIn(() => go.click());
   else ask("next", body.message ?? "There is no connection to the server. Try again in a moment.", {});
 });
 

@@ -2,6 +2,7 @@
 /* One segment: its state, what it shows, and what is done to it. */
 
 import { Choices } from "./choices.js";
+import { Conflict } from "./conflict.js";
 import { copyOf, find, make } from "./dom.js";
 import { History } from "./history.js";
 import { addSpan, besideSpan, changeSpan, removeSpan } from "./marks.js";
@@ -54,13 +55,14 @@ export class ItemView {
     this.lastKind = "";
     /** @type {{sheet: Sheet, id: string} | null} the mark whose place is being changed */
     this.placing = null;
+    /** @type {Conflict | null} */
+    this.conflict = null;
     this.element = copyOf("item");
     find(this.element, "h2").textContent = `Segment ${place + 1}`;
     find(this.element, ".instructions").textContent = data.says;
     this.sheetListener = {
       selected: (/** @type {Sheet} */ sheet, /** @type {boolean} */ byHand) => this.selected(sheet, byHand),
       pressed: (/** @type {Sheet} */ sheet, /** @type {Span} */ span) => this.openMenu(sheet, span),
-      entered: (/** @type {Sheet} */ _sheet) => work.turnTo(this),
       spoken: (/** @type {string} */ text) => work.say(text),
     };
     this.source = this.makeSource();
@@ -112,7 +114,7 @@ export class ItemView {
       event.stopPropagation(); // the next segment is the current one now
       this.work.finishItem(this);
     });
-    this.element.addEventListener("focusin", () => this.work.turnTo(this));
+    this.element.addEventListener("focusin", () => this.work.isPressed || this.work.turnTo(this)); // else once the press is over
     this.element.addEventListener("click", () => this.work.turnTo(this));
     this.element.addEventListener("focusout", () => { this.lastKind = ""; });
   }
@@ -177,10 +179,29 @@ export class ItemView {
     return this.render();
   }
 
-  /** @param {State} state what the server has */
-  replace(state) {
-    this.history = new History(state);
+  /**
+   * Someone else changed it, too: asks which state counts. Undo brings the other one back, whichever is chosen.
+   * @param {State} theirs
+   * @param {{keep: () => void, take: () => void}} acts
+   */
+  ask(theirs, acts) {
+    this.conflict?.element.remove();
+    this.conflict = new Conflict(find(this.element, ".pair"), this.work.nameOf(this.data.id), this.work.data, theirs, {
+      keep: () => this.settle(new History(this.state, [...this.history.past, theirs]), acts.keep),
+      take: () => this.settle(this.history.advance(theirs), acts.take),
+    });
+    this.render();
+  }
+
+  /**
+   * @param {History<State>} history in which the other state is one step back
+   * @param {() => void} act
+   */
+  settle(history, act) {
+    this.conflict = null;
+    this.history = history;
     this.lastKind = "";
+    act();
     this.render();
   }
 
@@ -369,6 +390,7 @@ export class ItemView {
     this.source?.show(state.translations[0].spans);
     this.choices?.show(state.verdicts);
     this.postEdit?.show(state);
+    this.conflict?.show(state);
     if (this.commentArea.value !== state.comment) this.commentArea.value = state.comment;
     if (state.comment) find(this.element, ".comment", HTMLDetailsElement).open = true;
     this.renderStatus();

@@ -1,6 +1,7 @@
 // @ts-check
 /* What the page says: where it always says it. */
 
+import { post } from "./api.js";
 import { find, make } from "./dom.js";
 
 /** @typedef {import("./queue.js").Queue} Queue */
@@ -58,4 +59,50 @@ export function ask(about, text, acts) {
  */
 export function withdraw(about) {
   document.querySelector(`#notices > [data-about="${about}"]`)?.remove();
+}
+
+/**
+ * Asks who is signed out for their link, once; it lets them in again, and the page stays as it is.
+ * @param {() => void} entered
+ */
+export function askWayIn(entered) {
+  if (document.querySelector("#notices > [data-about=signed-out]")) return;
+  const field = make("input", { type: "text", required: "", autocomplete: "off", "aria-label": "Your link" });
+  const said = make("p", { role: "status" });
+  const form = make("form", { class: "notice asking", "data-about": "signed-out" },
+    make("p", { role: "alert" }, "You are signed out. Paste the link that you were sent, and go on here."),
+    make("p", { class: "buttons" }, field, make("button", {}, "Sign in again")), said);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const secret = /** @type {HTMLInputElement} */ (field).value.trim().split("#").at(-1);
+    const { status, body } = await post("/api/enter", { secret });
+    if (status !== 200) {
+      said.textContent = body.message ?? "The server does not answer. Try again.";
+      return;
+    }
+    form.remove();
+    entered();
+  });
+  find(document, "#notices").append(form);
+}
+
+/**
+ * Asks, beside a button, whether it is meant; one question at a time.
+ * @param {HTMLElement} button
+ * @param {string} question
+ * @param {string} words of the button that does it
+ * @param {() => void} act
+ */
+export function askBeside(button, question, words, act) {
+  const close = () => asked.remove();
+  const choice = (/** @type {string} */ text, /** @type {() => void} */ does) => {
+    const made = make("button", { type: "button" }, text);
+    made.addEventListener("click", () => { close(); button.focus(); does(); });
+    return made;
+  };
+  const yes = choice(words, act);
+  const asked = make("span", { class: "sure", role: "group", "aria-label": question }, ` ${question} `, yes, " ", choice("Leave it", () => {}));
+  document.querySelector(".sure")?.remove();
+  button.after(asked);
+  yes.focus();
 }

@@ -8,7 +8,7 @@ import { ItemView } from "./item.js";
 import { actionOf, isSingleKey } from "./keys.js";
 import { showKeys, usesSingleKeys } from "./keymap.js";
 import { Menu } from "./menu.js";
-import { ask, showSaved, withdraw } from "./notices.js";
+import { ask, askWayIn, showSaved, withdraw } from "./notices.js";
 import { Queue, hold, newId } from "./queue.js";
 import { Store } from "./store.js";
 import { Tabs } from "./tabs.js";
@@ -59,6 +59,8 @@ export class Work {
     this.tabs = new Tabs(data.assignment, () => this.workElsewhere());
     /** @type {ItemView[]} */
     this.items = [];
+    /** Whether a button of the mouse, a finger or a pen is down: nothing may move under it. */
+    this.isPressed = false;
   }
 
   async start() {
@@ -90,6 +92,8 @@ export class Work {
   listen() {
     document.addEventListener("keydown", (event) => this.press(event));
     for (const type of INPUTS) document.addEventListener(type, () => this.watch.touch(now()), { passive: true, capture: true });
+    document.addEventListener("pointerdown", () => { this.isPressed = true; }, { capture: true });
+    for (const type of ["pointerup", "pointercancel"]) document.addEventListener(type, () => setTimeout(() => this.letGo()), { capture: true });
     document.addEventListener("visibilitychange", () => this.watch.show(!document.hidden, now()));
     addEventListener("pagehide", () => this.leave());
     addEventListener("online", () => this.queue.flush());
@@ -97,6 +101,7 @@ export class Work {
       if (this.queue.waiting && !this.queue.isKept) event.preventDefault();
     });
     find(document, "#finish").addEventListener("click", () => this.finish());
+    find(document, "#show-message").addEventListener("click", () => this.showMessage());
     find(document, "#show-keys").addEventListener("click", () => showKeys());
     find(document, "#show-guidelines").addEventListener("click", () => this.showGuidelines());
   }
@@ -155,21 +160,30 @@ export class Work {
    * @param {any} state
    */
   stale(id, revision, state) {
-    ask(`stale-${id}`, `Somewhere else, in another tab or browser, ${this.nameOf(id)} was changed after this page was loaded. Which shall count?`, {
-      "What is on this page": () => this.queue.insist(id, revision),
-      "What was saved there": () => this.yieldTo(id, revision, state),
+    const item = this.item(id);
+    if (!item) {
+      const task = this.queue.changes.find((change) => change.item === id)?.assignment;
+      ask(`stale-${id}`, "A segment of another task was changed elsewhere, too. What you did there is kept in this browser.", {
+        "Open the task and choose what counts": () => location.assign(`/work/${task}`),
+      });
+      return;
+    }
+    item.ask(state, {
+      keep: () => this.queue.insist(id, revision),
+      take: async () => {
+        await this.queue.yieldTo(id, revision);
+        this.queue.flush();
+      },
     });
+    if (item === this.current) item.conflict?.element.scrollIntoView({ block: "nearest" });
   }
 
-  /**
-   * @param {number} id
-   * @param {number} revision
-   * @param {any} state
-   */
-  async yieldTo(id, revision, state) {
-    await this.queue.yieldTo(id, revision);
-    this.item(id)?.replace(state);
-    this.queue.flush();
+  /** Goes to what waits for the person to decide. */
+  showMessage() {
+    const notice = document.querySelector(".conflict, #notices > .notice");
+    this.turnTo(this.items.find(({ element }) => element.contains(notice)));
+    notice?.scrollIntoView({ block: "center" });
+    notice?.querySelector("button")?.focus({ preventScroll: true });
   }
 
   /**
@@ -207,16 +221,30 @@ export class Work {
 
   // Going on...
 
-  /** @param {ItemView | undefined} item */
+  /** The press is over, and its click is done: the segment that it led to is the current one. */
+  letGo() {
+    this.turnTo(this.items.find(({ element }) => element.contains(document.activeElement)));
+    this.isPressed = false;
+  }
+
+  /**
+   * Makes a segment the current one; it stays where it is on the screen, whatever folds up above it.
+   * @param {ItemView | undefined} item
+   */
   turnTo(item) {
     if (!item || item === this.current) return;
+    const list = find(document, "#items");
     const before = item.element.getBoundingClientRect().top;
     this.leaveItem();
     this.current?.setCurrent(false);
     this.current = item;
     item.setCurrent(true);
     this.watch.turnTo(item.data.id, now());
-    if (document.body.dataset.ready !== undefined) scrollBy(0, item.element.getBoundingClientRect().top - before);
+    if (document.body.dataset.ready === undefined) return;
+    list.style.paddingTop = "";
+    scrollBy(0, item.element.getBoundingClientRect().top - before);
+    const lost = before - item.element.getBoundingClientRect().top; // the page cannot be scrolled that far
+    if (this.isPressed && lost > 0) list.style.paddingTop = `${lost}px`;
   }
 
   leaveItem() {
@@ -231,6 +259,7 @@ export class Work {
     const next = this.items[this.items.indexOf(/** @type {ItemView} */ (this.current)) + step];
     if (!next) return this.say(step > 0 ? "this is the last segment" : "this is the first segment");
     this.menu.close();
+    this.isPressed = false; // of a button: the next segment may come to it
     this.turnTo(next);
     next.element.scrollIntoView({ block: "nearest" });
     return next.focusText();
@@ -273,6 +302,7 @@ export class Work {
    */
   finished(status, body) {
     if (status === 0) return this.hint("There is no connection to the server. What you did is saved; finish again in a moment.");
+    if (status === 401) askWayIn(() => this.finish());
     if (status === 409 && body.feedback?.length) return this.showTodo(body.feedback);
     if (status !== 200) return this.hint(body.message ?? "The server could not finish this task. What you did is saved.");
     if (!body.next) markEnd();
@@ -309,6 +339,7 @@ export class Work {
   /** @param {KeyboardEvent} event */
   press(event) {
     const { target } = event;
+    this.isPressed = false; // the end of a press that opens a list of choices is not told
     const sheet = this.current?.sheets.find(({ text }) => text === target);
     if (document.querySelector("dialog[open]") || (this.menu.sheet && this.menu.element.contains(/** @type {Node} */ (target)))) return;
     const inText = sheet ? actionOf(event, "text") : null;
@@ -373,6 +404,10 @@ export class Work {
   /** Shows what became of the changes, and how far the task is. */
   moved() {
     showSaved(find(document, "#saved"), this.queue);
+    const { condition, held } = this.queue;
+    find(document, "#show-message").hidden = !held.size && condition !== "signed-out";
+    if (condition === "signed-out") askWayIn(() => this.queue.flush());
+    if (condition === "saved") withdraw("signed-out");
     const done = this.items.filter((item) => !item.lacks().length).length;
     find(document, "#progress").textContent = `${done} of ${this.items.length} segments done`;
   }

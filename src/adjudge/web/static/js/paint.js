@@ -21,6 +21,12 @@ import { rangeOf } from "./selection.js";
 
 const JOINER = 0x200d;
 const FIRST_EMOJI = 0x1f000;
+/** @type {[number, number, RegExp][]} variation selectors, and the characters of which they ask for another form */
+const SELECTORS = [
+  [0xfe00, 0xfe0d, /[\p{Script=Han}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{Sm}]/u],
+  [0xfe0e, 0xfe0e, /[\p{Emoji}\p{So}\p{Sm}]/u],
+  [0xe0100, 0xe01ef, /\p{Script=Han}/u],
+];
 const PRIORITY = { on: 50, selection: 100 };
 
 /** Whether the browser paints custom highlights. */
@@ -38,17 +44,20 @@ function highlightOf(name) {
 }
 
 /**
- * Invisible characters of a text: where they are, and their names. A joiner inside an emoji is none.
+ * Invisible characters of a text: where they are, and their names. A joiner inside an emoji is none, nor is a
+ * variation selector right behind a character that has variants.
  * @param {TextMap} map
  * @param {Invisible} invisible
  */
-function invisibleOf(map, invisible) {
+export function invisibleOf(map, invisible) {
   const found = [];
   for (let point = 0; point < map.length; point++) {
     const code = map.text.codePointAt(map.units[point]) ?? 0;
     const next = map.text.codePointAt(map.units[point + 1] ?? map.text.length) ?? 0;
     if (!invisible.ranges.some(([low, high]) => low <= code && code <= high)) continue;
     if (code === JOINER && next >= FIRST_EMOJI) continue;
+    const before = String.fromCodePoint(map.text.codePointAt(map.units[point - 1] ?? 0) ?? 0);
+    if (point && SELECTORS.some(([low, high, base]) => low <= code && code <= high && base.test(before))) continue;
     const name = invisible.names[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
     found.push({ point, name });
   }

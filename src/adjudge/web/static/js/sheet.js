@@ -21,7 +21,6 @@ import { graphemeAt, mapText, nextGrapheme, nextWord, pointOf, previousGrapheme,
  * @typedef {object} SheetListener
  * @property {(sheet: Sheet, byHand: boolean) => void} selected a stretch was selected, with the mouse or a finger, or the keyboard
  * @property {(sheet: Sheet, span: Span) => void} pressed a mark was clicked on
- * @property {(sheet: Sheet) => void} entered the text got the focus
  * @property {(text: string) => void} spoken something to say to who does not see
  */
 
@@ -71,7 +70,6 @@ export class Sheet {
     text.addEventListener("click", (event) => this.click(event));
     text.addEventListener("pointermove", (event) => this.hover(event));
     text.addEventListener("pointerleave", () => this.light(null));
-    text.addEventListener("focus", () => this.listener.entered(this));
     for (const type of ["focusin", "focusout"]) this.element.addEventListener(type, () => this.paint());
     document.addEventListener("mouseup", ({ detail }) => setTimeout(() => this.takeSelection(detail > 1)));
     document.addEventListener("selectionchange", () => this.followTouch());
