@@ -54,6 +54,9 @@ SETS = {
 }
 """Folder to language pair and gold."""
 
+WITHOUT_CRITERIA = [judge for judge in JUDGES if not is_criteria_judge(load_judge(judge))]
+"""Judges of what these test sets have; none of their segments has criteria."""
+
 ABLATIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "ea-prompt": ({"steps": "1"},),
     "himate": ({"stages": "se"}, {"stages": "se+sr"}, {"agents": "core"}),
@@ -147,7 +150,7 @@ SHARES = (
 
 def compare_profiles(data: Path, wanted: argparse.Namespace, folder: Path) -> Iterator[str]:
     """One table for each test set, a row for each judge and profile."""
-    judges = wanted.judges.split(",") if wanted.judges else [*JUDGES]
+    judges = wanted.judges.split(",") if wanted.judges else [*WITHOUT_CRITERIA]
     yield COMMAND_OF_MODEL.format(wanted.model, wanted.segments)
     yield ""
     yield from SHARES
@@ -318,9 +321,7 @@ def tables(texts: Texts) -> Iterator[str]:
 def judge_all(texts: Texts) -> Iterator[tuple[str, Run]]:
     """Run the rules alone, then every judge and its ablations."""
     yield "rules", adjudge.run("rules", texts.test_set, out=texts.path.parent / "rules")
-    for judge in JUDGES:
-        if is_criteria_judge(load_judge(judge)):  # no segment of these test sets has criteria
-            continue
+    for judge in WITHOUT_CRITERIA:
         for settings in ({}, *ABLATIONS.get(judge, ())):
             name = " ".join([judge, *(f"{key}={value}" for key, value in settings.items())])
             print(f"{texts.name}: {name}", file=sys.stderr)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.language import (
     canonical_lp,
+    coded_lp,
     count_words,
     is_right_to_left,
     language_name,
@@ -172,3 +173,9 @@ def test_the_tables_are_loaded_only_when_a_language_is_read() -> None:
 )
 def test_words_are_counted_as_word_processors_do(text: str, code: str, words: int) -> None:
     assert count_words(text, code) == words
+
+
+@pytest.mark.parametrize("text", ["en-de,zh-en", "en-de, zh-en", "en-de,zh-en,en-cs"])
+def test_several_language_pairs_are_not_read_as_one(text: str) -> None:
+    with pytest.raises(UsageError, match="one language pair is wanted here"):
+        coded_lp(text)

@@ -80,6 +80,8 @@ def coded_lp(text: str) -> str:
     Raises:
         UsageError: as `canonical_lp`, or languages are named and not coded; says the form that is wanted.
     """
+    if text.count("-") > 1 and "," in text:
+        raise UsageError(f"one language pair is wanted here, such as 'en-de'; got several, {text!r}")
     found, said = canonical_lp(text), text.strip()
     for cut in _BETWEEN.finditer(said):
         source, target = (_read_code(side, strict=False) for side in (said[: cut.start()], said[cut.end() :]))
