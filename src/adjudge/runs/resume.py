@@ -71,7 +71,7 @@ _ROOMS: Final = (
     *("core", "stats", "store", "checks", "formats", "judges", "llm", "analysis", "runs"),
 )  # pages make no record
 _JUDGES: Final = "adjudge.judges."  # begins the modules of ours
-_READERS: Final = ("json-repair", "orjson")  # other people's code that a record depends on
+_READERS: Final = ("orjson",)  # other people's code that a record depends on
 
 
 class Entry(NamedTuple):
