@@ -39,7 +39,7 @@ def shoot(page: Page, name: str, height: int) -> None:
 
 def annotator(browser: Browser, folder: Path) -> None:
     """A document under way: one segment done, a mark in the next, the menu of another open."""
-    with serving(folder / "autumn", TEXTS, ["anna"], seed=5) as site:
+    with serving(folder / "autumn", TEXTS, ["anna"], seed=27) as site:
         found = visit(browser, site)
         page = found.begin()
         for words, severity in (("Nachtzug", "major"), ("", ""), ("12:30 a.m.", "minor"), ("laufen", "")):
