@@ -142,18 +142,19 @@ def server(request: pytest.FixtureRequest) -> Iterator[str]:
     yield from server_store()
 
 
+@pytest.mark.parametrize("protocol", ["esa", "contrastive-esa", "pairwise"])
 def test_a_campaign_moves_to_a_server_and_back(
-    make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet
+    make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet, protocol: str
 ) -> None:
-    made, links = make_campaign(name="moving", checks=0.3, redundancy=2)
-    with contextmanager(opener)(tmp_path, small, server) as neighbour:
-        other, _ = neighbour(name="neighbour")
-        work_off(other, person(other), NOW)
-    before_other = exported(other.folder)
+    made, links = make_campaign(protocol, name="moving", checks=0.3 * (protocol == "esa"), redundancy=2)
     worked_on(made, 0, 1, now=NOW)
     before = exported(made.folder)
     made.database.backup(tmp_path / "backup.sqlite", "moving")
     old, new = move_campaign(made.folder, server)
+    with contextmanager(opener)(tmp_path, small, server) as neighbour:
+        other, _ = neighbour(name="neighbour")
+        work_off(other, person(other), NOW)
+    before_other = exported(other.folder)
     assert ("sqlite" in old, "postgresql" in new) == (True, True)
     assert exported(made.folder) == before
     worked_on(made, 0, 2, now=NOW + 900)
@@ -176,6 +177,20 @@ def test_a_campaign_moves_to_a_server_and_back(
     restore_campaign(made.folder, tmp_path / "later.sqlite")
     assert exported(made.folder) == later
     assert exported(other.folder) == before_other
+
+
+def test_a_store_in_which_the_keys_are_taken_is_refused(
+    make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet
+) -> None:
+    with contextmanager(opener)(tmp_path, small, server) as neighbour:
+        other, _ = neighbour(name="neighbour")
+        before_other = exported(other.folder)
+    made, _ = make_campaign(name="moving")
+    worked_on(made, 0, now=NOW)
+    before = exported(made.folder)
+    with pytest.raises(UsageError, match="a schema, of its own"):
+        move_campaign(made.folder, server)
+    assert (exported(made.folder), exported(other.folder)) == (before, before_other)
 
 
 def test_what_cannot_be_moved_or_restored_stays_what_it_was(

@@ -555,7 +555,10 @@ audit: Final = Table(
 
 
 def copy_campaign(name: str, source: Connection, target: Connection, *, replaces: bool = False) -> int:
-    """Copy all rows of a campaign to another store, in the same order under new keys.
+    """Copy all rows of a campaign to another store, under the same keys.
+
+    The order in which people see translations depends on the key of an item, and notes of second looks name
+    the keys of assignments: other keys would give what people said to other systems.
 
     Args:
         name: of the campaign.
@@ -568,7 +571,7 @@ def copy_campaign(name: str, source: Connection, target: Connection, *, replaces
 
     Raises:
         DataError: the source has no such campaign.
-        UsageError: the target has one, and it is not to be replaced.
+        UsageError: the target has one, and it is not to be replaced; or another campaign has these keys.
     """
     if source.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is None:
         raise DataError(f"it has no campaign {name!r}")
@@ -577,21 +580,18 @@ def copy_campaign(name: str, source: Connection, target: Connection, *, replaces
             raise UsageError(f"the store has a campaign {name!r} already")
         for table in reversed(METADATA.sorted_tables):
             target.execute(table.delete().where(_belongs(table, name)))
-    shifts: dict[str, int] = {}
     count = 0
     for table in METADATA.sorted_tables:
-        if "id" in table.c:
-            shifts[table.name] = target.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one()
-        moved = {key.parent.name: shifts[key.column.table.name] for key in table.foreign_keys}
-        moved |= {"id": shifts[table.name]} if "id" in table.c else {}
         query = select(table).where(_belongs(table, name)).order_by(*table.primary_key)
         for rows in source.execute(query).mappings().partitions(_COPIED):
-            found = [
-                row | {key: row[key] + shift for key, shift in moved.items() if row[key] is not None}
-                for row in map(dict, rows)
-            ]
-            target.execute(insert(table), found)
-            count += len(found)
+            try:
+                target.execute(insert(table), [*map(dict, rows)])
+            except IntegrityError as error:
+                raise UsageError(
+                    "the store has another campaign under the same keys: move this one to a database, or a "
+                    "schema, of its own"
+                ) from error
+            count += len(rows)
         if "id" in table.c and target.dialect.name == "postgresql":
             highest = select(func.coalesce(func.max(table.c.id), 1)).scalar_subquery()
             target.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), highest)))
