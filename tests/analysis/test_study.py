@@ -13,6 +13,7 @@ from adjudge.stats.bootstrap import Draws
 from tests.analysis.study_campaigns import campaign, compare, missing, span, work
 
 FEW = Draws(resamples=20)
+COUNT = "they count in place of what they decide between, and in no agreement"
 
 
 def value(section: Section, of: str, measure: str, definition: str = "") -> float | None:
@@ -52,7 +53,32 @@ def test_a_later_pass_decides_and_what_was_replaced_counts_nowhere() -> None:
         "1 submissions were replaced by a later one of the same person, and count nowhere.",
         "1 submissions belong to a tutorial, and count nowhere.",
         "1 submissions are of damaged copies: they count in checks and times alone.",
+        f"1 submissions are decisions of adjudicators: {COUNT}.",
     )
+
+
+def test_agreement_is_that_of_people_who_did_not_see_each_other_and_scores_are_the_decisions() -> None:
+    said = two_systems()
+    decided = [work("kim", next(iter(s.texts)), s.segment, 5, kind="adjudication") for s in said[:4:2]]
+    before, after = (analyse(campaign(*each), draws=FEW) for each in (said, [*said, *decided]))
+    assert after.section("agreement") == before.section("agreement")
+    kept = final_pieces(pieces_of([*said, *decided]))
+    assert {piece.score for piece in kept if piece.person == "kim"} == {5}
+    assert {piece.key for piece in kept if piece.person == "kim"}.isdisjoint(
+        piece.key for piece in kept if piece.person != "kim"
+    )
+
+
+def test_a_decision_between_two_verdicts_ranks_alone_and_is_in_no_agreement() -> None:
+    said = [each for n in range(4) for each in (compare("ann", str(n), "A"), compare("ben", str(n), "B"))]
+    decided: list[Submission] = [replace(compare("kim", str(n), "B"), kind="adjudication") for n in range(4)]
+    before, after = (
+        analyse(campaign(*each, protocol="pairwise"), draws=FEW) for each in (said, [*said, *decided])
+    )
+    assert [before.rankings["overall"].systems[n].score for n in (0, 1)] == [0.5, 0.5]
+    assert after.rankings["overall"].systems[0].system == "B"
+    assert after.section("agreement") == before.section("agreement")
+    assert after.section("sides") == before.section("sides")
 
 
 def test_what_the_agreement_gate_dropped_is_in_no_number_about_translations() -> None:

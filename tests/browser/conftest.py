@@ -25,6 +25,7 @@ ARGUMENTS = [
 
 
 SMOKE = {
+    "test_what_others_said_stands_side_by_side_and_can_be_taken_over",
     "test_esa_with_the_mouse",
     "test_mqm_with_the_keyboard",
     "test_pairwise_with_the_keyboard",

@@ -47,9 +47,9 @@ class Site:
     links: tuple[Link, ...]
     url: str
 
-    def link(self, place: int = 0) -> str:
+    def link(self, place: int = 0, role: str = "annotator") -> str:
         """Address that lets a person in."""
-        return f"{self.url}{[one for one in self.links if one.role == 'annotator'][place].path}"
+        return f"{self.url}{[one for one in self.links if one.role == role][place].path}"
 
     def states(self) -> list[dict[str, Any]]:
         """Saved states in the order of the items."""
@@ -136,12 +136,12 @@ class Visit:
         expect(self.page.locator("#saved")).to_have_text("All saved")
 
 
-def visit(browser: Browser, site: Site, place: int = 0, **options: Any) -> Visit:
+def visit(browser: Browser, site: Site, place: int = 0, *, role: str = "annotator", **options: Any) -> Visit:
     """Open a person's link."""
     context = browser.new_context(viewport={"width": options.pop("width", 1280), "height": 900}, **options)
     context.set_default_timeout(PATIENCE)
     found = Visit(site, context, context.new_page())
     found.watch(found.page)
-    found.page.goto(site.link(place))
+    found.page.goto(site.link(place, role))
     found.page.wait_for_url("**/work")
     return found

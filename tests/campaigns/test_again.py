@@ -1,22 +1,42 @@
 """A second look: other people see what was marked, and what was said before stays."""
 
+import csv
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from adjudge.analysis.study_agreement import segment_agreements
-from adjudge.campaigns.again import GateReport, adjudicate, apply_gate, second_pass
+from adjudge.campaigns.again import (
+    GateReport,
+    Measure,
+    adjudicate,
+    apply_gate,
+    differ,
+    find_measure,
+    second_pass,
+)
 from adjudge.campaigns.answers import finish, save, task_view
-from adjudge.campaigns.assigning import assign_next
+from adjudge.campaigns.assigning import assign_next, assignments
 from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.database import Campaign, Person, verdict
-from adjudge.campaigns.exporting import stream_submissions
+from adjudge.campaigns.exporting import export_campaign, stream_submissions
 from adjudge.campaigns.people import add_people, people
-from adjudge.core.record import Annotation
+from adjudge.campaigns.settings import find_campaign_protocol
+from adjudge.core.protocol import Severity
+from adjudge.core.record import Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
-from adjudge.formats.campaign_export import final_records
+from adjudge.formats.campaign_export import (
+    Submission,
+    final_records,
+    read_campaign_file,
+    write_campaign_file,
+)
+from adjudge.formats.spreadsheet import write_spreadsheet
+from adjudge.store.json_lines import record_from_json
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import answer_all, change, items, person, take, work_off
 
@@ -123,34 +143,327 @@ def test_a_second_pass_replaces_what_was_said_and_the_first_is_kept(judged: Camp
     assert {record.annotator for record in records} == {"third"}
 
 
-def test_an_adjudicator_sees_the_marks_of_both_each_once(judged: Campaign) -> None:
+# An adjudicator decides where people differ, and sees what each of them said.
+
+
+EVERY = Measure(protocol=find_campaign_protocol("esa"), min_difference=0, min_f1=None)
+
+
+def mark_and_rate(campaign: Campaign, who: Person, rating: float, end: int, **more: Any) -> None:
+    """Mark the first characters of every translation, and rate it, Alder's 10 points higher."""
+    while (given := assign_next(campaign, who, NOW)) is not None:
+        for shown in items(campaign, given):
+            parts = [
+                {
+                    "rating": rating + 10 * (one["system"] == "Alder") if campaign.protocol.scale else None,
+                    "spans": [
+                        {
+                            "id": "m",
+                            "start": 0,
+                            "end": len(one["text"][:end]),
+                            "text": one["text"][:end],
+                            "severity": "minor",
+                            "category": "style/awkward" if campaign.protocol.has_categories else None,
+                        }
+                    ],
+                }
+                for one in shown.translations
+            ]
+            event = change(shown, kind="complete", state={"translations": parts, **more})
+            assert save(campaign, who, given.id, "p", [event], NOW).saved
+        finish(campaign, who, given.id, NOW)
+
+
+def judge_of(campaign: Campaign) -> Person:
+    add_people(campaign, ["judge"], "adjudicator", NOW, actor="test")
+    return by_name(campaign, "judge")
+
+
+def test_adjudications_are_sent_once_to_adjudicators_alone(judged: Campaign) -> None:
     with pytest.raises(UsageError, match="this campaign has none"):
         adjudicate(judged, NOW, actor="test")
-    add_people(judged, ["judge"], "adjudicator", NOW, actor="test")
-    assert adjudicate(judged, NOW, actor="test") == 6
-    assert adjudicate(judged, NOW, actor="test") == 0
+    judge = judge_of(judged)
+    found = adjudicate(judged, NOW, actor="test")
+    assert (found.segments, found.differing, found.sent, found.tasks) == (12, 0, 0, 0), "all rated 50"
+    found = adjudicate(judged, NOW, actor="test", measure=EVERY, numbers=[1, 2])
+    assert (found.differing, found.sent, found.tasks) == (found.segments, found.segments, 2)
+    found = adjudicate(judged, NOW, actor="test", measure=EVERY)
+    assert (found.differing, found.tasks) == (12, 4), "two were sent before"
+    assert adjudicate(judged, NOW, actor="test", measure=EVERY).tasks == 0
     assert assign_next(judged, by_name(judged, "third"), NOW) is None, "only adjudicators decide"
-    judge = by_name(judged, "judge")
-    given = take(judged, judge, NOW)
-    assert given.kind == "adjudication"
-    for shown in task_view(judged, judge, given.id).items:
-        assert [(span.start, span.end) for span in shown.state.translations[0].spans] == [(0, 1), (1, 2)]
-    work_off(judged, judge, NOW + 60)
-    records, _ = final_records(stream_submissions(judged))
-    assert {record.annotator for record in records} == {"judge"}
+    assert take(judged, judge, NOW).kind == "adjudication"
 
 
-def test_marks_alike_stay_one(make_campaign: MakeCampaign) -> None:
+def test_only_segments_in_which_people_differ_are_sent(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 2, redundancy=2, assignment="pool")
+    apart = 0
     for number in (0, 1):
-        mark_all(campaign, person(campaign, number), 0)
-    add_people(campaign, ["judge"], "adjudicator", NOW, actor="test")
-    adjudicate(campaign, NOW, actor="test")
-    judge = by_name(campaign, "judge")
+        who = person(campaign, number)
+        while (given := assign_next(campaign, who, NOW)) is not None:
+            for place, shown in enumerate(items(campaign, given)):
+                rating = 50 + 25 * (place == 0 and number) + 24 * (place == 1 and number)
+                apart += place == 0 and bool(number)
+                save(campaign, who, given.id, "p", [change(shown, rating=rating)], NOW)
+            finish(campaign, who, given.id, NOW)
+    judge = judge_of(campaign)
+    found = adjudicate(campaign, NOW, actor="test")
+    assert str(found.measure) == "ratings 25 or more apart, on the scale from 0 to 100"
+    assert (found.segments, found.differing, found.sent, found.tasks) == (12, apart, apart, apart)
     given = take(campaign, judge, NOW)
-    assert all(
-        len(one.state.translations[0].spans) == 1 for one in task_view(campaign, judge, given.id).items
+    (shown,) = items(campaign, given)
+    assert [state.translations[0].rating for _, state in shown.between] == [50, 75]
+
+
+def submission(who: str, *records: Annotation | Preference, edited: str | None = None) -> Submission:
+    return Submission(
+        person=who, protocol="x", kind="original", lp="en-de", segment="1", records=records, edited=edited
     )
+
+
+def annotation(
+    who: str, rating: float | None, *spans: ErrorSpan, protocol: str = "esa", system: str = "A"
+) -> Annotation:
+    return Annotation(
+        lp="en-de", segment="1", system=system, annotator=who, protocol=protocol, rating=rating, spans=spans
+    )
+
+
+def error(start: int, end: int, severity: Severity = "minor") -> ErrorSpan:
+    return ErrorSpan(severity=severity, start=start, end=end, text="x" * (end - start))
+
+
+NOWHERE = ErrorSpan(severity="major", match="unplaced")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_apart"),
+    [
+        ((), (), False),
+        ((error(0, 4),), (), True),
+        ((error(0, 4),), (error(0, 4),), False),
+        ((error(0, 4),), (error(0, 4, "major"),), True),
+        ((error(0, 4),), (error(2, 6),), False),
+        ((error(0, 4),), (error(3, 7),), True),
+        ((error(0, 4),), (error(0, 4), error(9, 12)), False),
+        ((error(0, 4),), (error(0, 4), error(6, 7), error(8, 9), error(9, 12)), True),
+        ((NOWHERE,), (), True),
+        ((NOWHERE,), (NOWHERE,), False),
+    ],
+)
+def test_marks_differ_below_an_f1(
+    one: tuple[ErrorSpan, ...], other: tuple[ErrorSpan, ...], is_apart: bool
+) -> None:
+    measure = find_measure(find_campaign_protocol("mqm"))
+    assert str(measure) == "marks with an F1 below 0.5"
+    said = [
+        submission("ann", annotation("ann", None, *one, protocol="mqm")),
+        submission("ben", annotation("ben", None, *other, protocol="mqm")),
+    ]
+    assert differ(said, measure) is is_apart
+    assert differ(reversed(said), measure) is is_apart
+
+
+def test_any_two_of_several_people_and_any_translation_are_enough() -> None:
+    measure = find_measure(find_campaign_protocol("contrastive-esa"))
+    said = [
+        submission(who, annotation(who, rating), annotation(who, 50, system="B"))
+        for who, rating in (("ann", 40), ("ben", 52), ("cem", 64))
+    ]
+    assert not differ(said, measure)
+    assert differ(said, find_measure(measure.protocol, 24))
+    assert not differ(said[:2], find_measure(measure.protocol, 24))
+    other = submission("dan", annotation("dan", 45), annotation("dan", 80, system="B"))
+    assert differ([said[0], other], measure)
+
+
+def test_both_measures_are_compared_where_both_are_given() -> None:
+    esa = find_campaign_protocol("esa")
+    marked = [submission("a", annotation("a", 50, error(0, 4))), submission("b", annotation("b", 50))]
+    rated = [submission("a", annotation("a", 50)), submission("b", annotation("b", 59))]
+    both = find_measure(esa, 5, 0.5)
+    assert str(both) == "ratings 5 or more apart, on the scale from 0 to 100, or marks with an F1 below 0.5"
+    assert [differ(each, both) for each in (marked, rated)] == [True, True]
+    assert [differ(each, find_measure(esa)) for each in (marked, rated)] == [False, False]
+    assert [differ(each, find_measure(esa, min_f1=0.5)) for each in (marked, rated)] == [True, False]
+
+
+def test_verdicts_and_written_texts_differ_where_they_are_not_the_same() -> None:
+    def compared(who: str, verdict: Verdict) -> Submission:
+        return submission(
+            who,
+            Preference(
+                lp="en-de", segment="1", systems=("A", "B"), annotator=who, criterion="style", verdict=verdict
+            ),
+        )
+
+    pairwise = find_measure(find_campaign_protocol("pairwise"))
+    assert str(pairwise) == "another verdict on a criterion"
+    assert differ([compared("ann", "A"), compared("ben", "E")], pairwise)
+    assert not differ([compared("ann", "A"), compared("ben", "A")], pairwise)
+    written = find_measure(find_campaign_protocol("post-edit"))
+    assert str(written) == "another text written"
+    assert differ([submission("ann", edited="So."), submission("ben", edited="Na so.")], written)
+    assert not differ([submission("ann", edited="So."), submission("ben", edited="So. ")], written)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "numbers", "why"),
+    [
+        ("mqm", (5, None), "--min-difference compares ratings, and mqm has none"),
+        ("sqm", (None, 0.5), "--min-f1 compares marks of errors, and sqm has none"),
+        ("pairwise", (None, 0.5), "--min-f1 compares marks of errors, and pairwise has none"),
+        ("sqm", (5, None), "--min-difference lies in 0 to 4 points, got 5"),
+        ("esa", (float("nan"), None), "--min-difference lies in 0 to 100 points, got nan"),
+        ("esa", (None, 50), "--min-f1 lies in 0 to 1, got 50"),
+    ],
+)
+def test_a_measure_that_does_not_fit_is_refused(
+    protocol: str, numbers: tuple[float | None, float | None], why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        find_measure(find_campaign_protocol(protocol), *numbers)
+
+
+def test_a_small_scale_differs_by_two_steps() -> None:
+    assert find_measure(find_campaign_protocol("sqm")).min_difference == 2
+
+
+@pytest.mark.parametrize("protocol", ["esa", "contrastive-esa", "mqm"])
+def test_an_adjudicator_sees_what_each_person_said_and_nobody_is_named(
+    make_campaign: MakeCampaign, protocol: str
+) -> None:
+    """Everybody may see the systems in another order: each state stands in the adjudicator's."""
+    campaign, _ = make_campaign(protocol, 2, redundancy=2, assignment="pool")
+    mark_and_rate(campaign, person(campaign, 0), 20, 1, comment="the first comment")
+    mark_and_rate(campaign, person(campaign, 1), 70, 9)
+    judge = judge_of(campaign)
+    assert adjudicate(campaign, NOW, actor="test").tasks > 0
+    seen = 0
+    while (given := assign_next(campaign, judge, NOW)) is not None:
+        view = task_view(campaign, judge, given.id)
+        assert view.is_adjudication
+        for one, shown in zip(view.items, items(campaign, given), strict=True):
+            assert [state.comment for state in one.between] == ["the first comment", ""]
+            assert all(not part.spans and part.rating is None for part in one.state.translations)
+            for rating, end, state in zip((20, 70), (1, 9), one.between, strict=True):
+                for text, stored, part in zip(one.texts, shown.translations, state.translations, strict=True):
+                    assert [span.text for span in part.spans] == [text[:end]]
+                    if campaign.protocol.scale:
+                        assert part.rating == rating + 10 * (stored["system"] == "Alder")
+                    seen += 1
+            assert "annotator-" not in str([state.model_dump() for state in one.between])
+            taken = one.between[1].model_dump(mode="json")
+            event = change(shown, kind="complete", state=taken)
+            assert save(campaign, judge, given.id, "p", [event], NOW).saved, "a state can be taken over"
+        finish(campaign, judge, given.id, NOW)
+    assert seen
+
+
+def test_verdicts_are_turned_as_the_sides_are(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("pairwise", 2, redundancy=2, assignment="pool")
+    for number, winner in ((0, "A"), (1, "B")):
+        who = person(campaign, number)
+        while (given := assign_next(campaign, who, NOW)) is not None:
+            for shown in items(campaign, given):
+                place = sorted(one["system"] for one in shown.translations).index(
+                    shown.translations[0]["system"]
+                )
+                verdict = "AB"[place ^ (winner == "B")]
+                verdicts = dict.fromkeys(campaign.protocol.criteria, verdict)
+                assert save(campaign, who, given.id, "p", [change(shown, verdicts=verdicts)], NOW).saved
+            finish(campaign, who, given.id, NOW)
+    judge = judge_of(campaign)
+    found = adjudicate(campaign, NOW, actor="test")
+    assert found.differing == found.segments > 0
+    orders = set()
+    while (given := assign_next(campaign, judge, NOW)) is not None:
+        for shown in items(campaign, given):
+            names = [one["system"] for one in shown.translations]
+            orders.add(names == sorted(names))
+            best = [
+                {names["AB".index(verdict)] for verdict in state.verdicts.values()}
+                for _, state in shown.between
+            ]
+            assert best == [{min(names)}, {max(names)}]
+        answer_all(campaign, judge, given, NOW)
+        finish(campaign, judge, given.id, NOW)
+    assert orders == {True, False}
+
+
+def test_a_written_text_and_its_draft_are_shown(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("post-edit", 2, redundancy=2, assignment="pool")
+    work_off(campaign, person(campaign, 0), NOW, chosen=0, edited="So.")
+    work_off(campaign, person(campaign, 1), NOW, chosen=0, edited="Na so.")
+    before = {(one.person, one.segment): one.chosen for one in stream_submissions(campaign)}
+    judge = judge_of(campaign)
+    found = adjudicate(campaign, NOW, actor="test")
+    assert found.sent == found.segments > 0
+    given = take(campaign, judge, NOW)
+    for shown in items(campaign, given):
+        assert [state.edited for _, state in shown.between] == ["So.", "Na so."]
+        for name, state in shown.between:
+            assert state.chosen is not None
+            assert shown.translations[state.chosen]["system"] == before[name, shown.segment]
+    work_off(campaign, judge, NOW, chosen=0, edited="Ja so.")
+    (decision, *_) = [one for one in stream_submissions(campaign) if one.kind == "adjudication"]
+    assert [one["edited"] for one in decision.more["between"]] == ["So.", "Na so."]
+
+
+def test_a_decision_is_a_record_of_its_own_and_says_what_it_decided_between(
+    make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
+    campaign, _ = make_campaign("esa", 2, redundancy=2, assignment="pool")
+    mark_and_rate(campaign, person(campaign, 0), 20, 1)
+    mark_and_rate(campaign, person(campaign, 1), 70, 9)
+    before = list(stream_submissions(campaign))
+    judge = judge_of(campaign)
+    adjudicate(campaign, NOW, actor="test")
+    work_off(campaign, judge, NOW + 60, rating=33)
+    file = export_campaign(campaign)
+    assert file.submissions[: len(before)] == tuple(before), "what was said before stays"
+    write_campaign_file(tmp_path / "c.jsonl", file)
+    found = read_campaign_file(tmp_path / "c.jsonl")
+    assert found.submissions == file.submissions
+    decisions = [one for one in found.submissions if one.kind == "adjudication"]
+    assert len(decisions) == 12
+    for one in decisions:
+        assert (one.person, one.more["role"]) == ("judge", "adjudicator")
+        (decided,) = one.records
+        assert (decided.annotator, decided.flags) == ("judge", ("adjudicated",))
+        said = {
+            each["person"]: [record_from_json(r) for r in each["records"]] for each in one.decided_between
+        }
+        assert said == {
+            first.person: [*first.records]
+            for first in before
+            if (first.lp, first.segment, *first.texts) == (one.lp, one.segment, *one.texts)
+        }
+        assert len(said) == 2
+    records, met = final_records(found.submissions)
+    assert {(record.annotator, record.flags) for record in records} == {("judge", ("adjudicated",))}
+    assert met["judgements that a later pass replaced"] == 24
+    write_spreadsheet(tmp_path / "c.csv", file)
+    text = (tmp_path / "c.csv").read_text(encoding="utf-8-sig")
+    names = {row["decided between"] for row in csv.DictReader(io.StringIO(text)) if row["person"] == "judge"}
+    assert names == {"annotator-1; annotator-2"}
+
+
+def test_what_is_changed_after_an_adjudication_was_sent_does_not_change_what_it_decides_between(
+    make_campaign: MakeCampaign,
+) -> None:
+    campaign, _ = make_campaign("esa", 2, redundancy=2, assignment="pool")
+    mark_and_rate(campaign, person(campaign, 0), 20, 1)
+    mark_and_rate(campaign, person(campaign, 1), 70, 9)
+    judge = judge_of(campaign)
+    adjudicate(campaign, NOW, actor="test")
+    first = person(campaign, 0)
+    for one in assignments(campaign, first):
+        for shown in items(campaign, one):
+            assert save(campaign, first, one.id, "q", [change(shown, base=1, rating=99)], NOW).saved
+    given = take(campaign, judge, NOW)
+    for shown in items(campaign, given):
+        ratings = [state.translations[0].rating for _, state in shown.between]
+        assert ratings in ([20, 70], [30, 80])
 
 
 @pytest.mark.parametrize("protocol", ["sqm", "da-sqm"])

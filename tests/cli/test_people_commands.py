@@ -495,10 +495,25 @@ def test_an_adjudicator_is_asked_for_before_work_is_sent(capsys: pytest.CaptureF
     assert code == 2
     assert "this campaign has none; add one first" in err
     run(capsys, "campaign", "people", "autumn", "--add", "Kim", "--role", "adjudicator")
-    _, out, _ = run(
-        capsys, "campaign", "again", "autumn", "--how", "adjudicate", "--tasks", "1,2", "--format", "json"
-    )
-    assert json.loads(out)["tasks"] == 2
+    again = ["campaign", "again", "autumn", "--how", "adjudicate"]
+    _, out, _ = run(capsys, *again, "--tasks", "1,2", "--min-difference", "0", "--format", "json")
+    assert json.loads(out) == {
+        "campaign": "autumn",
+        "how": "adjudicate",
+        "measure": "ratings 0 or more apart, on the scale from 0 to 100",
+        "min_difference": 0,
+        "min_f1": None,
+        "segments": 6,
+        "differing": 6,
+        "sent": 6,
+        "tasks": 2,
+    }
+    code, out, err = run(capsys, *again)
+    assert code == 0, err
+    assert "People differ in 0 of 18 segments: ratings 25 or more apart, on the scale from 0 to 100." in out
+    _, out, _ = run(capsys, *again, "--min-difference", "0", "--min-f1", "0.5")
+    assert "or marks with an F1 below 0.5" in out
+    assert "4 new tasks" in out
 
 
 def test_the_gate_says_what_it_decided(capsys: pytest.CaptureFixture[str]) -> None:
@@ -516,6 +531,8 @@ def test_the_gate_says_what_it_decided(capsys: pytest.CaptureFixture[str]) -> No
     [
         (["--how", "marks", "--threshold", "0.5"], "--threshold and --by-others are for --how gate"),
         (["--how", "gate", "--tasks", "1"], "--tasks is for marks and adjudicate"),
+        (["--how", "marks", "--min-f1", "1"], "--min-difference and --min-f1 are for --how adjudicate"),
+        (["--how", "adjudicate", "--min-difference", "101"], "--min-difference lies in 0 to 100 points"),
         (["--how", "marks", "--tasks", "one"], "--tasks takes numbers with commas between, got 'one'"),
     ],
 )

@@ -57,9 +57,9 @@ from adjudge.analysis.study_systems import (
     weight_section,
 )
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Record, grouped
+from adjudge.core.record import Annotation, Preference, Record, grouped
 from adjudge.errors import AdjudgeError
-from adjudge.formats.campaign_export import CampaignFile, Submission
+from adjudge.formats.campaign_export import CampaignFile, Submission, of_latest_pass
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Floats, Result
@@ -297,7 +297,8 @@ def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], dr
     judged = preferences_of(campaign.submissions)
     rankings: dict[str, Ranking] = {}
     told = list(notes)
-    records = {(p.lp, p.segment, frozenset(p.systems), p.annotator, p.criterion): p for _, p in judged}
+    final = of_latest_pass(judged, lambda one: one[0].kind, lambda one: _compared(one[1]))
+    records = {(*_compared(p), p.annotator): p for _, p in final}
     for criterion in dict.fromkeys(p.criterion for _, p in judged):
         try:
             scores = score_records(records.values(), criterion=criterion)
@@ -321,6 +322,10 @@ def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], dr
         notes=tuple(told),
         curves=Curves(pace=_pace(campaign.submissions)),
     )
+
+
+def _compared(one: Preference) -> tuple[str, str, frozenset[str], str]:
+    return one.lp, one.segment, frozenset(one.systems), one.criterion
 
 
 def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Section:

@@ -23,9 +23,9 @@ from adjudge.analysis.study_pieces import (
     Piece,
     Section,
     by_translation,
-    counted,
     covered_share,
     final_pieces,
+    independent,
     marks_of,
     over_segments,
     pooled_share,
@@ -279,11 +279,11 @@ def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: s
     translation meets the last one there.
 
     Args:
-        pieces: of the campaign.
+        pieces: of the campaign; adjudications are left out, since who decides saw what the others said.
         beside: of another campaign of the same translations.
         other: name of that one.
     """
-    known = by_translation(counted(pieces))
+    known = by_translation(independent(pieces))
     found = {"one person twice": _one_person(known.values()), "two people": _two_people(known.values())}
     if beside:
         theirs = {p.key: p for p in sorted(final_pieces(beside), key=lambda p: p.submission.ended)}
@@ -358,7 +358,7 @@ def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:
 def _alpha(pieces: Sequence[Piece], draws: Draws) -> Iterator[Number]:
     shared = {
         key: group
-        for key, group in by_translation(final_pieces(pieces)).items()
+        for key, group in by_translation(final_pieces(independent(pieces))).items()
         if len({piece.person for piece in group}) > 1
     }
     if not shared:

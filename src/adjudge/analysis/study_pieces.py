@@ -42,6 +42,7 @@ __all__ = [
     "final_pieces",
     "has_marks",
     "has_ratings",
+    "independent",
     "left_out",
     "marks_of",
     "matrix_of",
@@ -425,6 +426,11 @@ def counted(pieces: Iterable[Piece]) -> list[Piece]:
     return [p for p in pieces if p.submission.kind in PASSES and not p.submission.is_dropped]
 
 
+def independent(pieces: Iterable[Piece]) -> list[Piece]:
+    """Those that count but adjudications: an adjudicator saw what the others said."""
+    return [piece for piece in counted(pieces) if piece.submission.kind != "adjudication"]
+
+
 def final_pieces(pieces: Iterable[Piece]) -> list[Piece]:
     """Those that decide: of each translation, the ones of its latest pass.
 
@@ -449,6 +455,9 @@ def left_out(submissions: Sequence[Submission]) -> Iterator[str]:
         yield f"{kinds['tutorial']:,} submissions belong to a tutorial, and count nowhere."
     if kinds["check"]:
         yield f"{kinds['check']:,} submissions are of damaged copies: they count in checks and times alone."
+    if decisions := sum(s.is_last and s.kind == "adjudication" and not s.is_dropped for s in submissions):
+        where = "they count in place of what they decide between, and in no agreement"
+        yield f"{decisions:,} submissions are decisions of adjudicators: {where}."
     if dropped := sum(s.is_last and s.is_dropped and s.kind in PASSES for s in submissions):
         what = "are of segments that the agreement gate dropped"
         yield f"{dropped:,} submissions {what}: they count in times alone."

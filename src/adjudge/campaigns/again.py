@@ -2,10 +2,12 @@
 
 The gate is MENT's: what annotators disagree on is judged again, and dropped if they still do.
 
-What was said before stays as it is. In a second pass and in an adjudication the marks made before are shown
-as marks that were there beforehand: whoever looks again keeps, changes or deletes each, and adds others. What
-was written before is one more draft, before the others. Ratings and verdicts are not shown, so that they are
-given freely.
+What was said before stays as it is. In a second pass the marks made before are shown as marks that were
+there beforehand: whoever looks again keeps, changes or deletes each, and adds others. What was written before
+is one more draft, before the others. Ratings and verdicts are not shown, so that they are given freely.
+
+An adjudicator gets the segments alone in which people differ by a `Measure`, and sees what each of them said.
+The decision is a judgement of its own, which keeps what it decided between.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import Any, Final, Literal
+from itertools import combinations, count
+from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select
 
+from adjudge.analysis.span_matching import mark_of, partial_credit, quality
 from adjudge.analysis.study_agreement import (
     LEAST_SHARED,
     THRESHOLD,
@@ -30,13 +33,24 @@ from adjudge.campaigns.assigning import deal_again
 from adjudge.campaigns.database import Campaign, answer, assignment, item, person, task, verdict, write_audit
 from adjudge.campaigns.database import campaign as campaigns
 from adjudge.campaigns.exporting import stream_submissions
-from adjudge.campaigns.items import AnyRow, State, read_state, shown_order
+from adjudge.campaigns.items import AnyRow, Said, State, in_systems_order, read_state, shown_order
+from adjudge.campaigns.settings import CampaignProtocol
 from adjudge.campaigns.tasks import insert_copy, item_values, items_of
-from adjudge.core.record import Annotation, grouped
+from adjudge.core.record import Annotation, Preference, grouped
 from adjudge.errors import UsageError
-from adjudge.formats.campaign_export import FIRST, Kind
+from adjudge.formats.campaign_export import FIRST, Kind, Submission
 
-__all__ = ["GateReport", "adjudicate", "apply_gate", "second_pass", "why_no_gate"]
+__all__ = [
+    "Adjudications",
+    "GateReport",
+    "Measure",
+    "adjudicate",
+    "apply_gate",
+    "differ",
+    "find_measure",
+    "second_pass",
+    "why_no_gate",
+]
 
 _AT_ONCE: Final = 20  # pieces of work sent in one transaction
 
@@ -58,25 +72,163 @@ def second_pass(campaign: Campaign, now: float, *, actor: str, numbers: Collecti
     Raises:
         UsageError: the protocol marks and edits nothing.
     """
-    work = [[row] for row in _finished(campaign, numbers)]
-    return _send_marked(campaign, work, "again", now, actor)
+    if not campaign.protocol.severities and not _edits_drafts(campaign):
+        raise UsageError(
+            f"what was marked or edited is looked at again, and {campaign.protocol.name} does neither"
+        )
+    work = [_Work([row], None) for row in _finished(campaign, numbers)]
+    return _send_work(campaign, work, "again", now, actor)[0]
 
 
-def adjudicate(campaign: Campaign, now: float, *, actor: str, numbers: Collection[int] | None = None) -> int:
-    """Send tasks that two or more people finished to an adjudicator, who sees what each of them marked.
+MARKS_AGREE: Final = 0.5
+"""F1 of two people's marks below which they differ, where nothing else is said and nothing is rated."""
+_PART: Final = 0.25  # of the range of the ratings: so far apart they differ
+_STEPS: Final = 2  # at least: neighbouring choices are none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """From when on two people's judgements of a segment differ. Any one translation or criterion is enough.
+
+    Verdicts on which of two is better, and texts that people wrote, differ where they are not the same.
 
     Args:
-        campaign: one that marks errors or edits drafts, with an adjudicator among its people.
-        now: seconds since 1970.
-        actor: who asks for it.
-        numbers: of tasks; None for all that two or more finished.
+        protocol: of the campaign.
+        min_difference: in points of the protocol's scale; ratings so far apart or farther differ. None where
+            ratings are not compared.
+        min_f1: from 0 to 1; marks with a lower F1 differ. F1 is that of `analysis.span_matching`'s
+            `partial_credit`: matched marks earn the part of themselves that the other one holds, and nothing
+            with another severity. None where marks are not compared.
+    """
 
-    Returns:
-        How many new tasks.
+    protocol: CampaignProtocol
+    min_difference: float | None
+    min_f1: float | None
+
+    def __str__(self) -> str:
+        scale = self.protocol.scale
+        parts = []
+        if scale is not None and self.min_difference is not None:
+            span = f"{scale.low:g} to {scale.high:g}"
+            parts.append(f"ratings {self.min_difference:g} or more apart, on the scale from {span}")
+        if self.min_f1 is not None:
+            parts.append(f"marks with an F1 below {self.min_f1:g}")
+        if self.protocol.criteria:
+            parts.append("another verdict on a criterion")
+        if self.protocol.shows == "candidates":
+            parts.append("another text written")
+        return ", or ".join(parts)
+
+
+def find_measure(
+    protocol: CampaignProtocol, min_difference: float | None = None, min_f1: float | None = None
+) -> Measure:
+    """The measure that was asked for.
+
+    Where neither is given, ratings are compared, and marks where there are no ratings. Ratings differ by a
+    quarter of their scale, two steps at least: 25 of 0 to 100, 2 of 0 to 4. Marks differ below `MARKS_AGREE`.
 
     Raises:
-        UsageError: the protocol marks and edits nothing, or the campaign has no adjudicator.
+        UsageError: the protocol has no ratings or no marks of errors to compare so, or the number is none.
     """
+    scale, has_marks = protocol.scale, bool(protocol.severities) and not protocol.criteria
+    if min_difference is not None:
+        if scale is None:
+            raise UsageError(f"--min-difference compares ratings, and {protocol.name} has none")
+        if not 0 <= min_difference <= scale.high - scale.low:
+            most = scale.high - scale.low
+            raise UsageError(f"--min-difference lies in 0 to {most:g} points, got {min_difference:g}")
+    if min_f1 is not None:
+        if not has_marks:
+            raise UsageError(f"--min-f1 compares marks of errors, and {protocol.name} has none")
+        if not 0 <= min_f1 <= 1:
+            raise UsageError(f"--min-f1 lies in 0 to 1, got {min_f1:g}")
+    if min_difference is None and min_f1 is None:
+        if scale is not None:
+            min_difference = max((scale.high - scale.low) * _PART, scale.step * _STEPS)
+        elif has_marks:
+            min_f1 = MARKS_AGREE
+    return Measure(protocol=protocol, min_difference=min_difference, min_f1=min_f1)
+
+
+def differ(said: Iterable[Submission], measure: Measure) -> bool:
+    """Whether any two of these judgements of one segment differ.
+
+    Args:
+        said: one person's each.
+        measure: from when on.
+    """
+    return any(_are_apart(one, other, measure) for one, other in combinations(said, 2))
+
+
+def _are_apart(one: Submission, other: Submission, measure: Measure) -> bool:
+    if (one.edited or "").strip() != (other.edited or "").strip():
+        return True
+    theirs = {_about(record): record for record in other.records}
+    return any(
+        _records_differ(record, theirs[_about(record)], measure)
+        for record in one.records
+        if _about(record) in theirs
+    )
+
+
+def _about(record: Annotation | Preference) -> tuple[str, ...]:
+    return (*record.systems, record.criterion or "")
+
+
+def _records_differ(one: Annotation | Preference, other: Annotation | Preference, measure: Measure) -> bool:
+    if isinstance(one, Preference) or isinstance(other, Preference):
+        return one.verdict != other.verdict  # type: ignore[union-attr] # of one campaign: both are preferences
+    least, lowest = measure.min_difference, measure.min_f1
+    ratings = [each.rating for each in (one, other) if each.rating is not None]
+    if least is not None and len(ratings) > 1 and max(ratings) - min(ratings) >= least:
+        return True
+    if lowest is None:
+        return False
+    marks = ([mark_of(span, "characters") for span in each.spans] for each in (one, other))
+    return quality(partial_credit(*marks, penalty=1.0)).f1 < lowest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adjudications:
+    """What was sent to adjudicators.
+
+    Args:
+        measure: by which people differ.
+        segments: that two or more people finished, each system's by itself where systems stand alone.
+        differing: of these, in which people differ.
+        sent: of these, that were sent now; others were sent before.
+        tasks: new ones, which hold them.
+    """
+
+    measure: Measure
+    segments: int
+    differing: int
+    sent: int
+    tasks: int
+
+
+def adjudicate(
+    campaign: Campaign,
+    now: float,
+    *,
+    actor: str,
+    measure: Measure | None = None,
+    numbers: Collection[int] | None = None,
+) -> Adjudications:
+    """Send segments in which people differ to an adjudicator, who sees what each of them said.
+
+    Args:
+        campaign: one with an adjudicator among its people.
+        now: seconds since 1970.
+        actor: who asks for it.
+        measure: by which people differ; None for the protocol's, as `find_measure` has it.
+        numbers: of tasks; None for all that two or more finished.
+
+    Raises:
+        UsageError: the campaign has no adjudicator.
+    """
+    measure = measure or find_measure(campaign.protocol)
     is_one = (person.c.campaign_id == campaign.id) & (person.c.role == "adjudicator")
     with campaign.database.reading() as connection:
         if (
@@ -84,9 +236,25 @@ def adjudicate(campaign: Campaign, now: float, *, actor: str, numbers: Collectio
             is None
         ):
             raise UsageError("adjudications are for adjudicators, and this campaign has none; add one first")
-    by_task = grouped((row.task_id, row) for row in _finished(campaign, numbers))
-    work = [rows for rows in by_task.values() if len(rows) > 1]
-    return _send_marked(campaign, work, "adjudication", now, actor)
+    by_task = grouped((row.number, row) for row in _finished(campaign, numbers))
+    shared = {number: rows for number, rows in by_task.items() if len(rows) > 1}
+    done = {(number, row.name) for number, rows in shared.items() for row in rows}
+    said = grouped(
+        ((one.task, one.item), one) for one in stream_submissions(campaign) if (one.task, one.person) in done
+    )
+    several = {place: each for place, each in said.items() if len(each) > 1}
+    apart = [place for place, each in several.items() if differ(each, measure)]
+    places = grouped(apart)
+    work = [_Work(rows, frozenset(places[number])) for number, rows in shared.items() if number in places]
+    tasks, sent = _send_work(campaign, work, "adjudication", now, actor)
+    return Adjudications(measure=measure, segments=len(several), differing=len(apart), sent=sent, tasks=tasks)
+
+
+class _Work(NamedTuple):
+    """Assignments of one task, and places of the items that are looked at again; None for all."""
+
+    done: Sequence[AnyRow]
+    places: Collection[int] | None
 
 
 def _finished(campaign: Campaign, numbers: Collection[int] | None) -> Sequence[AnyRow]:
@@ -97,55 +265,76 @@ def _finished(campaign: Campaign, numbers: Collection[int] | None) -> Sequence[A
         assignment.c.seed,
         assignment.c.task_id,
         task.c.number,
+        person.c.name,
     )
-    query = (
-        select(*columns).join_from(assignment, task).where(is_done).order_by(task.c.number, assignment.c.id)
-    )
+    joined = select(*columns).join_from(assignment, task).join(person, person.c.id == assignment.c.person_id)
+    query = joined.where(is_done).order_by(task.c.number, assignment.c.id)
     with campaign.database.reading() as connection:
         rows = connection.execute(query).all()
     return [row for row in rows if numbers is None or row.number in numbers]
 
 
-def _send_marked(
-    campaign: Campaign, work: Sequence[Sequence[AnyRow]], kind: Kind, now: float, actor: str
-) -> int:
-    if not campaign.protocol.severities and not _edits_drafts(campaign):
-        raise UsageError(
-            f"what was marked or edited is looked at again, and {campaign.protocol.name} does neither"
-        )
-    sent = 0
+def _send_work(
+    campaign: Campaign, work: Sequence[_Work], kind: Kind, now: float, actor: str
+) -> tuple[int, int]:
+    """Copy and deal it; how many tasks, and segments in them."""
+    sent = segments = 0
     for start in range(0, len(work), _AT_ONCE):
         with campaign.database.writing() as connection:
             copies = {}
-            for rows in work[start : start + _AT_ONCE]:
-                if (copy := _send_work(connection, campaign, rows, kind)) is not None:
-                    copies[copy] = int(rows[0].task_id)
+            for one in work[start : start + _AT_ONCE]:
+                if values := _copied(connection, campaign, one, kind):
+                    number = int(one.done[0].task_id)
+                    copy = insert_copy(
+                        connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number
+                    )
+                    copies[copy] = number
+                    segments += len(values)
             role = "adjudicator" if kind == "adjudication" else "annotator"
             deal_again(connection, campaign, copies, now, role=role)
             sent += len(copies)
     with campaign.database.writing() as connection:
         write_audit(connection, campaign.id, now, actor=actor, action=kind, detail=f"tasks sent: {sent}")
-    return sent
+    return sent, segments
 
 
-def _send_work(connection: Connection, campaign: Campaign, rows: Sequence[AnyRow], kind: Kind) -> int | None:
-    """Copy one piece of work; whose it was is kept in the copies' items, so that it is sent but once."""
-    number, made_by = rows[0].task_id, [row.id for row in rows]
-    copies = select(item.c.check).join_from(item, task).where(task.c.copy_of == number, task.c.kind == kind)
-    check = json.dumps({"what": kind, "assignments": made_by})
-    if check in connection.execute(copies).scalars().all():
-        return None
-    edits, marks = _said(connection, rows)
+def _copied(connection: Connection, campaign: Campaign, work: _Work, kind: Kind) -> list[dict[str, Any]]:
+    """Items of one piece of work; whose it was is kept in them, so that each is sent but once."""
+    number, made_by = work.done[0].task_id, [row.id for row in work.done]
+    copies = select(item.c.segment, item.c.check).join_from(item, task)
+    sent = connection.execute(copies.where(task.c.copy_of == number, task.c.kind == kind)).all()
+    known = {segment for segment, check in sent if json.loads(check or "{}").get("assignments") == made_by}
+    edits, marks = _said(connection, work.done)
+    between = _between(connection, work.done) if kind == "adjudication" else {}
     values = []
     for row in items_of(connection, number):
+        if row.segment in known or (work.places is not None and row.item_place not in work.places):
+            continue
+        check = {"what": kind, "assignments": made_by}
         drafts = json.loads(row.translations)
-        if _edits_drafts(campaign):
+        if kind == "adjudication":
+            check["between"] = between[row.item_id]
+        elif _edits_drafts(campaign):
             drafts = [*_written(edits[row.item_id], drafts), *drafts]
         else:
             for place, one in enumerate(drafts):
                 one["given"] = sorted(marks[row.item_id, place], key=_order)
-        values.append({**item_values(row, json.dumps(drafts, ensure_ascii=False)), "check": check})
-    return insert_copy(connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number)
+        texts = json.dumps(drafts, ensure_ascii=False)
+        values.append({**item_values(row, texts), "check": json.dumps(check, ensure_ascii=False)})
+    return values
+
+
+def _between(connection: Connection, rows: Sequence[AnyRow]) -> dict[int, list[Said]]:
+    """Item to what each person said of it."""
+    found: defaultdict[int, list[Said]] = defaultdict(list)
+    for row in rows:
+        said = select(answer.c.item_id, answer.c.state).where(answer.c.assignment_id == row.id)
+        for number, text in connection.execute(said.where(answer.c.is_complete.is_(True))):
+            state = read_state(text)
+            order = shown_order(row.seed, number, len(state.translations))
+            ordered = in_systems_order(state, order).model_dump(mode="json")
+            found[number].append({"person": row.name, "state": ordered})
+    return found
 
 
 def _edits_drafts(campaign: Campaign) -> bool:

@@ -533,6 +533,7 @@ class ItemView:
         is_complete: whether the item has all that the protocol asks for.
         says: in a tutorial, what the person is told of it; else the instruction of the translation, if any.
         active: seconds of work so far.
+        between: in an adjudication, what each person said before, in the order shown, without names.
     """
 
     id: int
@@ -547,6 +548,7 @@ class ItemView:
     is_complete: bool
     says: str
     active: float
+    between: Sequence[State]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -561,6 +563,7 @@ class TaskView:
     lp: str
     lp_shown: str
     is_tutorial: bool
+    is_adjudication: bool
     is_done: bool
     is_editable: bool
     leased_until: float
@@ -583,6 +586,7 @@ def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskVie
         lp=given.lp,
         lp_shown=next((one.check["lp"] for one in items if one.check and "lp" in one.check), given.lp),
         is_tutorial=given.kind == "tutorial",
+        is_adjudication=any(one.between for one in items),
         is_done=given.state == "done",
         is_editable=given.is_editable(is_loud=campaign.settings.is_loud),
         leased_until=given.leased_until,
@@ -606,6 +610,7 @@ def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
         is_complete=bool(row.is_complete),
         says=check.get("says", "") if given.kind == "tutorial" else next(instructions, ""),
         active=row.active or 0.0,
+        between=[state for _, state in shown.between],
     )
 
 

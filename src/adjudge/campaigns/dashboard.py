@@ -603,10 +603,14 @@ def dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
 def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
     progress = find_progress(campaign, now)
     protocol, lps = campaign.protocol, campaign.settings.lps
-    seen = _deciding(watched(campaign).seen)
+    every = watched(campaign).seen
+    seen = _deciding(every)
     groups = grouped(((one.unit[0], one.criterion), one) for one in seen)
+    apart = _deciding([one for one in every if one.kind != "adjudication"])  # who decides saw the others
+    alone = grouped(((one.unit[0], one.criterion), one) for one in apart)
     order = [(lp, criterion) for lp in lps for criterion in protocol.criteria or ("",)]
-    once = [one for one in seen if one.criterion == (protocol.criteria or ("",))[0]]
+    first, *_ = protocol.criteria or ("",)
+    once = [one for one in seen if one.criterion == first]
     names = {one.id: one.name for one in progress.people}
     return {
         "campaign": campaign.name,
@@ -618,9 +622,9 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
         "agreement": [
             {"lp": lp, "criterion": criterion, **_result(name, result)}
             for lp, criterion in order
-            for name, result in _agreement(groups.get((lp, criterion), ()), names)
+            for name, result in _agreement(alone.get((lp, criterion), ()), names)
         ],
-        "people": _dashboard_people(once, _twice(once), progress),
+        "people": _dashboard_people(once, _twice([one for one in apart if one.criterion == first]), progress),
     }
 
 

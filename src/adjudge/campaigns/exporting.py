@@ -31,10 +31,10 @@ from adjudge.campaigns.items import (
 )
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
 from adjudge.core.protocol import find_severity
-from adjudge.core.record import Annotation, ErrorSpan, Preference
+from adjudge.core.record import ADJUDICATED, Annotation, ErrorSpan, Preference
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import CampaignFile, Submission
-from adjudge.store.json_lines import span_to_json
+from adjudge.store.json_lines import record_to_json, span_to_json
 
 __all__ = [
     "NON_TRANSLATION",
@@ -154,7 +154,7 @@ def _submission(
         item=row.item_place,
         place=place,
         batch=row.batch,
-        records=_records(campaign, row, shown, state),
+        records=_records(campaign, row, shown, (row.name, state), row.kind),
         texts={one["system"]: one["text"] for one in shown.translations},
         source=row.source,
         originals={
@@ -169,20 +169,23 @@ def _submission(
         idle=row.idle,
         revision=row.revision,
         more=_more(row.kind, shown, state)
+        | _decided_between(campaign, row, shown)
         | ({"gate": "dropped"} if (row.lp, row.segment) in dropped else {}),
     )
 
 
 def _records(
-    campaign: Campaign, row: AnyRow, shown: ItemShown, state: State
+    campaign: Campaign, row: AnyRow, shown: ItemShown, by: tuple[str, State], kind: str
 ) -> tuple[Annotation | Preference, ...]:
     protocol = campaign.protocol
+    name, state = by
     said: dict[str, Any] = {
         "lp": row.lp,
         "segment": row.segment,
-        "annotator": row.name,
+        "annotator": name,
         "document": row.document,
         "rationale": state.comment or None,
+        "flags": (ADJUDICATED,) if kind == "adjudication" else (),
     }
     if protocol.criteria:
         return tuple(_preferences(shown, state, said))
@@ -273,6 +276,20 @@ def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
     if shown.check is not None and kind in {"check", "tutorial"}:
         found["is_passed"] = not feedback(state, shown.check)
     return found
+
+
+def _decided_between(campaign: Campaign, row: AnyRow, shown: ItemShown) -> dict[str, Any]:
+    """Of an adjudication, what each person had said when it was sent; their submissions stay beside it."""
+    between = [
+        {
+            "person": name,
+            "records": [record_to_json(r) for r in _records(campaign, row, shown, (name, state), "original")],
+        }
+        | ({} if state.chosen is None else {"chosen": shown.translations[state.chosen]["system"]})
+        | ({} if state.edited is None else {"edited": state.edited})
+        for name, state in shown.between
+    ]
+    return {"role": "adjudicator", "between": between} if between else {}
 
 
 _ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")

@@ -45,6 +45,7 @@ __all__ = [
     "faults",
     "feedback",
     "first_state",
+    "in_systems_order",
     "lacks",
     "read_item",
     "read_state",
@@ -89,6 +90,13 @@ class Shown(TypedDict):
     instruction: NotRequired[str]
 
 
+class Said(TypedDict):
+    """What one person said before an adjudication: name, and the `State` as JSON, in the systems' order."""
+
+    person: str
+    state: dict[str, Any]
+
+
 class Expected(TypedDict, total=False):
     """What a check or a tutorial expects of an item; nothing of what it does not say.
 
@@ -97,7 +105,7 @@ class Expected(TypedDict, total=False):
     text, and its category where one is to be chosen. `missing`: whether something missing is to be marked.
     `rating`: lowest and highest. `verdicts`: criterion to A, B or E, A the first system. `chosen`: index of
     the draft to choose. `says`: told to the person beforehand. `lp`: languages of the texts, where they are
-    not those of the task.
+    not those of the task. `between`: what an adjudication decides between.
     """
 
     what: str
@@ -109,6 +117,7 @@ class Expected(TypedDict, total=False):
     chosen: int
     says: str
     lp: str
+    between: list[Said]
 
 
 OMISSION: Final = "accuracy/omission"
@@ -286,6 +295,7 @@ class ItemShown:
         order: of each translation shown, its place among the item's systems.
         check: what a tutorial or a check expects, its translation and its verdicts by the order shown.
         asked: what may be said of it.
+        between: in an adjudication, who said what before, in the order shown.
     """
 
     id: int
@@ -296,6 +306,7 @@ class ItemShown:
     order: tuple[int, ...]
     check: Expected | None
     asked: Asked
+    between: tuple[tuple[str, State], ...]
 
 
 def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
@@ -309,6 +320,8 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
     stored: list[Shown] = json.loads(row.translations)
     order = shown_order(seed, row.item_id, len(stored))
     translations = tuple(stored[index] for index in order)
+    stored_check = None if row.check is None else json.loads(row.check)
+    check = None if stored_check is None else _as_shown(stored_check, order, campaign.categories)
     return ItemShown(
         id=row.item_id,
         place=row.item_place,
@@ -316,7 +329,7 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
         media=row.media,
         translations=translations,
         order=order,
-        check=None if row.check is None else _as_shown(json.loads(row.check), order, campaign.categories),
+        check=check,
         asked=Asked(
             protocol=campaign.protocol,
             source=row.source,
@@ -324,6 +337,33 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
             given=[shown["given"] or () for shown in translations],
             categories=campaign.categories,
         ),
+        between=tuple(
+            (said["person"], _rearranged(read_state(said["state"]), order))
+            for said in (check or {}).get("between", ())
+        ),
+    )
+
+
+def in_systems_order(state: State, order: Sequence[int]) -> State:
+    """A state in the order of its item's systems.
+
+    Args:
+        state: in the order shown.
+        order: of each translation shown, its place among the systems.
+    """
+    return _rearranged(state, sorted(range(len(order)), key=order.__getitem__))
+
+
+def _rearranged(state: State, order: Sequence[int]) -> State:
+    """A state whose translations stand in another order: of each new place, the place before."""
+    is_turned = tuple(order) == (1, 0)
+    return state.model_copy(
+        update={
+            "translations": [state.translations[index] for index in order],
+            "is_non_translation": [state.is_non_translation[i] for i in order if state.is_non_translation],
+            "chosen": None if state.chosen is None else order.index(state.chosen),
+            "verdicts": {k: TURNED[v] if is_turned else v for k, v in state.verdicts.items()},
+        }
     )
 
 

@@ -23,7 +23,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.reports.tables import Table, TableFormat, duration
 
 if TYPE_CHECKING:
-    from adjudge.campaigns.again import GateReport
+    from adjudge.campaigns.again import Adjudications, GateReport
     from adjudge.campaigns.dashboard import PersonProgress, Progress
     from adjudge.campaigns.database import Campaign, Person
     from adjudge.campaigns.people import Link
@@ -35,48 +35,100 @@ How = Literal["marks", "adjudicate", "gate"]
 _ACTOR = "command"
 
 
+@settings
+class AgainSettings:
+    """What is too far apart."""
+
+    threshold: Annotated[
+        float | None, Option(help="Of the gate: smallest correlation of two annotators; 0.7.")
+    ] = None
+    by_others: Annotated[bool, Option(help="Of the gate: people who did not judge it before.")] = False
+    min_difference: Annotated[
+        float | None,
+        Option(
+            help="Of adjudicate: points between two people's ratings from which on they differ; a quarter of "
+            "the scale, two steps at least."
+        ),
+    ] = None
+    min_f1: Annotated[
+        float | None,
+        Option(help="Of adjudicate: F1 of two people's marks below which they differ; 0.5 without ratings."),
+    ] = None
+
+
 def campaign_again_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
     *,
     how: Annotated[
         How,
         typer.Option(
-            help="marks: others look at what was marked; adjudicate: a third person decides between two; "
-            "gate: what annotators rate too differently is judged again, then dropped."
+            help="marks: others look at what was marked; adjudicate: a third person decides where people "
+            "differ; gate: what annotators rate too differently is judged again, then dropped."
         ),
     ],
     tasks: Annotated[
         str | None, typer.Option(metavar="NUMBERS", help="Of tasks, commas between; else all that are done.")
     ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Of the gate: smallest correlation of two annotators; 0.7.")
-    ] = None,
-    by_others: Annotated[
-        bool, typer.Option("--by-others", help="Of the gate: people who did not judge it before.")
-    ] = False,
+    settings: AgainSettings,
     form: FormatOption = "table",
 ) -> None:
     """Send what was judged out again; what was said before stays, and nothing is sent twice."""
     from adjudge.analysis.study_agreement import THRESHOLD
-    from adjudge.campaigns.again import adjudicate, apply_gate, second_pass
+    from adjudge.campaigns.again import adjudicate, apply_gate, find_measure, second_pass
     from adjudge.campaigns.campaign import open_campaign
 
-    if how != "gate" and (threshold is not None or by_others):
+    apart = (settings.min_difference, settings.min_f1)
+    if how != "gate" and (settings.threshold is not None or settings.by_others):
         raise UsageError(f"--threshold and --by-others are for --how gate, not {how}")
+    if how != "adjudicate" and apart != (None, None):
+        raise UsageError(f"--min-difference and --min-f1 are for --how adjudicate, not {how}")
     if how == "gate" and tasks is not None:
         raise UsageError("the gate decides on all segments: --tasks is for marks and adjudicate")
     with open_campaign(name) as campaign:
         now = time.time()
         if how == "gate":
-            least = THRESHOLD if threshold is None else threshold
-            report = apply_gate(campaign, now, actor=_ACTOR, threshold=least, by_others=by_others)
+            least = THRESHOLD if settings.threshold is None else settings.threshold
+            report = apply_gate(campaign, now, actor=_ACTOR, threshold=least, by_others=settings.by_others)
             _print_gate(form, campaign, report)
+            return
+        numbers = None if tasks is None else _numbers(tasks)
+        if how == "adjudicate":
+            measure = find_measure(campaign.protocol, *apart)
+            _print_adjudications(
+                form, campaign, adjudicate(campaign, now, actor=_ACTOR, measure=measure, numbers=numbers)
+            )
         else:
-            send = second_pass if how == "marks" else adjudicate
-            numbers = None if tasks is None else _numbers(tasks)
-            sent = send(campaign, now, actor=_ACTOR, numbers=numbers)
+            sent = second_pass(campaign, now, actor=_ACTOR, numbers=numbers)
             table = Table(columns=["campaign", "sent for", ">tasks"], rows=[[campaign.name, how, str(sent)]])
             print_result(form, table, {"campaign": campaign.name, "how": how, "tasks": sent})
+
+
+def _print_adjudications(form: TableFormat, campaign: Campaign, found: Adjudications) -> None:
+    table = Table(
+        title=f"Adjudication in {campaign.name}",
+        columns=["", ">segments"],
+        rows=[
+            ["finished by two people or more", str(found.segments)],
+            ["people differ", str(found.differing)],
+            ["sent to adjudicators now", str(found.sent)],
+        ],
+        notes=[
+            f"People differ in {found.differing} of {found.segments} segments: {found.measure}.",
+            f"{count(found.tasks, 'new task')}. What was sent before is not sent again.",
+        ],
+    )
+    data = {
+        "campaign": campaign.name,
+        "how": "adjudicate",
+        "measure": str(found.measure),
+        "min_difference": found.measure.min_difference,
+        "min_f1": found.measure.min_f1,
+        "segments": found.segments,
+        "differing": found.differing,
+        "sent": found.sent,
+        "tasks": found.tasks,
+    }
+    print_result(form, table, data)
 
 
 def _numbers(text: str) -> list[int]:

@@ -16,6 +16,7 @@ from adjudge.core.wording import count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
 __all__ = [
+    "ADJUDICATED",
     "DUPLICATE",
     "RENORMALISED",
     "SUSPECT",
@@ -48,6 +49,8 @@ yet taken was chosen), `unmatched` (quote kept, found nowhere), `unplaced` (an e
 """
 
 
+ADJUDICATED: Final = "adjudicated"
+"""Flag of a judgement in which an adjudicator decided between those of others."""
 DUPLICATE: Final = "duplicate"
 """Flag of an item that fills up a batch: its translation stands elsewhere in the campaign, too."""
 SUSPECT: Final = "injection_suspect"

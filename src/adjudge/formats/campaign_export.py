@@ -147,6 +147,12 @@ class Submission:
         return self.more.get("gate") == "dropped"
 
     @property
+    def decided_between(self) -> list[Mapping[str, Any]]:
+        """In an adjudication, for each person the name (`person`) and what was said before (`records`)."""
+        found = self.more.get("between")
+        return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+    @property
     def reasons(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """System and mark, as JSON, of what a person marked to say why one of two translations is better."""
         found = self.more.get("reasons")

@@ -29,7 +29,7 @@ _SAID: Final = (
 )
 _OF_CAMPAIGN: Final = (
     *("person", "kind", "lp", "document", "segment", "task", *_SAID, "written"),
-    *("started (UTC)", "ended (UTC)", "active seconds", "counts"),
+    *("started (UTC)", "ended (UTC)", "active seconds", "counts", "decided between"),
 )
 _ALONE: Final = (
     *("annotator", "protocol", "lp", "document", "segment", *_SAID, "flags", "failed"),
@@ -105,7 +105,9 @@ def render_cell(value: object) -> str:
 def _rows(submission: Submission) -> Iterator[list[object]]:
     s = submission
     about = [s.person, s.kind, s.lp, s.document, s.segment, s.task]
-    times = [_moment(s.started), _moment(s.ended), s.active, "yes" if s.is_last else "no, done again"]
+    between = "; ".join(str(one.get("person")) for one in s.decided_between)
+    counts = "yes" if s.is_last else "no, done again"
+    times = [_moment(s.started), _moment(s.ended), s.active, counts, between]
     for record in s.records:
         said = _said(record)
         if isinstance(record, Preference):

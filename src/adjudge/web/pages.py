@@ -82,6 +82,7 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
     return {
         "title": "Tutorial" if view.is_tutorial else f"Task {view.number}",
         "is_tutorial": view.is_tutorial,
+        "is_adjudication": view.is_adjudication,
         "is_editable": view.is_editable,
         "protocol": protocol,
         "source": _language(source_language(view.lp_shown)),
@@ -141,6 +142,7 @@ def _item(item: ItemView) -> Json:
         "revision": item.revision,
         "complete": item.is_complete,
         "says": item.says,
+        "between": [state.model_dump(mode="json") for state in item.between],
     }
 
 

@@ -1,6 +1,7 @@
 // @ts-check
 /* One segment: its state, what it shows, and what is done to it. */
 
+import { Between } from "./between.js";
 import { Choices } from "./choices.js";
 import { Conflict } from "./conflict.js";
 import { copyOf, find, make } from "./dom.js";
@@ -34,6 +35,7 @@ import { TranslationView } from "./translation.js";
  * @property {number} revision
  * @property {boolean} complete
  * @property {string} says what a tutorial tells of it, or the instruction that the translation had to follow
+ * @property {State[]} between in an adjudication, what each person said
  */
 
 const TYPED = new Set(["rate", "comment", "edit", "note"]);
@@ -102,6 +104,8 @@ export class ItemView {
     this.postEdit = editing instanceof HTMLElement ? new PostEdit(editing, this.translations.map((view) => view.element),
       this.data.translations.map(({ text }) => text), this.work.data.target,
       (kind, edit) => this.change(kind, { ...this.state, ...edit })) : null;
+    const between = this.element.querySelector(".between");
+    this.between = between instanceof HTMLElement ? new Between(between, this) : null;
   }
 
   listen() {
@@ -165,6 +169,17 @@ export class ItemView {
   setNonTranslation(index, value) {
     const all_ = this.data.translations.map((_, i) => (i === index ? value : this.state.is_non_translation[i] ?? false));
     this.change("non-translation", { ...this.state, is_non_translation: all_ }, "category");
+  }
+
+  /**
+   * What a person said stands for one's own judgement, until it is changed or undone; one's own comment stays.
+   * @param {State} said
+   * @param {string} name
+   */
+  takeOver(said, name) {
+    this.work.menu.close();
+    this.change("take", { ...said, comment: this.state.comment || said.comment }, "restore");
+    this.work.say(`taken over from ${name}`);
   }
 
   /** @param {"undo" | "redo"} way */
@@ -391,6 +406,7 @@ export class ItemView {
     this.choices?.show(state.verdicts);
     this.postEdit?.show(state);
     this.conflict?.show(state);
+    this.between?.show(state);
     if (this.commentArea.value !== state.comment) this.commentArea.value = state.comment;
     if (state.comment) find(this.element, ".comment", HTMLDetailsElement).open = true;
     this.renderStatus();

@@ -27,7 +27,7 @@ const SELECTORS = [
   [0xfe0e, 0xfe0e, /[\p{Emoji}\p{So}\p{Sm}]/u],
   [0xe0100, 0xe01ef, /\p{Script=Han}/u],
 ];
-const PRIORITY = { on: 50, selection: 100 };
+const PRIORITY = { "person-1": 10, "person-2": 10, "person-3": 10, "person-4": 10, on: 50, selection: 100 };
 
 /** Whether the browser paints custom highlights. */
 const hasHighlights = () => typeof Highlight !== "undefined" && "highlights" in CSS;
@@ -70,8 +70,10 @@ export class Painter {
    * @param {Text} node
    * @param {TextMap} map
    * @param {Invisible} invisible
+   * @param {string} [ground] name of the colour behind all marks, in place of that of their severity
    */
-  constructor(sheet, node, map, invisible) {
+  constructor(sheet, node, map, invisible, ground) {
+    this.ground = ground;
     this.sheet = sheet;
     this.node = node;
     this.map = map;
@@ -89,7 +91,9 @@ export class Painter {
   paint(picture) {
     this.picture = picture;
     for (const { name, range } of this.painted) CSS.highlights.get(name)?.delete(range);
-    this.painted = hasHighlights() ? this.stretches().map(({ name, start, end }) => ({ name, range: rangeOf(this.node, this.map, start, end) })) : [];
+    const ground = picture.spans.flatMap(({ start, end }) => (this.ground ? [{ name: this.ground, start, end }] : []));
+    const shown = hasHighlights() ? [...this.stretches(), ...ground] : [];
+    this.painted = shown.map(({ name, start, end }) => ({ name, range: rangeOf(this.node, this.map, start, end) }));
     for (const { name, range } of this.painted) highlightOf(name).add(range);
     this.drawLayer();
   }

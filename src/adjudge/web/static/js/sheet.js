@@ -29,7 +29,7 @@ const LINE = 0.75; // of a line's height: far enough to be in the next one
 export class Sheet {
   /**
    * @param {HTMLElement} element with a paragraph `.text` in it
-   * @param {{text: string, language: Language, side: Side, translation: number, name: string, isMarkable: boolean, invisible: import("./paint.js").Invisible}} options
+   * @param {{text: string, language: Language, side: Side, translation: number, name: string, isMarkable: boolean, invisible: import("./paint.js").Invisible, ground?: string}} options `ground`: colour below all marks, that of a person
    * @param {SheetListener} listener
    */
   constructor(element, options, listener) {
@@ -44,7 +44,7 @@ export class Sheet {
     this.text.lang = options.language.lang;
     this.text.dir = options.language.dir;
     this.text.append(this.node);
-    this.painter = new Painter(element, this.node, this.map, options.invisible);
+    this.painter = new Painter(element, this.node, this.map, options.invisible, options.ground);
     /** @type {Span[]} */
     this.spans = [];
     /** @type {string | null} */
