@@ -36,7 +36,7 @@ nightly: chaos with-real-server ## what only repeats: seeds, scripts, kills, and
 	@$(BIN)/pytest -n auto --dist worksteal -m nightly
 	@for loop in 1 2 3 4; do timeout 3600 sh -c 'while :; do :; done' & loops="$$loops $$!"; done; \
 	trap "kill $$loops" EXIT; for round in 1 2 3; do \
-	  $(BIN)/pytest -q -n auto --dist worksteal tests/browser tests/web tests/campaigns tests/faults tests/llm || exit 1; \
+	  $(BIN)/pytest -q -n auto --dist worksteal -m "not nightly" tests/browser tests/web tests/campaigns tests/faults tests/llm || exit 1; \
 	done
 
 ray: with-ray ## install Ray, some 200 MB, and run its tests
@@ -91,7 +91,7 @@ serve: demo ## the demo's report as a local page, with every conversation
 	$(BIN)/adjudge serve demo/runs/* --gold demo/gold.mqm.jsonl
 
 chaos: with-ray ## kill runs and servers a thousand times and count what was lost
-	@if test -d tests/faults; then ADJUDGE_CHAOS_KILLS=1000 ADJUDGE_CHAOS_SEEDS=25 $(BIN)/pytest --timeout 0 tests/faults tests/ray tests/web/test_kills.py tests/web/test_openapi.py tests/browser; \
+	@if test -d tests/faults; then ADJUDGE_CHAOS_KILLS=1000 ADJUDGE_CHAOS_SEEDS=25 $(BIN)/pytest --timeout 0 tests/faults tests/ray tests/web/test_kills.py tests/web/test_openapi.py tests/browser -m "not nightly"; \
 	else echo "No fault tests yet."; fi
 
 browser: # for the tests marked browser; without one they skip and say so

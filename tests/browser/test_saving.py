@@ -1,12 +1,6 @@
 """Nothing that was done is lost, whatever happens to the network, the page, the tab or the server."""
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.killed import serve_alone, taken_port
 from tests.browser.served import Site, Visit, make_test_set, serving, visit
 
 pytestmark = pytest.mark.browser
@@ -343,41 +338,10 @@ def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Br
 # A server that is killed...
 
 
-ALONE = """
-import socket, sys, uvicorn
-from adjudge.campaigns.campaign import open_campaign
-from adjudge.web.app import create_app
-listening = socket.socket()
-listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-listening.bind(("127.0.0.1", int(sys.argv[2])))
-app = create_app(open_campaign(sys.argv[1]))
-uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
-"""
-
-
-@contextmanager
-def serve_alone(folder: Path, port: int) -> Iterator[None]:
-    """A server in a process of its own, which is killed in the end."""
-    process = subprocess.Popen([sys.executable, "-c", ALONE, str(folder), str(port)])
-    try:
-        while True:
-            assert process.poll() is None
-            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/health"):
-                break
-            time.sleep(0.05)
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
 @pytest.fixture
 def port() -> Iterator[int]:
-    """A port that is taken, where nobody listens: nobody else gets it while a server is dead."""
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
+    with taken_port() as found:
+        yield found
 
 
 def test_a_server_that_is_killed_and_comes_back_has_everything_once(
