@@ -33,7 +33,7 @@ FENCE = re.compile(
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-COMMAND = re.compile(r"^(adjudge .*|cat > .*<< *'?(\w+)'?\n(?s:.*?)^\2)$", re.MULTILINE)
+COMMAND = re.compile(r"^(adjudge .*|(?:head|tail) .*|cat > .*<< *'?(\w+)'?\n(?s:.*?)^\2)$", re.MULTILINE)
 SHELL = re.compile(r"[|<>;&$`*?\n~#]")
 EXIT = re.compile(r"# exit (\d+)\s*$")
 
@@ -56,7 +56,7 @@ def read_blocks(page: str) -> list[Block]:
 
 
 def read_commands(block: Block) -> list[str]:
-    """Read what is run of a shell block: adjudge itself, and files made with "cat > FILE <<END"."""
+    """What is run of a shell block: adjudge, head, tail, and files made with "cat > FILE <<END"."""
     if block.language not in {"sh", "console", "bash"}:
         return []
     text = block.text.replace("\\\n", " ")

@@ -8,7 +8,7 @@ from adjudge.analysis.study import Analysis, analyse
 from adjudge.analysis.study_people import fates, seconds_by_person
 from adjudge.analysis.study_pieces import Section, final_pieces, pieces_of
 from adjudge.core.record import Annotation
-from adjudge.formats.campaign_export import Submission
+from adjudge.formats.campaign_export import Kind, Submission
 from adjudge.stats.bootstrap import Draws
 from tests.analysis.study_campaigns import campaign, compare, missing, span, work
 
@@ -252,3 +252,54 @@ def test_as_the_paper_counts_and_mended_stand_under_their_names() -> None:
     both = {(s.name, n.of, n.measure) for s in found.sections for n in s.numbers if n.definition == "mended"}
     assert ("agreement", "two people", "marks met, any") in both
     assert ("subsets", "mean of all sizes", "pairs of systems ordered alike") in both
+
+
+def test_annotators_who_share_enough_systems_are_compared_two_by_two() -> None:
+    rows = {"ann": (0, 1, 2, 3, 4), "ben": (0, 1, 2, 4, 3), "cem": (4, 3, 2, 1, 0)}
+    shared = {"1": ("ann", "ben"), "2": ("ben", "cem")}
+    submissions = [
+        work(person, f"S{place}", segment, rating)
+        for segment, people in shared.items()
+        for person in people
+        for place, rating in enumerate(rows[person])
+    ]
+    found = analyse(campaign(*submissions), draws=FEW)
+    section = found.section("annotators")
+    assert value(section, "ann and ben", "Pearson over systems") == pytest.approx(0.9)
+    assert value(section, "ben and cem", "Pearson within segments") == pytest.approx(-0.9)
+    assert value(section, "all", "share of segments with r of 0.7") == 0.5
+    assert [(pair.name, pair.summed) for pair in found.curves.annotators] == [
+        ("ann and ben", 1),
+        ("ben and cem", 1),
+    ], "ann and cem share nothing"
+    assert all(section.name != "annotators" for section in analyse(campaign(*two_systems())).sections)
+
+
+def write(person: str, segment: str, text: str, *, chosen: str = "A", kind: Kind = "original") -> Submission:
+    texts = {"A": "eins", "B": "zwei"} | ({"edited 1": text} if chosen == "edited 1" else {})
+    return Submission(
+        person=person,
+        protocol="post-edit",
+        kind=kind,
+        lp="en-de",
+        segment=segment,
+        texts=texts,
+        chosen=chosen,
+        edited=text,
+    )
+
+
+def test_a_second_review_passes_references_that_it_leaves_as_they_are() -> None:
+    first = [write("ann", "1", "eins"), write("ann", "2", "drei"), write("ann", "3", "vier")]
+    again = [
+        write("ben", "1", "eins", chosen="edited 1", kind="again"),
+        write("ben", "2", "drei", chosen="edited 1", kind="again"),
+        write("ben", "3", "mehr", chosen="edited 1", kind="again"),
+    ]
+    for submissions, passed in ((first, None), (first + again, 2 / 3)):
+        found = analyse(campaign(*submissions, protocol="post-edit"), draws=FEW).section("drafts")
+        assert value(found, "A", "share chosen") == 1
+        assert value(found, "all", "share left as it was") == pytest.approx(1 / 3)
+        if passed is not None:
+            assert value(found, "all", "share passed at second review") == pytest.approx(passed)
+        assert len(found.numbers) == 3 + (passed is not None)

@@ -1,10 +1,11 @@
 """Whether annotators agree on a segment: by every two of them, over its systems."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.analysis.study_agreement import segment_agreements
+from adjudge.analysis.study_agreement import pair_agreements, segment_agreements
 from adjudge.core.record import Annotation
 from adjudge.errors import UsageError
 
@@ -84,3 +85,39 @@ def test_an_annotator_agrees_with_who_rates_the_same(row: list[float | None]) ->
     (one,) = segment_agreements(ratings(row, row), least_shared=2)
     assert one.lowest == pytest.approx(1.0)
     assert one.passes
+
+
+def test_every_two_annotators_are_compared_by_sums_over_what_both_rated_whole() -> None:
+    """RATE, equation 1 by hand: sums over two segments; a third one lacks systems of one person."""
+    segments: list[tuple[list[float | None], list[float | None]]] = [
+        ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0]),
+        ([0, 2, 1, 3, 4], [1, 3, 2, 4, 4]),
+        ([1, 1, 2, 3, 4], [0, 0]),
+    ]
+    records = [
+        annotation for place, rows in enumerate(segments) for annotation in ratings(*rows, segment=str(place))
+    ]
+    (found,) = pair_agreements(records)
+    first, second = np.array([0, 3, 3, 6, 8]), np.array([5, 6, 4, 5, 4])
+    assert found.over_systems.value == pytest.approx(np.corrcoef(first, second)[0, 1])
+    each = [-1.0, np.corrcoef([0, 2, 1, 3, 4], [1, 3, 2, 4, 4])[0, 1]]
+    assert found.within_segments.value == pytest.approx(np.mean(each))
+    assert (found.over_systems.n, found.within_segments.n) == (5, 2)
+    assert (found.summed, found.partial, found.undefined) == (2, 1, 1)
+
+
+def test_who_shares_few_systems_or_rates_all_alike_has_no_correlation() -> None:
+    (few,) = pair_agreements(ratings([4, 3], [1, 0]))
+    assert (few.over_systems.value, few.over_systems.reason) == (None, "fewer than 5 systems")
+    assert few.within_segments.value is None
+    (same,) = pair_agreements(ratings([2] * 5, [2] * 5))
+    assert same.over_systems.value is same.within_segments.value is None
+    (holes,) = pair_agreements(ratings([1, 2, 3, 4, None], [None, 2, 3, 4, 1]))
+    assert holes.over_systems.reason == "no segment has ratings of all systems by both"
+    assert (holes.summed, holes.partial) == (0, 1)
+    assert not pair_agreements(ratings([1, 2, 3, 4, 0]))
+
+
+def test_the_gate_does_not_pass_two_systems() -> None:
+    (one,) = segment_agreements(ratings([4, 3], [1, 0]))
+    assert (one.pairs, one.passes) == (0, None)

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +74,8 @@ Annotators = int | Sequence[str] | Mapping[str, Sequence[str]]
 
 @contextmanager
 def serving(folder: Path, test_set: TestSet, annotators: Annotators = 1, **settings: Any) -> Iterator[Site]:
-    """Make a campaign and serve it on a free port."""
+    """Make a campaign and serve it on a free port; `clock` is what the server takes for the time."""
+    clock: Callable[[], float] = settings.pop("clock", time.time)
     named = (
         settings.keys() & Extras.__dataclass_fields__.keys() - CampaignSettings.__dataclass_fields__.keys()
     )
@@ -83,7 +84,7 @@ def serving(folder: Path, test_set: TestSet, annotators: Annotators = 1, **setti
     chosen = CampaignSettings(**{"protocol": "esa", "assignment": "pool", **settings})
     with ready_made():
         campaign, links = new_campaign(folder, test_set, chosen, annotators, now=time.time(), extras=extras)
-    server = uvicorn.Server(uvicorn.Config(create_app(campaign), port=0, log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(create_app(campaign, clock=clock), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from adjudge.analysis.study_agreement import segment_agreements
+from adjudge.analysis.study_agreement import pair_agreements, segment_agreements
 from adjudge.campaigns.again import (
     GateReport,
     Measure,
@@ -38,7 +38,7 @@ from adjudge.formats.campaign_export import (
 from adjudge.formats.spreadsheet import write_spreadsheet
 from adjudge.store.json_lines import record_from_json
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import answer_all, change, items, person, take, work_off
+from tests.campaigns.work import answer_all, change, fields, items, person, take, work_off
 
 
 def mark_all(campaign: Campaign, who: Person, place: int, **more: Any) -> int:
@@ -646,3 +646,66 @@ def test_a_segment_that_one_system_alone_translated_is_left_alone_and_counted(
         work_off(campaign, person(campaign, number), NOW)
     report = gate(campaign)
     assert (report.segments, report.first, report.unjudged) == (1, 0, 1)
+
+
+# MENT's campaign: two people rate all ten systems of a source on one page.
+
+TEN = tuple("ABCDEFGHIJ")
+
+
+def test_pairs_of_people_rate_ten_systems_as_one_task_and_the_gate_decides_on_each_source(
+    make_campaign: MakeCampaign,
+) -> None:
+    sources = tuple(
+        Segment(segment=f"{n}", lp="zh-en", source=f"s{n}", translations={x: f"{n} {x}" for x in TEN})
+        for n in range(8)
+    )
+    campaign, _ = make_campaign(
+        "contrastive-sqm",
+        4,
+        redundancy=2,
+        pairs_of_people=True,
+        test_set=TestSet(name="ment", segments=sources),
+    )
+
+    def rate(which: int, *, is_contrary: bool) -> int:
+        done = 0
+        while (given := assign_next(campaign, person(campaign, which), NOW)) is not None:
+            (shown,) = items(campaign, given)
+            state = fields(shown)
+            for part, translation in zip(state["translations"], shown.translations, strict=True):
+                level = TEN.index(translation["system"]) // 2
+                part["rating"] = 4 - level if is_contrary else level
+            assert save(
+                campaign, person(campaign, which), given.id, "p", [change(shown, state=state)], NOW
+            ).saved
+            finish(campaign, person(campaign, which), given.id, NOW)
+            done += 1
+        return done
+
+    assert [rate(which, is_contrary=which == 3) for which in range(4)] == [4] * 4
+    report = apply_gate(campaign, NOW, actor="test")
+    assert (report.first, report.failed, report.unjudged) == (8, 4, 0)
+    assert [rate(which, is_contrary=False) for which in range(4)] == [0, 0, 4, 4], "by the same two people"
+    assert apply_gate(campaign, NOW, actor="test").dropped == 0
+    records, _ = final_records(stream_submissions(campaign))
+    pairs = pair_agreements(record for record in records if isinstance(record, Annotation))
+    assert [one.summed for one in pairs] == [4, 4]
+    assert [one.over_systems.value for one in pairs] == pytest.approx([1, 1])
+
+
+def test_two_shared_systems_never_pass_the_gate(make_campaign: MakeCampaign) -> None:
+    one = Segment(segment="1", lp="zh-en", source="s", translations={"A": "a", "B": "b"})
+    campaign, _ = make_campaign(
+        "contrastive-sqm", 2, redundancy=2, test_set=TestSet(name="two", segments=(one,))
+    )
+    for number, rows in ((0, {"A": 4, "B": 3}), (1, {"A": 1, "B": 0})):
+        given = take(campaign, person(campaign, number), NOW)
+        (shown,) = items(campaign, given)
+        state = fields(shown)
+        for part, translation in zip(state["translations"], shown.translations, strict=True):
+            part["rating"] = rows[translation["system"]]
+        save(campaign, person(campaign, number), given.id, "p", [change(shown, state=state)], NOW)
+        finish(campaign, person(campaign, number), given.id, NOW)
+    report = apply_gate(campaign, NOW, actor="test")
+    assert (report.first, report.failed, report.unjudged) == (0, 0, 1)

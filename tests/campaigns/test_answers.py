@@ -299,7 +299,7 @@ def test_a_check_whose_result_was_told_is_not_mended_afterwards(make_campaign: M
         if notes:
             break
     assert given is not None
-    with pytest.raises(NotYoursError, match="result you were told"):
+    with pytest.raises(NotYoursError, match="can no longer be changed"):
         save(campaign, who, given.id, "p", [change(items(campaign, given)[0], 1, rating=1)], NOW)
 
 
@@ -386,7 +386,9 @@ def test_the_first_state_that_a_page_sends_back_unchanged_is_accepted(begun: Sta
 # What an annotator sees: texts and their own work, never whose translations they are.
 
 
-@pytest.mark.parametrize("protocol", ["esa", "mqm", "sqm", "contrastive-esa", "pairwise", "post-edit"])
+@pytest.mark.parametrize(
+    "protocol", ["esa", "mqm", "sqm", "contrastive-esa", "contrastive-sqm", "pairwise", "post-edit"]
+)
 def test_a_view_is_blind_and_its_hashes_are_of_its_texts(make_campaign: MakeCampaign, protocol: str) -> None:
     campaign, _ = make_campaign(protocol, 1, checks=0.3)
     who = person(campaign)

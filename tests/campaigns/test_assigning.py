@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -12,11 +13,17 @@ import pytest
 from sqlalchemy import func, select, update
 
 from adjudge.campaigns.answers import finish, release, save, task_view
-from adjudge.campaigns.assigning import Assignment, assign_next, assignments, count_held_by_others
+from adjudge.campaigns.assigning import (
+    Assignment,
+    assign_next,
+    assignments,
+    count_held_by_others,
+)
 from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.database import Campaign, Person, task
 from adjudge.campaigns.items import ItemShown
 from adjudge.campaigns.people import add_people, revoke
+from adjudge.campaigns.stopping import why_nothing
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign
@@ -25,7 +32,7 @@ from tests.campaigns.work import answer_all, change, expire, items, person, stat
 
 @pytest.mark.parametrize("how", ["static", "pool", "dynamic"])
 @pytest.mark.parametrize(
-    "protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
+    "protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "contrastive-sqm", "pairwise", "post-edit"]
 )
 def test_everybody_together_do_everything_as_often_as_asked(
     make_campaign: MakeCampaign, how: str, protocol: str
@@ -487,3 +494,30 @@ def test_no_step_of_giving_a_task_reads_a_whole_table(make_campaign: MakeCampaig
     assert not {plan for plan in plans if plan.startswith("SCAN") and "CONSTANT" not in plan}
     assert any("ix_task_open" in plan for plan in plans)
     assert not {plan for plan in plans if "TEMP B-TREE FOR ORDER BY" in plan and "task" in plan}
+
+
+@pytest.mark.parametrize("how", ["static", "pool"])
+@pytest.mark.parametrize(("protocol", "portion"), [("contrastive-sqm", 4), ("sqm", 4), ("pairwise", 2)])
+def test_after_a_days_portion_nobody_begins_anything_until_midnight(
+    make_campaign: MakeCampaign, how: Any, protocol: str, portion: int
+) -> None:
+    campaign, _ = make_campaign(protocol, 1, assignment=how, ratings_a_day=portion)
+    who, morning = person(campaign), datetime(2025, 10, 9, 8).astimezone().timestamp()
+    days = []
+    for day in range(12):
+        now = morning + day * 86_400
+        done = work_off(campaign, who, now)
+        segments = sum(len(items(campaign, given)) for given in done)
+        days.append(segments * (2 if protocol == "contrastive-sqm" else 1))
+        assert (assign_next(campaign, who, now + 3600)) is None
+        if why_nothing(campaign, who, now + 3600) != "tomorrow":
+            break
+    assert sum(days) == {"pairwise": 6}.get(protocol, 12)
+    assert all(portion <= amount < portion + 6 for amount in days[:-1])
+    assert len(days) > 1
+
+
+def test_without_a_portion_a_day_has_no_end(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("sqm", 1)
+    take(campaign, person(campaign), NOW)
+    assert why_nothing(campaign, person(campaign), NOW) == ""

@@ -155,7 +155,15 @@ def test_people_are_told_by_checks_agreement_strictness_and_speed(make_campaign:
 
 @pytest.mark.parametrize(
     ("protocol", "rows"),
-    [("mqm", 2), ("da-sqm", 2), ("sqm", 2), ("contrastive-esa", 2), ("pairwise", 2), ("post-edit", 0)],
+    [
+        ("mqm", 2),
+        ("da-sqm", 2),
+        ("sqm", 2),
+        ("contrastive-esa", 2),
+        ("contrastive-sqm", 2),
+        ("pairwise", 2),
+        ("post-edit", 0),
+    ],
 )
 def test_every_protocol_has_its_dashboard(protocol: str, rows: int, make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign(protocol, annotators=1)
@@ -392,7 +400,9 @@ def test_who_was_revoked_is_named_as_such_and_their_half_done_tasks_are_to_do(
     assert of(campaign, first.name).is_revoked
 
 
-@pytest.mark.parametrize("protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise"])
+@pytest.mark.parametrize(
+    "protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "contrastive-sqm", "pairwise"]
+)
 def test_checks_that_were_noticed_are_counted_with_an_interval(
     protocol: str, make_campaign: MakeCampaign
 ) -> None:

@@ -33,7 +33,7 @@ from adjudge.stats.bootstrap import Draws
 from tests.campaigns.conftest import NOW, SYSTEMS, MakeCampaign
 from tests.campaigns.work import answer_all, change, expire, finished, items, person, take, work_off
 
-ALL = ["esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
+ALL = ["esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "contrastive-sqm", "pairwise", "post-edit"]
 
 
 def given_marks(test_set: TestSet) -> list[Annotation]:

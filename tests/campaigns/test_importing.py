@@ -27,7 +27,7 @@ def said(campaign: Campaign) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(
-    "protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit"]
+    "protocol", ["esa", "mqm", "da-sqm", "sqm", "contrastive-esa", "contrastive-sqm", "pairwise", "post-edit"]
 )
 def test_an_export_goes_into_another_campaign_and_comes_out_equal(
     protocol: str, make_campaign_anywhere: MakeCampaign

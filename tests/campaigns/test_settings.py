@@ -46,7 +46,7 @@ def test_what_are_no_settings_is_said(text: str) -> None:
             "checks_first: only what is dealt beforehand has an order, not pool",
         ),
         ({"control": 0.1}, "esa marks nothing beforehand"),
-        ({"half_steps": True}, "only sqm has them, not esa"),
+        ({"half_steps": True}, "only sqm and contrastive-sqm have them, not esa"),
         ({"critical": True}, "only mqm has such errors, not esa"),
     ],
 )

@@ -6,14 +6,17 @@ import pytest
 from sqlalchemy import select
 
 from adjudge.campaigns import database
-from adjudge.campaigns.answers import task_view
+from adjudge.campaigns.answers import finish, save, task_view
+from adjudge.campaigns.assigning import Assignment, assign_next
+from adjudge.campaigns.database import Campaign, Person
 from adjudge.campaigns.items import MarkedSpan, Missing, State, TranslationState, feedback
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
+from adjudge.campaigns.stopping import why_nothing
 from adjudge.campaigns.tasks import Item
 from adjudge.campaigns.tutorial import DOCUMENT, make_tutorial, read_tutorial
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
-from tests.campaigns.work import items, person, take
+from tests.campaigns.work import change, items, person, take
 
 ITEM = """
 [[items]]
@@ -165,3 +168,55 @@ def test_a_tutorial_of_ones_own_needs_a_campaign_with_a_tutorial(
     assert sources[0] == "A cat."
     with pytest.raises(UsageError, match="settings do not ask for one"):
         make_campaign(extras_tutorial=tmp_path / "own.toml")
+
+
+# A test before work: nothing is told in it, it is done once, and it has a pass mark.
+
+
+def take_test(campaign: Campaign, who: Person, right: int) -> Assignment:
+    """Do the test, so many of its items right."""
+    given = take(campaign, who, NOW)
+    assert given.kind == "tutorial"
+    view = task_view(campaign, who, given.id)
+    assert view.is_test
+    assert not any(one.says for one in view.items)
+    for place, shown in enumerate(items(campaign, given)):
+        assert shown.check is not None
+        low, high = shown.check["rating"]
+        rating = low if place < right else 4 - high
+        assert save(campaign, who, given.id, "p", [change(shown, rating=rating)], NOW).saved
+    finish(campaign, who, given.id, NOW)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("mark", "right", "passes"), [(1.0, 2, True), (1.0, 1, False), (0.5, 1, True), (0.5, 0, False)]
+)
+@pytest.mark.parametrize("how", ["static", "pool"])
+def test_who_is_below_the_pass_mark_gets_no_work(
+    make_campaign: MakeCampaign, how: str, mark: float, right: int, passes: bool
+) -> None:
+    campaign, _ = make_campaign("sqm", 1, tutorial=True, pass_mark=mark, assignment=how)
+    who = person(campaign)
+    given = take_test(campaign, who, right)
+    assert (person(campaign).tutorial_at is not None) == passes
+    assert why_nothing(campaign, who, NOW) == ("" if passes else "test")
+    assert (assign_next(campaign, who, NOW) is not None) == passes
+    assert not task_view(campaign, who, given.id).is_editable
+    (shown, *_) = items(campaign, given)
+    with pytest.raises(NotYoursError, match="no longer be changed"):
+        save(campaign, who, given.id, "p", [change(shown, base=1, rating=0)], NOW)
+    finish(campaign, who, given.id, NOW)
+    assert (assign_next(campaign, who, NOW) is not None) == passes, "finished again, it is what it was"
+
+
+def test_a_test_must_be_done_whole_and_a_tutorial_without_a_mark_tells(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("sqm", 1, tutorial=True, pass_mark=0.5)
+    given = take(campaign, person(campaign), NOW)
+    with pytest.raises(UnfinishedError):
+        finish(campaign, person(campaign), given.id, NOW)
+    told, _ = make_campaign("sqm", 1, tutorial=True)
+    view = task_view(told, person(told), take(told, person(told), NOW).id)
+    assert (view.is_test, all(one.says for one in view.items)) == (False, True)
+    with pytest.raises(UsageError, match="no tutorial is asked for"):
+        make_campaign("sqm", 1, pass_mark=0.5)

@@ -85,6 +85,25 @@ def test_figures_say_what_they_show(tmp_path: Path) -> None:
     assert (tmp_path / "drift.svg").read_bytes().startswith(b"<?xml")
 
 
+def test_annotators_have_heat_maps_with_blanks_where_they_share_nothing(tmp_path: Path) -> None:
+    shared = {"1": ("ann", "ben"), "2": ("ben", "cem")}
+    submissions = [
+        work(person, f"S{place}", segment, 80 - place * 5 + (person == "ben") * (place % 2) * 3)
+        for segment, people in shared.items()
+        for person in people
+        for place in range(10)
+    ]
+    found = analyse(campaign(*submissions), draws=Draws(resamples=20))
+    figures = {figure.name: figure for figure in campaign_figures(found)}
+    systems = figures["annotators.systems.en-de"]
+    assert systems.title.startswith("Annotators' ratings of systems correlate with r from 0.99")
+    assert "annotators.segments.en-de" in figures
+    systems.write(tmp_path)
+    (axes,) = systems.drawing.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["ann", "ben", "cem"]
+    assert [text.get_text() for text in axes.texts] == [".99"] * 4, "ann and cem share nothing"
+
+
 def test_comparisons_have_their_rankings_drawn() -> None:
     submissions = [compare("ann", str(n), "A") for n in range(20)]
     found = analyse(campaign(*submissions, protocol="pairwise"), draws=Draws(resamples=20))

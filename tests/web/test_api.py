@@ -117,8 +117,15 @@ def test_when_nothing_is_left_the_page_is_told_so_with_the_code(open_house: Open
     while assignment is not None:
         assert send(client, assignment, *(change(row) for row in items_of(house, assignment))).status == 200
         assignment = client.post(f"/api/work/{assignment}/done").json()["next"]
-    told = {"assignment": None, "done": True, "code": "THANKS", "held": 0}
+    told = {"assignment": None, "done": True, "code": "THANKS", "held": 0, "why": ""}
     assert client.post("/api/next").json() == told
+
+
+def test_who_did_a_days_portion_is_asked_to_come_again_and_gets_no_code(open_house: OpenHouse) -> None:
+    house = open_house(annotators=1, redundancy=1, code_pass="THANKS", ratings_a_day=1)
+    work_off(house.campaign, person(house.campaign), house.clock.now)
+    told = {"assignment": None, "done": False, "code": "", "held": 0, "why": "tomorrow"}
+    assert house.browser("annotator-1").post("/api/next").json() == told
 
 
 def test_who_waits_for_what_others_hold_is_told_how_much(open_house: OpenHouse) -> None:
@@ -126,7 +133,13 @@ def test_who_waits_for_what_others_hold_is_told_how_much(open_house: OpenHouse) 
     other, client = house.browser("annotator-2"), house.browser("annotator-1")
     start(other)
     work_off(house.campaign, person(house.campaign), house.clock.now)
-    assert client.post("/api/next").json() == {"assignment": None, "done": True, "code": "", "held": 2}
+    assert client.post("/api/next").json() == {
+        "assignment": None,
+        "done": True,
+        "code": "",
+        "held": 2,
+        "why": "",
+    }
 
 
 def test_an_unfinished_task_says_what_is_to_do(house: House) -> None:

@@ -16,11 +16,15 @@ import numpy as np
 from adjudge.analysis.rank import Ranking, rank
 from adjudge.analysis.segment_scores import score_records
 from adjudge.analysis.study_agreement import (
+    LEAST_SHARED,
+    PairAgreement,
     Twice,
     agreement_section,
+    annotator_section,
     count_errors,
     gold_section,
     overlap_section,
+    pair_agreements,
     twice_judged,
 )
 from adjudge.analysis.study_people import (
@@ -173,6 +177,7 @@ class Curves:
         top: the best score there is.
         what: what scores are.
         twice: who judged twice, with both scores.
+        annotators: how far every two order the systems alike; empty where there are few systems.
         beside: systems beside gold; None without gold.
         pace: seconds of a segment by how much of the work is done, in as many steps as there are.
         weights: correlation with ratings of each of `study_systems.WEIGHTS`; empty where there is none.
@@ -183,6 +188,7 @@ class Curves:
     top: float = 0.0
     what: str = "score"
     twice: Sequence[Twice] = ()
+    annotators: Sequence[PairAgreement] = ()
     beside: Beside | None = None
     pace: Floats = field(default_factory=lambda: np.zeros(0))
     weights: Floats = field(default_factory=lambda: np.zeros(0))
@@ -250,12 +256,16 @@ def analyse(
     final = final_pieces(pieces)
     has_both = has_marks(final) and has_ratings(final)
     scan, correlations = weight_section(final, draws)
+    pairs = pair_agreements(piece.annotation for piece in final)
+    if all(pair.over_systems.n < LEAST_SHARED for pair in pairs):
+        pairs = []
     sections = [
         counts,
         profile_section(final, draws),
         *_where(system_section(pieces, against), is_wanted=bool(final)),
         *_where(gold_section(pieces, scores, draws), is_wanted=bool(known)),
         agreement_section(pieces, twice, draws),
+        *_where(annotator_section(final, pairs), is_wanted=bool(pairs)),
         *_where(overlap_section(pieces, twice, marks), is_wanted=has_marks(final)),
         check_section(pieces, draws),
         *_where(assistance_section(pieces, draws), is_wanted=campaign.protocol == "esa-ai"),
@@ -274,6 +284,7 @@ def analyse(
         curves=replace(
             _curves(final),
             twice=twice,
+            annotators=pairs,
             beside=against,
             pace=_pace(campaign.submissions),
             weights=correlations,

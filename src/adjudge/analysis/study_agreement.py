@@ -1,7 +1,8 @@
 """Who agrees with whom in a campaign: people with themselves, each other, another campaign, gold.
 
 Agreement is of scores, of errors and of marks, on translations that were judged twice. `segment_agreements`
-says of each segment whether its annotators agree, which is RATE's and MENT's gate.
+says of each segment whether its annotators agree, which is RATE's and MENT's gate, and `pair_agreements` how
+far every two annotators order the systems alike, which is MENT's inter-annotator agreement.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from adjudge.analysis.study_pieces import (
     pooled_share,
     ratio_of,
     repeated_share,
+    share_of,
     starts_or_ends_within,
     touches,
 )
@@ -44,15 +46,18 @@ from adjudge.stats.judged import Floats, Result, divided
 __all__ = [
     "LEAST_SHARED",
     "THRESHOLD",
+    "PairAgreement",
     "SegmentAgreement",
     "Twice",
     "agreement_section",
+    "annotator_section",
     "count_errors",
     "error_agreement",
     "gold_section",
     "meets",
     "met_by_both",
     "overlap_section",
+    "pair_agreements",
     "score_agreement",
     "segment_agreements",
     "twice_judged",
@@ -473,12 +478,18 @@ def segment_agreements(
         raise UsageError(f"a correlation needs two systems or more, got least_shared={least_shared!r}")
     if not -1 <= threshold <= 1:
         raise UsageError(f"a correlation lies in -1 to 1, got a threshold of {threshold!r}")
+    found = _rated(annotations)
+    return [_agreement(key, ratings, threshold, least_shared) for key, ratings in found.items()]
+
+
+def _rated(annotations: Iterable[Annotation]) -> dict[_Segment, dict[str, dict[str, float]]]:
+    """Segment to annotator to system to rating, of what has one; the last one counts."""
     found: dict[_Segment, dict[str, dict[str, float]]] = {}
     for one in annotations:
         if one.rating is not None:
             by_annotator = found.setdefault((one.lp, one.segment), {})
             by_annotator.setdefault(one.annotator, {})[one.system] = one.rating
-    return [_agreement(key, ratings, threshold, least_shared) for key, ratings in found.items()]
+    return found
 
 
 def _agreement(
@@ -501,4 +512,121 @@ def _agreement(
         undefined=known.count(None),
         lowest=min((r for r in agreed if r is not None), default=None),
         passes=all(r is not None and r >= threshold for r in agreed) if pairs else None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairAgreement:
+    """How far two annotators order the systems of one language pair alike.
+
+    Args:
+        lp: language pair.
+        first: annotator, before the second one by name.
+        second: the other one.
+        over_systems: Pearson of the systems' sums over the segments that both rated whole; `n` is systems.
+        within_segments: mean over segments of the Pearson of that segment's systems; `n` is segments.
+        summed: segments in the sums.
+        partial: segments left out of the sums, since one of the two did not rate all of the systems there.
+        undefined: segments left out of the mean, since they have too few systems or one rating for all.
+    """
+
+    lp: str
+    first: str
+    second: str
+    over_systems: Result
+    within_segments: Result
+    summed: int
+    partial: int
+    undefined: int
+
+    @property
+    def name(self) -> str:
+        """Both, for people."""
+        return f"{self.first} and {self.second}"
+
+
+def pair_agreements(
+    annotations: Iterable[Annotation], *, least_shared: int = LEAST_SHARED
+) -> list[PairAgreement]:
+    """Inter-annotator agreement of every two who rated the same segments, by language pair and name.
+
+    MENT (the RATE paper, appendix A.3): equation 1 is the Pearson of two vectors, which hold for each system
+    the sum of one annotator's ratings over the segments that both rated (figure 3); figure 7 is the mean over
+    these segments of each one's own Pearson. Sums of different segments would compare different texts: a
+    segment where one of the two lacks a system is left out of the sums, and counted.
+
+    Args:
+        annotations: with ratings; of one annotator's several on a translation, the last counts.
+        least_shared: systems that a correlation needs; there is none of fewer, and the reason says so.
+    """
+    pairs = grouped(
+        ((lp, first, second), (ratings[first], ratings[second]))
+        for (lp, _), ratings in _rated(annotations).items()
+        for first, second in combinations(sorted(ratings), 2)
+    )
+    return [_of_pair(who, both, least_shared) for who, both in sorted(pairs.items())]
+
+
+def _of_pair(
+    who: tuple[str, str, str],
+    both: Sequence[tuple[Mapping[str, float], Mapping[str, float]]],
+    least_shared: int,
+) -> PairAgreement:
+    systems = sorted({name for one, other in both for name in (*one, *other)})
+    whole = [pair for pair in both if all(len(ratings) == len(systems) for ratings in pair)]
+    sums = np.array([[sum(pair[side][name] for pair in whole) for name in systems] for side in (0, 1)], float)
+    over = Result(value=None, n=len(systems), reason="no segment has ratings of all systems by both")
+    if len(systems) < least_shared:
+        over = Result(value=None, n=len(systems), reason=f"fewer than {least_shared} systems")
+    elif whole:
+        over = pearson(sums[0], sums[1])
+    within = []
+    for one, other in both:
+        names = sorted(one.keys() & other.keys())
+        if len(names) >= least_shared:
+            rows = (np.array([ratings[name] for name in names]) for ratings in (one, other))
+            within.append(pearson(next(rows), next(rows)).value)
+    known = [r for r in within if r is not None]
+    return PairAgreement(
+        lp=who[0],
+        first=who[1],
+        second=who[2],
+        over_systems=over,
+        within_segments=Result(value=float(np.mean(known)), n=len(known))
+        if known
+        else Result(value=None, n=0, reason="no segment has a correlation"),
+        summed=len(whole),
+        partial=len(both) - len(whole),
+        undefined=len(both) - len(known),
+    )
+
+
+def annotator_section(final: Sequence[Piece], pairs: Sequence[PairAgreement]) -> Section:
+    """How far every two annotators order the systems alike, and how many segments pass. RATE, figures 3, 7.
+
+    Args:
+        final: judgements that decide.
+        pairs: agreement of every two annotators.
+    """
+    numbers = []
+    for one in pairs:
+        numbers.append(Number(of=one.name, measure="Pearson over systems", result=one.over_systems))
+        numbers.append(Number(of=one.name, measure="Pearson within segments", result=one.within_segments))
+    outcomes = [one.passes for one in segment_agreements(piece.annotation for piece in final)]
+    passed = share_of([one for one in outcomes if one is not None], "no segment can be decided on")
+    numbers.append(Number(of="all", measure=f"share of segments with r of {THRESHOLD}", result=passed))
+    told = {
+        "left out of sums over segments, since one of two did not rate all systems": sum(
+            one.partial for one in pairs
+        ),
+        "left out of means, since ratings of too few systems or all alike have no correlation": sum(
+            one.undefined for one in pairs
+        ),
+        f"not decided on, since no two rated {LEAST_SHARED} systems of them": outcomes.count(None),
+    }
+    return Section(
+        name="annotators",
+        title="Do every two annotators order the systems alike?",
+        numbers=tuple(numbers),
+        notes=tuple(f"Segments {what}: {amount:,}." for what, amount in told.items() if amount),
     )

@@ -254,8 +254,8 @@ def _lock(connection: Connection, campaign: Campaign, person: Person, assignment
     """Lock the person, whose saves then wait for each other, and the assignment."""
     lock_person(connection, campaign, person.id)
     found = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
-    if not found.is_editable(is_loud=campaign.settings.is_loud):
-        raise NotYoursError(f"task {found.number} is done, and was one whose result you were told")
+    if not found.is_editable(campaign.settings):
+        raise NotYoursError(f"task {found.number} is done and can no longer be changed")
     return found
 
 
@@ -456,23 +456,25 @@ def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -
 
     Raises:
         NotYoursError: the assignment is another person's, or not theirs any more.
-        UnfinishedError: something is still to do; or, in a tutorial, to be done otherwise.
+        UnfinishedError: something is still to do; or, in a tutorial that is no test, to be done otherwise.
     """
     with campaign.database.writing() as connection:
         known = lock_person(connection, campaign, person.id)
         given = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
         if given.state == "expired":
             raise NotYoursError(f"task {given.number} is not yours any more; go on with the next one")
-        notes = _check_finished(connection, campaign, given)
+        notes, is_passed = _check_finished(connection, campaign, given)
         _END.run(connection, [{"assignment": assignment_id, "at": given.done_at or now}])
-        if given.kind == "tutorial" and tutorial_before(connection, campaign, known, -1, lp=given.lp) == -1:
+        is_tutorial = given.kind == "tutorial" and is_passed
+        if is_tutorial and tutorial_before(connection, campaign, known, -1, lp=given.lp) == -1:
             connection.execute(update(people).where(people.c.id == person.id).values(tutorial_at=now))
         return Finished(assignment=assignment_id, notes=notes if campaign.settings.is_loud else {})
 
 
 def _check_finished(
     connection: Connection, campaign: Campaign, given: Assignment
-) -> dict[int, tuple[str, ...]]:
+) -> tuple[dict[int, tuple[str, ...]], bool]:
+    """What is to be said of each item, and whether enough of them is right where the task is a test."""
     rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
     shown = [(read_item(campaign, row, given.seed), row) for row in rows]
     todo = {one.id: _todo(one, row) for one, row in shown if not row.is_complete}
@@ -483,9 +485,10 @@ def _check_finished(
         for one, row in shown
         if one.check is not None and (found := feedback(read_state(row.state), one.check))
     }
-    if given.kind == "tutorial" and notes:
+    mark = campaign.settings.pass_mark
+    if given.kind == "tutorial" and notes and mark is None:
         raise UnfinishedError("not quite yet", notes)
-    return notes
+    return notes, mark is None or (len(shown) - len(notes)) / len(shown) >= mark
 
 
 def _todo(one: ItemShown, row: AnyRow) -> list[str]:
@@ -555,7 +558,8 @@ class ItemView:
 class TaskView:
     """A task given to a person, without anything that would tell whose translations these are.
 
-    `lp` is the task's, `lp_shown` that of its texts: a tutorial may be in other languages.
+    `lp` is the task's, `lp_shown` that of its texts: a tutorial may be in other languages, and a test tells
+    nothing.
     """
 
     assignment: int
@@ -564,6 +568,7 @@ class TaskView:
     lp_shown: str
     is_tutorial: bool
     is_adjudication: bool
+    is_test: bool
     is_done: bool
     is_editable: bool
     leased_until: float
@@ -587,15 +592,16 @@ def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskVie
         lp_shown=next((one.check["lp"] for one in items if one.check and "lp" in one.check), given.lp),
         is_tutorial=given.kind == "tutorial",
         is_adjudication=any(one.between for one in items),
+        is_test=campaign.settings.pass_mark is not None and given.kind == "tutorial",
         is_done=given.state == "done",
-        is_editable=given.is_editable(is_loud=campaign.settings.is_loud),
+        is_editable=given.is_editable(campaign.settings),
         leased_until=given.leased_until,
-        items=tuple(_item_view(given, one, row) for one, row in zip(items, rows, strict=True)),
+        items=tuple(_item_view(campaign, given, one, row) for one, row in zip(items, rows, strict=True)),
     )
 
 
-def _item_view(given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
-    check = shown.check or {}
+def _item_view(campaign: Campaign, given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
+    check = shown.check if shown.check is not None and campaign.settings.pass_mark is None else {}
     instructions = (one["instruction"] for one in shown.translations if "instruction" in one)
     return ItemView(
         id=shown.id,

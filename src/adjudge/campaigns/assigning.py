@@ -58,6 +58,8 @@ from adjudge.campaigns.database import campaign as campaigns
 from adjudge.campaigns.database import person as people
 from adjudge.campaigns.items import AnyRow, State, read_state, score_of, shown_order
 from adjudge.campaigns.planning import due_checks, place_of_check
+from adjudge.campaigns.settings import CampaignSettings
+from adjudge.campaigns.stopping import did_fail, had_enough
 from adjudge.errors import NotYoursError
 from adjudge.formats.campaign_export import FIRST
 
@@ -658,9 +660,10 @@ class Assignment:
     started_at: float
     done_at: float | None
 
-    def is_editable(self, *, is_loud: bool) -> bool:
-        """Whether work on it may go on; a loud check was told of when it was done."""
-        return not (is_loud and self.kind == "check" and self.state == "done")
+    def is_editable(self, settings: CampaignSettings) -> bool:
+        """Whether work on it may go on; a loud check was told of when it was done, and a test is over."""
+        ends = {"check": settings.is_loud, "tutorial": settings.pass_mark is not None}
+        return not (self.state == "done" and ends.get(self.kind, False))
 
 
 _SELECTED: Final = select(
@@ -763,7 +766,7 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
         now: seconds since 1970.
 
     Returns:
-        None where nothing is left for them.
+        None where nothing is left for them, or nothing more today, or they failed the test (`why_nothing`).
 
     Raises:
         NotYoursError: the person was revoked.
@@ -780,6 +783,8 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
         if (held := _HELD.first(connection, **theirs)) is not None:
             renew(connection, held.id, until)
             return _find(connection, held.id)
+        if did_fail(connection, campaign, known):
+            return None
         highest = _HIGHEST.first(connection, person=person.id).place
         place = 0 if highest is None else highest + 1
         dealing = _Dealing(connection=connection, campaign=campaign, person=known, now=now)
@@ -792,7 +797,7 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
                     return _find(connection, number)
             dealing.deal(ranked)
             found = dealing.next_dealt(place, is_due=True) or dealing.next_dealt(place, is_due=False)
-        if found is None:
+        if found is None or had_enough(connection, campaign, person.id, now):
             return None
         chosen = tutorial_before(connection, campaign, known, found.task_id)
         if chosen != found.task_id:

@@ -243,6 +243,8 @@ def _check_extras(settings: CampaignSettings, extras: Extras) -> None:
         read_typology(extras.typology)
     if extras.tutorial is not None and not settings.tutorial:
         raise UsageError("a tutorial was given, and the settings do not ask for one")
+    if settings.pass_mark is not None and not settings.tutorial:
+        raise UsageError("pass_mark: a test is a tutorial without hints, and no tutorial is asked for")
     if extras.pairs is not None and protocol.shows != "pair":
         raise UsageError(f"pairs: protocol {settings.protocol} compares no pairs; pairwise does")
     wants = {"missing": protocol.marks_missing, "score": protocol.scale is not None}

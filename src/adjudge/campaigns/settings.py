@@ -40,7 +40,17 @@ __all__ = [
 ]
 
 
-NAMES: Final = ("esa", "esa-ai", "mqm", "da-sqm", "sqm", "contrastive-esa", "pairwise", "post-edit")
+NAMES: Final = (
+    "esa",
+    "esa-ai",
+    "mqm",
+    "da-sqm",
+    "sqm",
+    "contrastive-esa",
+    "contrastive-sqm",
+    "pairwise",
+    "post-edit",
+)
 
 Shows = Literal["one", "several", "pair", "candidates"]
 """What stands beside a source: one translation, several to rate each, two to choose from, drafts to edit."""
@@ -146,7 +156,7 @@ class CampaignSettings:
 
     protocol: Annotated[
         str,
-        Option(help="What is asked: esa, esa-ai, mqm, da-sqm, sqm, contrastive-esa, pairwise, post-edit."),
+        Option(help=f"What is asked: {', '.join(NAMES)}."),
     ] = "esa"
     test_set: Annotated[str, Option(help="Name of the test set.", kind=None)] = ""
     digest: Annotated[
@@ -165,6 +175,13 @@ class CampaignSettings:
     )
     segments_each: Annotated[
         int | None, Ge(1), Option(help="The most segments that one person is asked to judge.")
+    ] = None
+    ratings_a_day: Annotated[
+        int | None,
+        Ge(1),
+        Option(
+            help="Ratings (pairs, references) of a day after which a person begins nothing new; 100 in MENT."
+        ),
     ] = None
     checks: Annotated[
         float,
@@ -197,6 +214,15 @@ class CampaignSettings:
     tutorial: Annotated[bool, Option(help="Whether a tutorial must be passed first.", off="no-tutorial")] = (
         False
     )
+    pass_mark: Annotated[
+        float | None,
+        Gt(0),
+        Le(1),
+        Option(
+            help="The tutorial is a test: nothing is told, and who does less than this share of it right "
+            "gets no work."
+        ),
+    ] = None
     time_idle_after: Annotated[
         float,
         Gt(0),
@@ -218,8 +244,8 @@ class CampaignSettings:
             )
         if self.control and not protocol.is_given_spans:
             raise UsageError(f"control: protocol {self.protocol} marks nothing beforehand; esa-ai does")
-        if self.half_steps and self.protocol != "sqm":
-            raise UsageError(f"half_steps: only sqm has them, not {self.protocol}")
+        if self.half_steps and protocol.record != "sqm":
+            raise UsageError(f"half_steps: only sqm and contrastive-sqm have them, not {self.protocol}")
         if self.critical and "critical" not in protocol.severities:
             raise UsageError(f"critical: only mqm has such errors, not {self.protocol}")
 

@@ -19,15 +19,17 @@ import numpy as np
 
 from adjudge.analysis.rank import RankedSystem, Ranking
 from adjudge.analysis.study import Analysis
-from adjudge.analysis.study_agreement import Twice
+from adjudge.analysis.study_agreement import PairAgreement, Twice
 from adjudge.analysis.study_pieces import Number, Section
 from adjudge.analysis.study_systems import WEIGHTS
+from adjudge.core.record import grouped
 from adjudge.core.scores import listed
 from adjudge.core.wording import count
 from adjudge.reports.figures import (
     COLOURS,
     Figure,
     distribution_figure,
+    draw_matrix,
     figure_canvas,
     label_ends,
     label_points,
@@ -208,6 +210,7 @@ def campaign_figures(found: Analysis) -> Iterator[Figure]:
     for both in curves.twice:
         if len(both.first) > 1:
             yield twice_figure(f"twice.{both.name.replace(' ', '-')}", both)
+    yield from _of_annotators(curves.annotators)
     yield from _of_people(found)
     if len(curves.pace) > 1 and curves.pace.any():
         yield pace_figure("pace", curves.pace)
@@ -224,6 +227,30 @@ def _leaders(rows: Sequence[RankedSystem]) -> str:
         return f"{name} is significantly better than every other system"
     ties = len(unbeaten(rows))
     return f"{ties} of {len(rows)} systems may be the best; {rows[0].system} has the highest score"
+
+
+def _of_annotators(pairs: Sequence[PairAgreement]) -> Iterator[Figure]:
+    """Heat maps of every two annotators of a language pair. RATE and MENT, figures 3 and 7."""
+    for lp, own in grouped((pair.lp, pair) for pair in pairs).items():
+        names = sorted({name for pair in own for name in (pair.first, pair.second)})
+        for stem, words in _HEAT_MAPS.items():
+            table = np.full((len(names), len(names)), np.nan)
+            for pair in own:
+                result = pair.over_systems if stem == "systems" else pair.within_segments
+                if result.value is not None:
+                    row, column = names.index(pair.first), names.index(pair.second)
+                    table[row, column] = table[column, row] = result.value
+            if np.isnan(table).all():
+                continue
+            known = table[~np.isnan(table)]
+            low, high = (number(float(r), 2) for r in (known.min(), known.max()))
+            title = f"Annotators' ratings {words} correlate with r from {low} to {high}"
+            caption = f"Pearson's r, {lp}; white is 0 or less, darkest is 1; grey: nothing shared, or no r"
+            draw = partial(draw_matrix, title, names, table, caption)
+            yield Figure(name=f"annotators.{stem}.{lp}", title=title, draw=draw)
+
+
+_HEAT_MAPS: Final = {"systems": "of systems", "segments": "within segments"}
 
 
 def _of_people(found: Analysis) -> Iterator[Figure]:

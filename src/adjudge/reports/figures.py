@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
+import numpy as np
 from markupsafe import Markup
 
 from adjudge.analysis.rank import RankedSystem, Ranking
@@ -32,6 +33,7 @@ from adjudge.core.wording import count
 from adjudge.errors import UsageError
 from adjudge.reports.tables import digits_for, name_invisible, number, share
 from adjudge.reports.words import in_words, leader
+from adjudge.stats.judged import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +47,7 @@ __all__ = [
     "add_caption",
     "count_steps",
     "distribution_figure",
+    "draw_matrix",
     "figure_canvas",
     "figure_format",
     "figure_style",
@@ -85,6 +88,7 @@ _LONGEST_LABEL: Final = 22
 _LINE_HEIGHT: Final = 1.2 / 72  # inches for each point of the size of letters
 _USUAL_LINES: Final = 2  # of a caption; drawings grow with further ones
 _BINS: Final = 24
+_MOST_NUMBERS: Final = 14  # names in whose matrix there is room for numbers
 _DATES: Final[Mapping[str, Mapping[str, None]]] = {
     "pdf": {"CreationDate": None},
     "svg": {"Date": None},
@@ -222,6 +226,36 @@ def add_caption(drawing: Drawing, *paragraphs: str, size: float = 7.5) -> None:
     lines = [line for words in paragraphs for line in fitting_lines(name_invisible(words), inches, size=size)]
     drawing.set_figheight(drawing.get_figheight() + _LINE_HEIGHT * size * max(len(lines) - _USUAL_LINES, 0))
     drawing.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=size, color=_SOFT)
+
+
+def draw_matrix(title: str, names: Sequence[str], table: Floats, caption: str) -> Drawing:
+    """Draw correlations of every two as a heat map: white is 0 or less, the darkest 1, grey is unknown.
+
+    Args:
+        title: the finding.
+        names: of rows and columns.
+        table: correlations, rows by columns; NaN where there is none.
+        caption: what they are.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    with_numbers = len(names) <= _MOST_NUMBERS
+    side = (0.26 if with_numbers else 0.17) * len(names)
+    drawing, axes = figure_canvas(title, 1, side)
+    drawing.set_size_inches(max(3.4, side + 1.6), drawing.get_figheight() + 1.15)
+    shades = LinearSegmentedColormap.from_list("accent", [_PAPER, _ACCENT]).with_extremes(bad=_LINE)
+    axes.imshow(table, cmap=shades, vmin=0, vmax=1)
+    shown = [short_name(name, longest=22) for name in names]
+    axes.set_yticks(range(len(names)), shown, fontsize=6.5)
+    axes.set_xticks(range(len(names)), shown, rotation=90, fontsize=6.5, color=_INK)
+    axes.tick_params(length=0)
+    for (row, column), value in np.ndenumerate(table):
+        if with_numbers and row != column and not np.isnan(value):
+            colour = _PAPER if value > 0.7 else _INK
+            text = number(float(value), 2).replace("0.", ".")
+            axes.text(column, row, text, ha="center", va="center", fontsize=5.5, color=colour)
+    add_caption(drawing, caption)
+    return drawing
 
 
 def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: str) -> Figure:

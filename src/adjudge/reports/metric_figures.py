@@ -19,7 +19,7 @@ from adjudge.core.wording import count
 from adjudge.reports.figures import (
     COLOURS,
     Figure,
-    add_caption,
+    draw_matrix,
     figure_canvas,
     fitting_lines,
     label_ends,
@@ -45,7 +45,6 @@ _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
 _short = partial(short_name, longest=22)
 _GAP: Final = 0.075  # of two labels, as a part of the height of the axes
 _AXES_WIDTH: Final = 2.6  # inches that a label below the axes may take
-_MOST_NUMBERS: Final = 14  # metrics in whose matrix there is room for numbers
 
 
 def meta_figures(found: MetaEvaluation) -> Iterator[Figure]:
@@ -131,38 +130,17 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
     arrays = [scores.golds[gold].segments, *(scores.metrics[m].segments for m in metrics)]
     table = np.array([[pearson(a, b).value or 0.0 for b in arrays] for a in arrays])
     title = _matrix_title(table, names)
-    with_numbers = len(names) <= _MOST_NUMBERS
-    side = (0.26 if with_numbers else 0.17) * len(names)
+    n = int((~np.isnan(arrays[0])).sum())
+    caption = f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations"
 
     def draw() -> Drawing:
-        from matplotlib.colors import LinearSegmentedColormap
-
-        drawing, axes = figure_canvas(title, 1, side)
-        drawing.set_size_inches(max(3.4, side + 1.6), drawing.get_figheight() + 1.15)
-        shades = LinearSegmentedColormap.from_list("accent", [_PAPER, _ACCENT])
-        axes.imshow(table, cmap=shades, vmin=0, vmax=1)
-        axes.set_yticks(range(len(names)), [_short(n) for n in names], fontsize=6.5)
-        axes.set_xticks(range(len(names)), [_short(n) for n in names], rotation=90, fontsize=6.5, color=_INK)
-        axes.tick_params(length=0)
+        drawing = draw_matrix(title, names, table, caption)
+        (axes,) = drawing.axes
         axes.axhline(0.5, color=_INK, linewidth=0.7)
         axes.axvline(0.5, color=_INK, linewidth=0.7)
-        if with_numbers:
-            _write_numbers(axes, table)
-        n = int((~np.isnan(arrays[0])).sum())
-        add_caption(
-            drawing, f"Pearson's r, white is 0 or less, darkest is 1; {gold} judged {n:,} translations"
-        )
         return drawing
 
     return Figure(name=name, title=title, draw=draw)
-
-
-def _write_numbers(axes: Axes, table: Floats) -> None:
-    for (row, column), value in np.ndenumerate(table):
-        if row != column:
-            colour = _PAPER if value > 0.7 else _INK
-            text = number(float(value), 2).replace("0.", ".")
-            axes.text(column, row, text, ha="center", va="center", fontsize=5.5, color=colour)
 
 
 def _matrix_title(table: Floats, names: Sequence[str]) -> str:

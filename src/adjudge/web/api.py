@@ -35,6 +35,7 @@ from adjudge.campaigns.exporting import (
 )
 from adjudge.campaigns.items import State
 from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, people, revoke, sign_in, who
+from adjudge.campaigns.stopping import WhyNothing, why_nothing
 from adjudge.errors import UnfinishedError
 from adjudge.formats.campaign_export import write_campaign_file
 from adjudge.formats.convert import write_content
@@ -152,6 +153,7 @@ class Next(BaseModel):
     done: bool
     code: str = ""
     held: int = 0
+    why: WhyNothing = ""
 
 
 class Feedback(BaseModel):
@@ -185,6 +187,8 @@ def next_task(served: ServedHere, person: Annotator) -> Next:
     """Go on with the task that this person has, or get another one."""
     now = served.clock()
     given = assign_next(served.campaign, person, now)
+    if given is None and (why := why_nothing(served.campaign, person, now)):
+        return Next(assignment=None, done=why == "test", why=why)
     if given is None:
         code = completion_code(served.campaign, person)
         held = count_held_by_others(served.campaign, person)

@@ -80,8 +80,8 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
     """What the template names: the protocol, and how it is asked for."""
     protocol = campaign.protocol
     return {
-        "title": "Tutorial" if view.is_tutorial else f"Task {view.number}",
-        "is_tutorial": view.is_tutorial,
+        "title": "Test" if view.is_test else "Tutorial" if view.is_tutorial else f"Task {view.number}",
+        "is_tutorial": view.is_tutorial and not view.is_test,
         "is_adjudication": view.is_adjudication,
         "is_editable": view.is_editable,
         "protocol": protocol,
@@ -229,6 +229,7 @@ def home_page(served: ServedHere, person: SignedIn) -> Response:
         "finished": [one for one in given if one.state == "done"],
         "own": find_own_progress(campaign, person),
         "has_tutorial": campaign.settings.tutorial and person.tutorial_at is None,
+        "tutorial": "tutorial" if campaign.settings.pass_mark is None else "test",
     }
     return render("home.html", names)
 

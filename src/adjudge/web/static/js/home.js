@@ -31,12 +31,19 @@ function explain(text) {
   ask("left", `${text} It is kept in this browser.`, {});
 }
 
+const ENDS = {
+  tomorrow: "That is enough for today. Please come again tomorrow.",
+  test: "You did not pass the test that comes before the work. Thank you for taking it!",
+};
+
 /**
  * @param {string} code
  * @param {number} held tasks that others are at work on
+ * @param {"" | "tomorrow" | "test"} why there is nothing where not all is done
  */
-function showEnd(code, held) {
+function showEnd(code, held, why) {
   find(document, "#end").hidden = false;
+  if (why) find(document, "#end h2").textContent = ENDS[why];
   if (held) {
     find(document, "#end h2").textContent = "Nothing to do at the moment";
     const tasks = held === 1 ? "the last task" : `the last ${held} tasks`;
@@ -52,7 +59,7 @@ function showEnd(code, held) {
 go.addEventListener("click", async () => {
   const { status, body } = await post("/api/next", {});
   if (status === 200 && body.assignment) location.assign(`/work/${body.assignment}`);
-  else if (status === 200) showEnd(body.code ?? "", body.held ?? 0);
+  else if (status === 200) showEnd(body.code ?? "", body.held ?? 0, body.why ?? "");
   else if (status === 401) askWayIn(() => go.click());
   else ask("next", body.message ?? "There is no connection to the server. Try again in a moment.", {});
 });
