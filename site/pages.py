@@ -96,7 +96,14 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "reproduce",
     ),
     "Decide": ("gate", "scorecards", "thresholds"),
-    "People": ("campaigns", "annotate", "campaign-analysis", "campaign-measures", "campaign-security"),
+    "People": (
+        "campaigns",
+        "annotate",
+        "campaign-analysis",
+        "campaign-measures",
+        "campaign-recipes",
+        "campaign-security",
+    ),
     "Benchmarks of your own": ("curate", "formats"),
     "The project": (
         "glossary",

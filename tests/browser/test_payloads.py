@@ -196,8 +196,8 @@ def test_nothing_runs_where_an_organiser_looks(organised: Site, chromium: Browse
     found.page.goto(organised.url + link.path)
     found.page.wait_for_url("**/dashboard")
     page = found.page
-    expect(page.locator("#systems tr")).to_have_count(len(SYSTEMS))
-    assert {page.locator("#systems tr").nth(n).locator("th").text_content() for n in range(4)} == set(SYSTEMS)
+    expect(page.locator(".systems tr")).to_have_count(len(SYSTEMS))
+    assert {page.locator(".systems tr").nth(n).locator("th").text_content() for n in range(4)} == set(SYSTEMS)
     check(found)
     page = go(found, "/dashboard/people")
     expect(page.locator("#ways li")).to_have_count(len(PEOPLE) + 1)

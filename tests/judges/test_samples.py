@@ -265,7 +265,7 @@ async def test_a_temperature_of_the_judge_is_left_alone() -> None:
         ({"samples": "1"}, "samples must be 2 or more"),
         ({"samples": "many"}, "must be a whole number, got 'many'"),
         ({"samples": "3", "temperature": "0"}, "need a temperature above 0"),
-        ({"samples": "3", "temperature": "inf"}, "need a temperature above 0"),
+        ({"samples": "3", "temperature": "inf"}, "must be a number, got 'inf'"),
         ({"temperature": "0.5"}, "gemba-da takes none: add samples"),
     ],
 )

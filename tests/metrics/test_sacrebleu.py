@@ -187,9 +187,9 @@ def test_sacrebleus_word_on_tokenized_text_is_logged_and_is_no_error(
         ({"tokenize": "words", "force": "yes"}, "must be one of 13a, intl, zh.*; got 'words'"),
         ({"smooth": "floor"}, "metric 'bleu' has no setting 'smooth'; it has tokenize, force"),
         ({"smooth-method": "none", "smooth-value": "1"}, "smooth_value is for floor and add-k"),
-        ({"smooth-method": "floor", "smooth-value": "nan"}, "smooth_value must be a number from 0 upwards"),
+        ({"smooth-method": "floor", "smooth-value": "nan"}, "must be a number, got 'nan'"),
         ({"smooth-method": "floor", "smooth-value": "-5"}, "from 0 upwards, got -5.0"),
-        ({"smooth-method": "add-k", "smooth-value": "inf"}, "from 0 upwards, got inf"),
+        ({"smooth-method": "add-k", "smooth-value": "inf"}, "must be a number, got 'inf'"),
     ],
 )
 def test_a_setting_that_would_do_nothing_is_refused(settings: dict[str, str], message: str) -> None:

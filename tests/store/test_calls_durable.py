@@ -169,7 +169,8 @@ def test_a_run_that_a_power_cut_ends_pays_at_most_the_last_hundred_answers_again
     model = Cut()
     monkeypatch.setattr("adjudge.llm.embedded_rules.RulesModel", lambda: model)
     segments = tuple(
-        Segment(segment=str(n), lp="en-de", source="s", translations={"A": "a" * (n + 1)}) for n in range(400)
+        Segment(segment=str(n), lp="en-de", source="s", translations={"A": f"{n}" + "a" * (n % 90)})
+        for n in range(400)
     )
     test_set, width = TestSet(name="cut", segments=segments), 5
     whole = run(Rater(), test_set, out=out, concurrency=width)

@@ -313,9 +313,6 @@ UNIFORM: Final = 20
 """Units that must fail for one reason, and none be judged before, until a run stops by itself."""
 _EXAMPLE: Final = 200  # characters of the first failure
 
-_OVER: Final = (
-    "{} asked {} questions for a unit of work, more than the {} of its `calls`: forecasts are too low"
-)
 _GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
 _INFO_SECONDS: Final = 10.0
 _AHEAD: Final = 256  # units whose stored calls are read at a time
@@ -389,7 +386,11 @@ class JudgeSession(Session):
             raise
         notes = (
             *self._notes(asker, models),
-            *([_OVER.format(judge.name, *self._over)] if self._over else []),
+            *(
+                f"{judge.name} asked {asked} questions for a unit of work, more than the {most} of its "
+                "`calls`: forecasts are too low"
+                for asked, most in ([self._over] if self._over else [])
+            ),
             *([f"{store.torn} stored calls were damaged and were asked again"] if store.torn else []),
         )
         return Outcome(
@@ -518,7 +519,7 @@ class JudgeSession(Session):
             self._over = asked, most
         if self._first is None or not questions or not self.job.plan.needs_translation:
             return
-        texts = tuple(unit.subject.segment.translations[name] for name in unit.subject.systems)
+        texts = tuple(sorted(unit.subject.segment.translations[name] for name in unit.subject.systems))
         if self._first.setdefault(frozenset(questions), texts) != texts:
             warn(
                 f"{judge.name}: the question does not depend on the translation; is it shown? (render_texts)"
