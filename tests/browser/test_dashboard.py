@@ -283,6 +283,7 @@ def test_the_whole_analysis_is_a_click_away_and_can_be_read_by_all(
         work_off(site.campaign, person(site.campaign, number), time.time(), rating=70 + number)
     page = open_dashboard(color_scheme=scheme)
     page.get_by_role("link", name="The whole analysis").click()
+    page.wait_for_url("**/dashboard/analysis")  # with its style sheets: headings can be seen before them
     expect(page.get_by_role("heading", name="What does it show so far?")).to_be_visible()
     expect(page.get_by_role("table", name="Which systems are better?").first).to_be_visible()
     for width in (320, 768, 1440):
