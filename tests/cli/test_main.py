@@ -228,7 +228,7 @@ def test_ctrl_c_is_answered_with_one_sentence(
 )
 def test_a_reader_who_has_enough_ends_a_command_quietly(arguments: tuple[str, ...]) -> None:
     """As `cat` ends before `head`: with the code that shells give to a closed pipe, and without a word."""
-    program = [sys.executable, "-c", "from adjudge.cli.main import main; main()", *arguments]
+    program = [sys.executable, "-m", "adjudge", *arguments]
     reads, writes = os.pipe()
     os.close(reads)
     try:

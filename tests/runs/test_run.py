@@ -253,7 +253,8 @@ def test_a_signature_says_what_makes_the_number_repeatable(tmp_path: Path, model
 def test_a_metrics_signature_says_what_it_does_in_each_language_pair(tmp_path: Path) -> None:
     done = run(Lengths(), small_set(1, lps=["en-de", "en-zh"]), out=tmp_path / "run")
     assert str(done.info.signature) == (
-        f"lengths|ref:src|unit:characters|tok:en-de=13a,en-zh=zh|failed:0/4|version:{adjudge.__version__}"
+        f"lengths|ref:src|unit:characters|tok:en-de=13a,en-zh=zh|code:{code_of(Lengths())}|failed:0/4"
+        f"|version:{adjudge.__version__}"
     )
 
 

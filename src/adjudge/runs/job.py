@@ -692,9 +692,10 @@ def _settings(
 ) -> dict[str, object]:
     """Every setting as it was used."""
     settings: dict[str, object] = {"judge" if models else "metric": settings_of(annotator)}
+    if code := code_of(annotator):
+        settings["code"] = code
     if models is not None:
         settings |= {
-            **({"code": code} if (code := code_of(annotator)) else {}),
             "model": models.name,
             "json_schema": options.json_schema,
             "json_schema_used": models.schemas,
@@ -731,7 +732,7 @@ def _digest(plan: Plan) -> str:
 def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings) -> Signature:
     names = dict.fromkeys(plan.references.values())
     extra = {
-        "code": code_of(annotator) if models is not None else "",
+        "code": code_of(annotator),
         "pairs": "" if plan.schedule.kind == "all" else str(plan.schedule),
         "context": str(plan.context or ""),
         "terms": _digest(plan) if plan.terms else "",

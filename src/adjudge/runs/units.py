@@ -519,7 +519,8 @@ def _code_of(make: type[Any]) -> str:
     else:
         with suppress(OSError, TypeError):
             digest.update(inspect.getsource(make).encode())
-    entries = (e for e in entry_points(group="adjudge.judges") if e.module.partition(".")[0] == top)
+    groups = (entry_points(group=f"adjudge.{kind}s") for kind in ("judge", "metric"))
+    entries = (e for group in groups for e in group if e.module.partition(".")[0] == top)
     versions = [f"{entry.dist.version}+" for entry in entries if entry.dist is not None]
     return "".join(versions[:1]) + digest.hexdigest()[:6]
 
