@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_267,  # MENT's and FiRE's campaigns: agreement, a portion, a test
+    "statements": 43_268,  # MENT's and FiRE's campaigns: agreement, a portion, a test
     "lines of data": 13_228,  # protocol contrastive-sqm, pages that say why there is no more work
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

@@ -308,7 +308,7 @@ def test_other_code_is_another_run_and_answers_are_kept(
     assert run_mood() == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert f"run holds another run: code was {code}, now 1+" in said
-    assert "the judge's package was changed, and --store run/calls.sqlite keeps its answers" in said
+    assert "the package of mood-meter was changed, and --store run/calls.sqlite keeps its answers" in said
     assert Path("run/records.jsonl").read_bytes() == records
     assert run_mood("--store", "run/calls.sqlite", out="other") == 0
     assert "0 questions asked" in capsys.readouterr().err

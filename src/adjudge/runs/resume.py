@@ -475,7 +475,8 @@ class RunDirectory:
             version_then = before.signature.fields.get("version")
             choice += f"; prompts may change with the version, and adjudge {version_then} began this run"
         if any(one.startswith("code ") for one in found):
-            choice += f"; the judge's package was changed, and --store {self.path / STORE} keeps its answers"
+            kept = f", and --store {self.path / STORE} keeps its answers" if info.kind == "judge" else ""
+            choice += f"; the package of {info.annotator} was changed{kept}"
         raise UsageError(f"{self.path} holds another run: {what}. {choice}")
 
     def write(self, info: RunInfo) -> None:
