@@ -3,7 +3,7 @@ PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
 UV := .venv/.uv-$(UV_VERSION)
-SYNC := $(BIN)/uv sync --quiet --frozen
+SYNC := $(BIN)/uv sync --quiet --frozen --extra all
 
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := .venv

@@ -138,7 +138,7 @@ def test_a_misspelt_name_is_no_missing_value() -> None:
 
 def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(UsageError, match="polars is not installed: pip install polars"):
+    with pytest.raises(UsageError, match="needs polars, which is not installed: pip install polars"):
         adjudge.rank(GOLD).to_polars()
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typer import BadParameter
 from typer.core import TyperGroup
 
+from adjudge.core.extras import missing_extra
 from adjudge.core.scores import VERSION, read_build
 from adjudge.errors import (
     CLOSED_PIPE,
@@ -168,11 +169,12 @@ def main(arguments: list[str] | None = None) -> None:
         _say(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
         drop_output()
         sys.exit(ERROR)
-    except AdjudgeError as error:
-        if debug:
+    except (AdjudgeError, ModuleNotFoundError) as error:
+        said = missing_extra(error) if isinstance(error, ModuleNotFoundError) else error
+        if debug or said is None:
             raise
-        _say(error)
-        sys.exit(exit_code_of(error))
+        _say(said)
+        sys.exit(exit_code_of(said))
 
 
 def _say(what: object) -> None:

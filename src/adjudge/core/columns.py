@@ -6,12 +6,11 @@ about results is made of them, too.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from adjudge.errors import UsageError
+from adjudge.core.extras import import_extra
 
 __all__ = ["Column", "Framed", "Kind"]
 
@@ -101,7 +100,7 @@ class Framed:
         Raises:
             UsageError: polars is not installed.
         """
-        library = _library("polars")
+        library = import_extra("polars")
         found = library.DataFrame(self.to_dict(), strict=False)
         types = {"text": library.String, "count": library.Int64, "rank": library.Int64}
         of = {name: types.get(c.kind, library.Float64) for c in self.columns() for name in c.names}
@@ -114,11 +113,4 @@ class Framed:
         Raises:
             UsageError: pandas is not installed.
         """
-        return _library("pandas").DataFrame(self.to_dict())
-
-
-def _library(name: str) -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise UsageError(f"{name} is not installed: pip install {name}") from error
+        return import_extra("pandas").DataFrame(self.to_dict())

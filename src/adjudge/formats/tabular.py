@@ -25,6 +25,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
+from adjudge.core.extras import import_extra
 from adjudge.core.language import canonical_lp
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
@@ -33,7 +34,7 @@ from adjudge.formats.score_file import SCORE_COLUMNS
 from adjudge.formats.text import as_holes, csv_rows, of_lp
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
-from adjudge.store.files import import_extra, read_bytes, read_fields, read_json, read_text
+from adjudge.store.files import read_bytes, read_fields, read_json, read_text
 from adjudge.store.json_lines import RECORD_KEYS
 
 __all__ = ["is_csv_of_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from adjudge.core.extras import import_extra
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
@@ -57,7 +58,6 @@ from adjudge.formats.xml_text import (
     wrap_all,
     write_xml,
 )
-from adjudge.store.files import import_extra
 
 __all__ = ["SYSTEM", "lp_of", "read_judged_xliff", "read_xliff", "write_xliff"]
 

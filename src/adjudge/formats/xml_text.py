@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from adjudge.core.extras import import_extra
 from adjudge.errors import DataError
-from adjudge.store.files import import_extra, read_bytes, write_bytes
+from adjudge.store.files import read_bytes, write_bytes
 
 __all__ = [
     "LANG",

@@ -28,6 +28,7 @@ import numpy as np
 from markupsafe import Markup
 
 from adjudge.analysis.rank import RankedSystem, Ranking
+from adjudge.core.extras import import_extra
 from adjudge.core.record import Annotation, Record
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
@@ -157,12 +158,11 @@ def figure_format(path: Path) -> str:
 @contextmanager
 def figure_style() -> Iterator[None]:
     """Apply the style file; a name in a script that no font here has is drawn as boxes, without a word."""
-    import matplotlib.style
-
+    style = import_extra("matplotlib.style")
     with as_file(files("adjudge.reports") / "figures.mplstyle") as path, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-        with matplotlib.style.context(path):
+        with style.context(path):
             yield
 
 

@@ -33,6 +33,7 @@ import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from adjudge.core.extras import has_library
 from adjudge.core.record import Record, repeats_note, without_repeats
 from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import Segment, TestSet
@@ -303,14 +304,16 @@ def render_page(
             `page.data`.
         drawer: draws its figures meanwhile.
     """
-    figures = page.figures
+    figures = page.figures if has_library("matplotlib") else []
     if served is not None:
         places = {id(figure): place for place, figure in enumerate(figures)}
 
         def awaited(figure: Figure, _: str) -> Markup:
             """Say in words what a figure shows until the server has drawn it."""
+            if (place := places.get(id(figure))) is None:
+                return _undrawn(figure)
             words = name_invisible(figure.title)
-            return Markup('<p class="soft small" data-figure="{}">{} …</p>').format(places[id(figure)], words)
+            return Markup('<p class="soft small" data-figure="{}">{} …</p>').format(place, words)
 
         return _render(page, commands, served, awaited, is_served=True)
     with uncollected(), drawing(figures, drawer) as finish:
@@ -319,9 +322,15 @@ def render_page(
         svgs = dict(zip(map(id, figures), finish(), strict=True))
 
         def drawn_svg(figure: Figure, prefix: str) -> Markup:
-            return page_svg(figure, prefix, svgs[id(figure)])
+            svg = svgs.get(id(figure))
+            return _undrawn(figure) if svg is None else page_svg(figure, prefix, svg)
 
         return _render(page, commands, page.facts if packed else page.data, drawn_svg, packed=packed)
+
+
+def _undrawn(figure: Figure) -> Markup:
+    words = "{}: not drawn, for matplotlib is not installed (<code>pip install 'adjudge[plot]'</code>)."
+    return Markup(f'<p class="soft small">{words}</p>').format(name_invisible(figure.title))  # noqa: S704
 
 
 def _render(

@@ -9,7 +9,6 @@ Writing: whole or not at all.
 from __future__ import annotations
 
 import gzip
-import importlib
 import io
 import json
 import math
@@ -27,14 +26,13 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from adjudge.core.protocol import is_number
-from adjudge.errors import DataError, UsageError, warn
+from adjudge.errors import DataError, warn
 
 __all__ = [
     "LINES_WANTED",
     "Fields",
     "decode",
     "find_files",
-    "import_extra",
     "inside",
     "read_bytes",
     "read_fields",
@@ -513,19 +511,3 @@ def read_fields(
     if unknown := sorted(value.keys() - known):
         fields.fail(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     return fields
-
-
-def import_extra(module: str) -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)
-    """Import a module of the extra `l10n` when a file needs it.
-
-    Raises:
-        UsageError: it is not installed; says what installs it.
-    """
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        library = module.partition(".")[0]
-        raise UsageError(
-            f"a file of this format is read with {library}, which is not installed: "
-            "pip install 'adjudge[l10n]'"
-        ) from error
