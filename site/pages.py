@@ -58,7 +58,17 @@ _FORMAT_MODULES: Final[Mapping[str, str]] = {
 """Formats whose module in `formats/` or `store/` has another name."""
 
 _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Start": ("index", "tutorial", "guides", "settings", "why-different", "citing"),
+    "Start": (
+        "index",
+        "for-students",
+        "for-organisers",
+        "for-engineers",
+        "for-translators",
+        "tutorial",
+        "settings",
+        "why-different",
+        "citing",
+    ),
     "Judge": (
         "models",
         "forecast",
