@@ -58,6 +58,7 @@ Kind = Literal[
     "category",
     "rate",
     "missing",
+    "fault",
     "verdict",
     "choose",
     "edit",

@@ -18,6 +18,7 @@ export function wordsOf(state, data) {
     ...(data.scale ? [judged.rating === null ? "no rating" : `rating ${judged.rating}`] : []),
     ...judged.spans.map((span) => `${span.severity} ${span.category ?? ""}: “${span.text}”${span.side === "source" ? " in the source" : ""}${span.note ? ` (${span.note})` : ""}`.replace(" :", ":")),
     ...(judged.missing ? [`${judged.missing.severity}: something is missing`] : []),
+    ...(judged.instruction_fault ? [`${judged.instruction_fault}: the instruction is not followed`] : []),
     ...(state.is_non_translation[index] ? ["no translation of the source at all"] : []),
   ].map((line) => (state.translations.length > 1 ? `${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? index + 1}: ${line}` : line)));
   const verdicts = Object.entries(state.verdicts).map(([criterion, verdict]) => `${criterion}: ${VERDICTS[verdict]}`);

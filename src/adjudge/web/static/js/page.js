@@ -357,7 +357,8 @@ export class Work {
     const item = this.current;
     if (!action || !item || find(document, "#items").inert) return false;
     const acts = {
-      missing: () => (item.translations.find(({ element }) => element.contains(document.activeElement)) ?? item.translations[0]).cycleMissing(),
+      missing: () => item.translationHere.cycleNowhere("missing"),
+      fault: () => item.translationHere.cycleNowhere("fault"),
       rating: () => item.focusControls(),
       text: () => item.focusText(),
       comment: () => this.openComment(item),
