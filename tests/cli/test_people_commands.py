@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -506,6 +507,33 @@ def test_other_people_look_at_what_was_marked(capsys: pytest.CaptureFixture[str]
     assert (code, json.loads(out)) == (0, {"campaign": "autumn", "how": "marks", "tasks": 6}), err
     _, out, _ = run(capsys, "campaign", "again", "autumn", "--how", "marks", "--format", "json")
     assert json.loads(out)["tasks"] == 0  # nothing is sent twice
+
+
+def test_agreement_says_how_many_judgements_saw_the_marks_of_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = [
+        Annotation(
+            lp="en-de",
+            segment=str(n),
+            system=name,
+            annotator=who,
+            protocol="esa",
+            rating=10 * n + place,
+            flags=("second-look",) if who == "ben" and n < 4 else (),
+        )
+        for n in range(1, 7)
+        for place, name in enumerate(SYSTEMS)
+        for who in ("ann", "ben")
+    ]
+    write_records("said.jsonl", said)
+    _, out, _ = run(capsys, "agreement", "said.jsonl", "--resamples", "0")
+    told = " ".join(out.split())
+    assert (
+        "9 judgements are of people who were shown what others had marked: no independent agreement" in told
+    )
+    write_records("said.jsonl", [replace(one, flags=()) for one in said])
+    assert "independent" not in run(capsys, "agreement", "said.jsonl", "--resamples", "0")[1]
 
 
 def test_an_adjudicator_is_asked_for_before_work_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
