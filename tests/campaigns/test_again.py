@@ -268,7 +268,7 @@ def test_marks_differ_below_an_f1(
 
 
 def test_any_two_of_several_people_and_any_translation_are_enough() -> None:
-    measure = find_measure(find_campaign_protocol("contrastive-esa"))
+    measure = find_measure(find_campaign_protocol("contrastive-esa"), 25)
     said = [
         submission(who, annotation(who, rating), annotation(who, 50, system="B"))
         for who, rating in (("ann", 40), ("ben", 52), ("cem", 64))
