@@ -69,6 +69,22 @@ def test_agreement_is_that_of_people_who_did_not_see_each_other_and_scores_are_t
     )
 
 
+def test_a_second_look_at_marks_that_were_shown_is_in_no_agreement_and_a_note_says_so() -> None:
+    said = two_systems()
+    shown = {"A": (), "B": ()}
+    looks = [replace(work("kim", "A", s.segment, 5, kind="again"), given=shown) for s in said[:4:2]]
+    anew = [replace(one, given={}) for one in looks]
+    before, after, blind = (
+        analyse(campaign(*each), draws=FEW) for each in (said, [*said, *looks], [*said, *anew])
+    )
+    told = after.section("agreement")
+    assert told.numbers == before.section("agreement").numbers
+    assert told.notes == ("2 second looks at marks that people were shown are in none of these numbers.",)
+    assert any(note.startswith("2 submissions are second looks at marks") for note in after.notes)
+    assert blind.section("agreement").numbers != before.section("agreement").numbers, "who saw nothing agrees"
+    assert {piece.score for piece in final_pieces(pieces_of([*said, *looks])) if piece.person == "kim"} == {5}
+
+
 def test_a_decision_between_two_verdicts_ranks_alone_and_is_in_no_agreement() -> None:
     said = [each for n in range(4) for each in (compare("ann", str(n), "A"), compare("ben", str(n), "B"))]
     decided: list[Submission] = [replace(compare("kim", str(n), "B"), kind="adjudication") for n in range(4)]

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -16,6 +18,7 @@ from adjudge.campaigns.people import add_people, people
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from tests.browser.served import Visit, make_test_set, serving, visit
+from tests.browser.test_pages import faults, wider
 from tests.campaigns.work import change, items
 
 pytestmark = pytest.mark.browser
@@ -31,28 +34,44 @@ def judge_all(
     given = assign_next(campaign, who, now)
     assert given is not None
     for shown in items(campaign, given):
-        start = TEXT.index(words)
+        (text,) = shown.asked.texts
+        start = text.index(words)
         span = {"id": "m", "start": start, "end": start + len(words), "text": words, "severity": severity}
         event = change(shown, rating=rating, spans=[span], comment=said)
         assert save(campaign, who, given.id, "p", [event], now).saved
     finish(campaign, who, given.id, now)
 
 
-@pytest.fixture
-def adjudicator(tmp_path: Path, chromium: Browser) -> Iterator[Visit]:
+@contextmanager
+def adjudicating(
+    folder: Path,
+    browser: Browser,
+    lp: str,
+    row: tuple[str, str],
+    marked: tuple[str, str],
+    comment: str = "The wrong animal.",
+    **options: Any,
+) -> Iterator[Visit]:
     """Two people differ on one translation; a third one opens it."""
-    test_set = make_test_set("en-de", ("The cat sleeps on the red mat.", TEXT))
-    with serving(tmp_path / "c", test_set, ["ann", "ben"], redundancy=2) as site:
+    test_set = make_test_set(lp, row, meta={"instruction": "Be brief."})
+    with serving(folder, test_set, ["ann", "ben"], redundancy=2) as site:
         ann, ben = (next(one for one in people(site.campaign) if one.name == name) for name in ("ann", "ben"))
-        judge_all(site.campaign, ann, 20, "Katze", "major", "The wrong animal.")
-        judge_all(site.campaign, ben, 90, "roten Matte", "minor", "")
+        judge_all(site.campaign, ann, 20, marked[0], "major", comment)
+        judge_all(site.campaign, ben, 90, marked[1], "minor", "")
         (link,) = add_people(site.campaign, ["kim"], "adjudicator", time.time(), actor="test")
         assert adjudicate(site.campaign, time.time(), actor="test").sent == 1
         site.links = (*(one for one in site.links if one.role != "annotator"), link)
-        found = visit(chromium, site, role="adjudicator")
+        found = visit(browser, site, role="adjudicator", **options)
         found.begin()
         yield found
         found.context.close()
+
+
+@pytest.fixture
+def adjudicator(tmp_path: Path, chromium: Browser) -> Iterator[Visit]:
+    row, marked = ("The cat sleeps on the red mat.", TEXT), ("Katze", "roten Matte")
+    with adjudicating(tmp_path / "c", chromium, "en-de", row, marked) as found:
+        yield found
 
 
 def test_what_others_said_stands_side_by_side_and_can_be_taken_over(adjudicator: Visit) -> None:
@@ -117,3 +136,48 @@ def test_a_state_taken_over_is_there_after_the_page_was_loaded_again(adjudicator
     )
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     assert adjudicator.site.states()[-1]["comment"] == "The wrong animal."
+
+
+RTL = {
+    "en-he": (
+        ("The cat sleeps on the red mat.", "החתול ישן על המחצלת האדומה ABC-12."),
+        ("החתול", "המחצלת האדומה"),
+    ),
+    "ar-en": (("القطة تنام على الحصيرة الحمراء.", "The cat sleeps on the red mat."), ("cat", "red mat")),
+    "en-ar": (("The cat sleeps.", "القطة تنام على الحصيرة الحمراء رقم 12."), ("القطة", "الحصيرة الحمراء")),
+}
+
+
+OUTSIDE = """() => [...document.querySelectorAll('main *')].filter((one) => {
+    const {left, right, width} = one.getBoundingClientRect();
+    return width && !one.closest('.hidden-text') && (left < 0 || right > innerWidth);
+}).map((one) => one.outerHTML.slice(0, 120))"""
+"""What reaches out of the window, on the left too."""
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("lp", RTL)
+def test_it_is_readable_in_the_dark_on_a_narrow_screen_and_from_right_to_left(
+    tmp_path: Path, chromium: Browser, lp: str, width: int
+) -> None:
+    row, marked = RTL[lp]
+    options = {"width": width, "color_scheme": "dark", "bypass_csp": True}
+    with adjudicating(tmp_path / "c", chromium, lp, row, marked, "חיה אחרת!", **options) as found:
+        page = found.page
+        direction = "rtl" if lp.split("-")[1] in {"he", "ar"} else "ltr"
+        for number, words in enumerate(marked, start=1):
+            part = page.get_by_role("region", name=f"Person {number}")
+            assert part.locator(".text").evaluate("text => getComputedStyle(text).direction") == direction
+            expect(part.locator("li", has_text=words)).to_have_count(1)
+        comment = page.locator(".person bdi", has_text="חיה אחרת!")
+        assert comment.evaluate("one => getComputedStyle(one).direction") == "rtl"
+        assert page.evaluate(OUTSIDE) == []
+        assert wider(page, width) == []
+        assert faults(page) == []
+        page.emulate_media(color_scheme="dark")
+        page.get_by_role("button", name="Take over from Person 1").click()
+        expect(page.locator(".translations .errors li")).to_contain_text(marked[0])
+        assert page.evaluate(OUTSIDE) == []
+        assert wider(page, width) == []
+        assert faults(page) == []
+        assert not found.misdeeds

@@ -4,6 +4,7 @@ import base64
 import wave
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -272,6 +273,41 @@ def test_an_instruction_stands_above_the_segment_as_text(
     page = found.begin()
     assert page.locator(".item .instructions").inner_text() == told
     assert page.locator(".item .instructions b").count() == 0
+
+
+def test_a_translation_that_does_not_follow_the_instruction_is_marked_beside_what_is_missing(
+    stack: ExitStack, chromium: Browser, tmp_path: Path
+) -> None:
+    texts = make_test_set(
+        "en-de", ("A long story.", "Eine Geschichte.", "Lang."), meta={"instruction": "Brief!"}
+    )
+    (segment,) = texts.segments
+    plain = replace(segment, segment="plain", meta={})
+    texts = replace(texts, segments=(segment, plain))
+    site = stack.enter_context(serving(tmp_path / "campaign", texts, protocol="contrastive-esa"))
+    found = visit(chromium, site)
+    stack.callback(found.context.close)
+    page = found.begin()
+    asked = page.get_by_role("group", name="The instruction is not followed")
+    expect(asked).to_have_count(2)
+    assert [one.locator(".fault").count() for one in page.locator(".item").all()] == [2, 0]
+    asked.nth(1).get_by_label("major").check()
+    page.keyboard.press("m")
+    found.settle()
+    said = [(one["missing"], one["instruction_fault"]) for one in site.states()[0]["translations"]]
+    assert said == [(None, None), ({"severity": "minor", "category": None}, "major")]
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    expect(asked.nth(1).get_by_label("no", exact=True)).to_be_checked()
+    for _ in range(2):
+        page.keyboard.press("f")
+    expect(asked.nth(1).get_by_label("major")).to_be_checked()
+    found.settle()
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    expect(asked.nth(1).get_by_label("major")).to_be_checked()
+    expect(asked.nth(0).get_by_label("no", exact=True)).to_be_checked()
+    assert not found.misdeeds
 
 
 FILM = """async () => {

@@ -219,3 +219,10 @@ def test_fire_who_does_not_pass_the_test_gets_no_pairs(chromium: Browser, tmp_pa
         pass_mark=1.0,
     ) as site:
         assert compare_all(chromium, site, 0, lambda *_: "B: two", "did not pass the test") == 1
+        with chromium.new_context() as context:
+            page = context.new_page()
+            page.goto(site.link(role="organiser"))
+            page.wait_for_url("**/dashboard")
+            page.goto(f"{site.url}/dashboard/people")
+            for place in ("#people th", "#ways li"):
+                expect(page.locator(place).first.locator(".badge")).to_have_text("failed the test")

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.killed import serve_alone, taken_port
 from tests.browser.served import Site, Visit, make_test_set, serving, visit
@@ -210,6 +210,72 @@ def test_a_change_that_the_server_refuses_is_shown_and_not_dropped(work: Visit) 
     expect(notice).to_contain_text("segment 1: so")
     page.unroute("**/api/events")
     notice.get_by_role("button", name="Try again").click()
+    work.settle()
+    assert ratings(work.site) == [80]
+
+
+def test_what_was_given_up_comes_back_with_undo(work: Visit) -> None:
+    page = work.page
+    press(page, "r", "3", "0")
+    work.settle()
+    refusal = '{"message": "no", "saved": [], "stale": [], "refused": [{"id": "x", "item": 1, "why": "so"}]}'
+    page.route("**/api/events", lambda route: route.fulfill(status=422, body=refusal))
+    press(page, "t", "w", "1", "r", "8", "0", "c")
+    page.keyboard.type("mine")
+    notice = page.locator("#notices .notice")
+    give_up = notice.get_by_role("button", name="Give it up and load what was saved")
+    page.route("**/api/work/*", lambda route: route.abort())
+    give_up.click()
+    expect(notice).to_contain_text("does not say what was saved")
+    expect(page.locator("output").first).to_have_text("80")
+    page.unroute("**/api/work/*")
+    page.unroute("**/api/events")
+    give_up.click()
+    expect(notice).to_have_count(0)
+    first = page.locator(".item").first
+    expect(page.locator("output").first).to_have_text("30")
+    expect(first.locator(".errors li")).to_have_count(0)
+    expect(page.locator("#hint")).to_contain_text("Undo (Ctrl+Z) brings back")
+    work.settle()
+    assert said(work.site) == [(30, [], "")]
+    first.locator(".translation .text").focus()
+    press(page, "Control+z")
+    expect(page.locator("output").first).to_have_text("80")
+    expect(first.locator(".errors li")).to_have_count(1)
+    work.settle()
+    assert said(work.site) == [(80, ["Eine"], "mine")]
+    press(page, "Control+y")
+    expect(page.locator("output").first).to_have_text("30")
+    work.settle()
+    assert said(work.site) == [(30, [], "")]
+    assert not work.misdeeds
+
+
+def test_what_is_given_up_on_a_page_with_old_texts_is_still_there_after_it_was_loaded_again(
+    work: Visit,
+) -> None:
+    page = work.page
+    refusal = '{"message": "no", "saved": [], "stale": [], "refused": [{"id": "x", "item": 1, "why": "so"}]}'
+    page.route("**/api/events", lambda route: route.fulfill(status=422, body=refusal))
+    press(page, "r", "8", "0")
+    notice = page.locator("#notices .notice")
+    give_up = notice.get_by_role("button", name="Give it up and load what was saved")
+
+    def other_text(route: Route) -> None:
+        found = route.fetch().json()
+        found["items"][0]["hashes"][0] = "0" * 16
+        route.fulfill(json=found)
+
+    page.route("**/api/work/*", other_text, times=1)
+    with page.expect_navigation():
+        give_up.click()
+    page.wait_for_selector("body[data-ready]")
+    expect(page.locator("output").first).to_have_text("80")
+    page.unroute("**/api/events")
+    give_up.click()
+    expect(page.locator("output").first).to_have_text("–")
+    page.locator(".item").first.locator(".translation .text").focus()
+    press(page, "Control+z")
     work.settle()
     assert ratings(work.site) == [80]
 

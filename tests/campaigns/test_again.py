@@ -20,11 +20,11 @@ from adjudge.campaigns.again import (
 )
 from adjudge.campaigns.answers import finish, save, task_view
 from adjudge.campaigns.assigning import assign_next, assignments
-from adjudge.campaigns.dashboard import find_progress
+from adjudge.campaigns.dashboard import dashboard, find_progress
 from adjudge.campaigns.database import Campaign, Person, verdict
 from adjudge.campaigns.exporting import export_campaign, stream_submissions
 from adjudge.campaigns.people import add_people, people
-from adjudge.campaigns.settings import find_campaign_protocol
+from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Preference, Verdict
 from adjudge.core.segment import Segment, TestSet
@@ -134,13 +134,17 @@ def test_a_second_pass_is_sent_but_once_and_what_was_finished_since_follows(
 
 
 def test_a_second_pass_replaces_what_was_said_and_the_first_is_kept(judged: Campaign) -> None:
-    before = list(stream_submissions(judged))
+    before, alone = list(stream_submissions(judged)), dashboard(judged, NOW)
     second_pass(judged, NOW, actor="test")
     work_off(judged, by_name(judged, "third"), NOW + 60, rating=99)
     after = list(stream_submissions(judged))
     assert after[: len(before)] == before
     records, _ = final_records(after)
-    assert {record.annotator for record in records} == {"third"}
+    assert {(record.annotator, record.flags) for record in records} == {("third", ("second-look",))}
+    shown = dashboard(judged, NOW + 90)
+    assert shown["shown"] == len(records)
+    assert shown["agreement"] == alone["agreement"], "who was shown marks agrees with nobody by that"
+    assert (alone["shown"], [one["n"] for one in alone["agreement"]][:1]) == (0, [12])
 
 
 # An adjudicator decides where people differ, and sees what each of them said.
@@ -264,7 +268,7 @@ def test_marks_differ_below_an_f1(
 
 
 def test_any_two_of_several_people_and_any_translation_are_enough() -> None:
-    measure = find_measure(find_campaign_protocol("contrastive-esa"))
+    measure = find_measure(find_campaign_protocol("contrastive-esa"), 25)
     said = [
         submission(who, annotation(who, rating), annotation(who, 50, system="B"))
         for who, rating in (("ann", 40), ("ben", 52), ("cem", 64))
@@ -322,6 +326,13 @@ def test_a_measure_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=why):
         find_measure(find_campaign_protocol(protocol), *numbers)
+
+
+def test_one_of_several_translations_differs_by_half_of_the_scale() -> None:
+    defaults = {name: find_measure(find_campaign_protocol(name)).min_difference for name in NAMES}
+    assert defaults["esa"] == defaults["esa-ai"] == defaults["da-sqm"] == 25
+    assert defaults["contrastive-esa"] == 50
+    assert defaults["contrastive-sqm"] == defaults["sqm"] == 2
 
 
 def test_a_small_scale_differs_by_two_steps() -> None:
@@ -441,11 +452,14 @@ def test_a_decision_is_a_record_of_its_own_and_says_what_it_decided_between(
         assert len(said) == 2
     records, met = final_records(found.submissions)
     assert {(record.annotator, record.flags) for record in records} == {("judge", ("adjudicated",))}
-    assert met["judgements that a later pass replaced"] == 24
+    assert met["judgements replaced by a later pass"] == 24
     write_spreadsheet(tmp_path / "c.csv", file)
     text = (tmp_path / "c.csv").read_text(encoding="utf-8-sig")
-    names = {row["decided between"] for row in csv.DictReader(io.StringIO(text)) if row["person"] == "judge"}
-    assert names == {"annotator-1; annotator-2"}
+    rows = [*csv.DictReader(io.StringIO(text))]
+    assert {(row["person"] == "judge", row["decided between"], row["counts"]) for row in rows} == {
+        (True, "annotator-1; annotator-2", "yes"),
+        (False, "", "no, replaced by a later pass"),
+    }
 
 
 def test_what_is_changed_after_an_adjudication_was_sent_does_not_change_what_it_decides_between(

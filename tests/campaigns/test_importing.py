@@ -1,6 +1,7 @@
 """Importing: what people said elsewhere is answers here, and what they did not finish is to do."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,12 @@ from adjudge.campaigns.database import Campaign
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.importing import import_submissions
 from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.segment import TestSet
 from adjudge.errors import UsageError
-from adjudge.formats.campaign_export import Submission
+from adjudge.formats.campaign_export import Submission, campaign_test_set, read_campaign_file
+from adjudge.formats.convert import write_content
+from adjudge.formats.file_content import content_of
+from adjudge.formats.pearmut import read_pearmut_submissions
 from tests.campaigns.conftest import NOW, MakeCampaign
 from tests.campaigns.work import finished, person, take, work_off
 
@@ -77,6 +82,46 @@ def test_marks_keep_their_places_and_something_missing_its_own(make_campaign: Ma
     (record,) = found.records
     assert isinstance(record, Annotation)
     assert record.spans == spans
+
+
+FAULT = ErrorSpan(severity="minor", category="instruction fault", match="unplaced")
+MISSING = ErrorSpan(severity="major", category="accuracy/omission", match="unplaced")
+TOLD = "Keep <b>placeholders</b> & be brief."
+
+
+@pytest.mark.parametrize("form", ["campaign", "pearmut"])
+def test_special_marks_go_out_and_come_back_as_categories_of_their_own(
+    form: str, make_campaign: MakeCampaign, small: TestSet, tmp_path: Path
+) -> None:
+    texts = replace(small, segments=tuple(replace(one, meta={"instruction": TOLD}) for one in small))
+    first, _ = make_campaign("contrastive-esa", PEOPLE[:1], name="first_#_en-de", test_set=texts)
+    marks = {"missing": {"severity": "major"}, "instruction_fault": "minor"}
+    work_off(first, person(first), NOW, rating=70, **marks)
+    exported = export_campaign(first)
+    assert {r.spans for s in exported.submissions for r in s.records if isinstance(r, Annotation)} == {
+        (MISSING, FAULT)
+    }
+    file = tmp_path / f"{first.name}.jsonl"
+    write_content(file, form, content_of(exported))
+    read = read_campaign_file(file) if form == "campaign" else read_pearmut_submissions(file)
+    shown = campaign_test_set(read)
+    assert {one.meta["instruction"] for one in shown} == {TOLD}
+    second, _ = make_campaign("contrastive-esa", PEOPLE, test_set=shown, assignment="pool")
+    assert not import_submissions(second, read.submissions, NOW)
+    before, *after = (
+        {str(record) for one in each.submissions for record in one.records}
+        for each in (exported, read, export_campaign(second))
+    )
+    assert after == [before, before]
+
+
+def test_an_instruction_fault_where_no_instruction_is_shown_is_counted(make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign(annotators=PEOPLE[:1])
+    second, _ = make_campaign(annotators=PEOPLE, assignment="pool")
+    left_out = import_submissions(second, marked(first, FAULT), NOW)
+    assert left_out == {"marks that an instruction is not followed, where none is shown": 1}
+    (found,) = export_campaign(second).submissions
+    assert found.records[0].spans == ()  # type: ignore[union-attr]
 
 
 def test_what_is_no_translation_at_all_stays_that(make_campaign: MakeCampaign) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from adjudge.campaigns import database
 from adjudge.campaigns.answers import finish, save, task_view
 from adjudge.campaigns.assigning import Assignment, assign_next
+from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.database import Campaign, Person
 from adjudge.campaigns.items import MarkedSpan, Missing, State, TranslationState, feedback
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
@@ -16,7 +17,7 @@ from adjudge.campaigns.tasks import Item
 from adjudge.campaigns.tutorial import DOCUMENT, make_tutorial, read_tutorial
 from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
 from tests.campaigns.conftest import NOW, MakeCampaign, make_test_set
-from tests.campaigns.work import change, items, person, take
+from tests.campaigns.work import change, items, person, take, work_off
 
 ITEM = """
 [[items]]
@@ -208,6 +209,25 @@ def test_who_is_below_the_pass_mark_gets_no_work(
         save(campaign, who, given.id, "p", [change(shown, base=1, rating=0)], NOW)
     finish(campaign, who, given.id, NOW)
     assert (assign_next(campaign, who, NOW) is not None) == passes, "finished again, it is what it was"
+
+
+def test_what_was_dealt_to_who_fails_the_test_goes_to_others_and_organisers_see_it(
+    make_campaign: MakeCampaign,
+) -> None:
+    campaign, _ = make_campaign("sqm", ["ann", "ben"], tutorial=True, pass_mark=1.0, assignment="static")
+    before = {one.name: one for one in find_progress(campaign, NOW).people}
+    assert before["ann"].left
+    assert before["ben"].left
+    ann, ben = person(campaign), person(campaign, 1)
+    take_test(campaign, ann, 1)
+    take_test(campaign, ben, 2)
+    found = find_progress(campaign, NOW)
+    failed, passed = found.people[:2]
+    assert [one.name for one in found.people if one.is_failed] == ["ann"]
+    assert (failed.left, failed.documents) == (0, 0)
+    work_off(campaign, ben, NOW)
+    assert (find_progress(campaign, NOW).items_left, assign_next(campaign, ann, NOW)) == (0, None)
+    assert passed.left == before["ben"].left, "until they ask for more"
 
 
 def test_a_test_must_be_done_whole_and_a_tutorial_without_a_mark_tells(make_campaign: MakeCampaign) -> None:

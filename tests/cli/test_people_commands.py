@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.campaign_export import read_campaign_file
 from adjudge.formats.read import read_content
 from adjudge.store.json_lines import read_records, write_records, write_test_set
+from tests.campaigns.test_tutorial import take_test
 from tests.campaigns.work import work_off
 from tests.cli.calling import call
 
@@ -169,6 +171,25 @@ def test_status_says_who_did_how_much(capsys: pytest.CaptureFixture[str]) -> Non
     assert all(person["checks"] > person["checks_passed"] == 0 for person in found["people"][:2])
     for form in ("csv", "tsv", "markdown", "latex"):
         assert run(capsys, "campaign", "status", "autumn", "--format", form)[0] == 0
+
+
+def test_status_and_people_say_who_failed_the_test(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys, "-n", "ann,ben", "--protocol", "sqm", "--tutorial", "--pass-mark", "1")
+    campaign = open_campaign("autumn")
+    ann, ben, _ = people(campaign)
+    take_test(campaign, ann, 0)
+    take_test(campaign, ben, 2)
+    campaign.database.close()
+    _, out, _ = run(capsys, "campaign", "status", "autumn")
+    assert "ann (failed the test)" in out
+    assert "Failed the test and get no work; what was dealt to them is others': ann." in out
+    _, out, _ = run(capsys, "campaign", "status", "autumn", "--format", "json")
+    told = {one["person"]: one["failed_test"] for one in json.loads(out)["people"]}
+    assert told == {"ann": True, "ben": False, "organiser": False}
+    _, out, _ = run(capsys, "campaign", "people", "autumn", "--format", "json")
+    found = {one["person"]: (one["state"], one["segments_left"]) for one in json.loads(out)["people"]}
+    assert found["ann"] == ("failed the test", 0)
+    assert found["ben"][0] == "active"
 
 
 def test_what_was_done_to_a_campaign_is_told_in_order(capsys: pytest.CaptureFixture[str]) -> None:
@@ -486,6 +507,33 @@ def test_other_people_look_at_what_was_marked(capsys: pytest.CaptureFixture[str]
     assert (code, json.loads(out)) == (0, {"campaign": "autumn", "how": "marks", "tasks": 6}), err
     _, out, _ = run(capsys, "campaign", "again", "autumn", "--how", "marks", "--format", "json")
     assert json.loads(out)["tasks"] == 0  # nothing is sent twice
+
+
+def test_agreement_says_how_many_judgements_saw_the_marks_of_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = [
+        Annotation(
+            lp="en-de",
+            segment=str(n),
+            system=name,
+            annotator=who,
+            protocol="esa",
+            rating=10 * n + place,
+            flags=("second-look",) if who == "ben" and n < 4 else (),
+        )
+        for n in range(1, 7)
+        for place, name in enumerate(SYSTEMS)
+        for who in ("ann", "ben")
+    ]
+    write_records("said.jsonl", said)
+    _, out, _ = run(capsys, "agreement", "said.jsonl", "--resamples", "0")
+    told = " ".join(out.split())
+    assert (
+        "9 judgements are of people who were shown what others had marked: no independent agreement" in told
+    )
+    write_records("said.jsonl", [replace(one, flags=()) for one in said])
+    assert "independent" not in run(capsys, "agreement", "said.jsonl", "--resamples", "0")[1]
 
 
 def test_an_adjudicator_is_asked_for_before_work_is_sent(capsys: pytest.CaptureFixture[str]) -> None:

@@ -382,7 +382,7 @@ def test_campaigns_of_wmt26_are_read_and_what_is_no_judgement_is_counted(tmp_pat
     assert met == {
         "submissions of kind tutorial": 1,
         "submissions of kind check": 1,
-        "submissions that were submitted again": 1,
+        "submissions submitted again": 1,
     }
     write_pearmut_submissions(tmp_path / "back.json", file)
     assert json.loads((tmp_path / "back.json").read_text()) == json.loads(path.read_text())

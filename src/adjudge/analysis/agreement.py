@@ -28,7 +28,7 @@ from adjudge.analysis.preferences import (
 from adjudge.analysis.segment_scores import score_records, undecided_note
 from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Failure, Preference, Record
+from adjudge.core.record import SECOND_LOOK, Annotation, Failure, Preference, Record
 from adjudge.core.scores import INTERVAL
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings
 from adjudge.core.wording import count, form, of_all
@@ -296,6 +296,10 @@ def find_agreement(
         have = form(failed, "it has no label and is", "they have no label and are")
         notes.append(f"{count(failed, 'judgement')} failed; {have} in no number.")
     notes += undecided_note(r for s in apart for r in s.records if isinstance(r, Preference))
+    looks = sum(SECOND_LOOK in r.flags for s in apart for r in s.records if not isinstance(r, Failure))
+    if looks:
+        which = count(looks, "judgement is", "judgements are")
+        notes.append(f"{which} of people who were shown what others had marked: no independent agreement.")
     notes += [note for table in tables for note in (*_scale_notes(table), *_apart_notes(table))]
     return Agreement(rows=tuple(rows), tests=tests, notes=tuple(notes))
 

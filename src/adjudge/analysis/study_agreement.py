@@ -24,6 +24,7 @@ from adjudge.analysis.study_pieces import (
     Piece,
     Section,
     by_translation,
+    counted,
     covered_share,
     final_pieces,
     independent,
@@ -284,7 +285,7 @@ def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: s
     translation meets the last one there.
 
     Args:
-        pieces: of the campaign; adjudications are left out, since who decides saw what the others said.
+        pieces: of the campaign; adjudications and second looks at marks that were shown are left out.
         beside: of another campaign of the same translations.
         other: name of that one.
     """
@@ -328,6 +329,11 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
                 numbers.append(Number(of=both.name, measure=measure, result=result, definition=definition))
     numbers += _alpha(pieces, draws)
     notes = [] if twice else ["No translation was judged twice."]
+    looks = [p for p in counted(pieces) if p.submission.kind == "again" and not p.submission.is_independent]
+    if looks:
+        notes.append(
+            f"{len(looks):,} second looks at marks that people were shown are in none of these numbers."
+        )
     pairs = _by_people(twice)
     for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
         numbers += _briefly(name, two, draws)

@@ -26,7 +26,6 @@ from adjudge.analysis.study_pieces import (
     counted,
     difference_of,
     final_pieces,
-    independent,
     marks_of,
     mean_by_student,
     over_segments,
@@ -258,7 +257,7 @@ def _is_near(one: ErrorSpan, other: ErrorSpan) -> bool:
 
 def assistance_section(pieces: Sequence[Piece], draws: Draws) -> Section:
     """Kept, changed, deleted, added; and with marks given against without: automation bias."""
-    kept = independent(pieces)
+    kept = [piece for piece in counted(pieces) if piece.submission.kind != "adjudication"]
     helped = [piece for piece in kept if piece.given is not None]
     alone = [piece for piece in kept if piece.submission.kind == "control"]
     if not helped:

@@ -427,8 +427,8 @@ def counted(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def independent(pieces: Iterable[Piece]) -> list[Piece]:
-    """Those that count but adjudications: an adjudicator saw what the others said."""
-    return [piece for piece in counted(pieces) if piece.submission.kind != "adjudication"]
+    """Those that count, of people who were shown nothing that others said."""
+    return [piece for piece in counted(pieces) if piece.submission.is_independent]
 
 
 def final_pieces(pieces: Iterable[Piece]) -> list[Piece]:
@@ -458,6 +458,9 @@ def left_out(submissions: Sequence[Submission]) -> Iterator[str]:
     if decisions := sum(s.is_last and s.kind == "adjudication" and not s.is_dropped for s in submissions):
         where = "they count in place of what they decide between, and in no agreement"
         yield f"{decisions:,} submissions are decisions of adjudicators: {where}."
+    if looks := sum(s.is_last and s.kind == "again" and not s.is_independent for s in submissions):
+        where = "they count in place of what they look at, and in no agreement"
+        yield f"{looks:,} submissions are second looks at marks that people were shown: {where}."
     if dropped := sum(s.is_last and s.is_dropped and s.kind in PASSES for s in submissions):
         what = "are of segments that the agreement gate dropped"
         yield f"{dropped:,} submissions {what}: they count in times alone."

@@ -345,8 +345,8 @@ def preferences_of(submissions: Sequence[Submission]) -> list[tuple[Submission, 
 
 
 def comparison_sections(submissions: Sequence[Submission], draws: Draws) -> tuple[Section, Section]:
-    """How far people agree, and whether a verdict follows the side; an adjudicator saw what others said."""
-    judged = [one for one in preferences_of(submissions) if one[0].kind != "adjudication"]
+    """How far people agree, and whether a verdict follows the side; of people who were shown nothing."""
+    judged = [one for one in preferences_of(submissions) if one[0].is_independent]
     return _agreement(judged, draws), _sides(judged, draws)
 
 

@@ -36,6 +36,7 @@ from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.items import AnyRow, Said, State, in_systems_order, read_state, shown_order
 from adjudge.campaigns.settings import CampaignProtocol
 from adjudge.campaigns.tasks import insert_copy, item_values, items_of
+from adjudge.core.protocol import INSTRUCTION_FAULT
 from adjudge.core.record import Annotation, Preference, grouped
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Kind, Submission
@@ -83,6 +84,9 @@ def second_pass(campaign: Campaign, now: float, *, actor: str, numbers: Collecti
 MARKS_AGREE: Final = 0.5
 """F1 of two people's marks below which they differ, where nothing else is said and nothing is rated."""
 _PART: Final = 0.25  # of the range of the ratings: so far apart they differ
+_PART_OF_SEVERAL: Final = (
+    0.5  # where any one of several translations is enough: docs/campaigns.md has the figures
+)
 _STEPS: Final = 2  # at least: neighbouring choices are none
 
 
@@ -126,7 +130,8 @@ def find_measure(
     """The measure that was asked for.
 
     Where neither is given, ratings are compared, and marks where there are no ratings. Ratings differ by a
-    quarter of their scale, two steps at least: 25 of 0 to 100, 2 of 0 to 4. Marks differ below `MARKS_AGREE`.
+    quarter of their scale, or by half of it where several translations stand on a page, two steps at least:
+    25 or 50 of 0 to 100, 2 of 0 to 4. Marks differ below `MARKS_AGREE`.
 
     Raises:
         UsageError: the protocol has no ratings or no marks of errors to compare so, or the number is none.
@@ -145,7 +150,8 @@ def find_measure(
             raise UsageError(f"--min-f1 lies in 0 to 1, got {min_f1:g}")
     if min_difference is None and min_f1 is None:
         if scale is not None:
-            min_difference = max((scale.high - scale.low) * _PART, scale.step * _STEPS)
+            part = _PART_OF_SEVERAL if protocol.shows == "several" else _PART
+            min_difference = max((scale.high - scale.low) * part, scale.step * _STEPS)
         elif has_marks:
             min_f1 = MARKS_AGREE
     return Measure(protocol=protocol, min_difference=min_difference, min_f1=min_f1)
@@ -365,13 +371,15 @@ def _said(connection: Connection, rows: Sequence[AnyRow]) -> tuple[_Edits, _Mark
 
 
 def _marks_of(state: State, shown: int) -> Iterator[dict[str, Any]]:
-    """Marks as they are given to the next person; what is missing has no place."""
+    """Marks as they are given to the next person; what is missing, or not followed, has no place."""
     part = state.translations[shown]
     for span in part.spans:
         yield span.model_dump(mode="json", exclude={"id", "given"})
+    nowhere = {"side": "translation", "start": None, "end": None, "text": "", "note": ""}
     if part.missing is not None:
-        nowhere = {"side": "translation", "start": None, "end": None, "text": "", "note": ""}
         yield {**nowhere, **part.missing.model_dump(mode="json")}
+    if part.instruction_fault is not None:
+        yield {**nowhere, "severity": part.instruction_fault, "category": INSTRUCTION_FAULT}
 
 
 def _written(texts: Sequence[str], drafts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

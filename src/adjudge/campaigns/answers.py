@@ -372,7 +372,7 @@ class _Saving:
         """Answer as before; a page that sends the newest change again knows it."""
         before = self.before[one.id]
         is_same = (before.assignment, before.item) == (self.given.id, one.item)
-        if not is_same or (one.kind != "time" and before.state != state.model_dump_json()):
+        if not is_same or (one.kind != "time" and read_state(before.state) != state):
             raise DataError(f"a change with the id {one.id} was saved before, and it was another one")
         if before.revision == found.revision:
             found.page = self.page
@@ -448,6 +448,8 @@ _END: Final = Statement(
 def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -> Finished:
     """Finish a task; what was finished before stays finished when it is changed and finished again.
 
+    Where the task is a test that was not passed, what was dealt to the person is free for others.
+
     Args:
         campaign: theirs.
         person: who worked.
@@ -468,6 +470,8 @@ def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -
         is_tutorial = given.kind == "tutorial" and is_passed
         if is_tutorial and tutorial_before(connection, campaign, known, -1, lp=given.lp) == -1:
             connection.execute(update(people).where(people.c.id == person.id).values(tutorial_at=now))
+        if not is_passed:
+            give_back(connection, (assignment.c.person_id == person.id) & (assignment.c.state == "dealt"))
         return Finished(assignment=assignment_id, notes=notes if campaign.settings.is_loud else {})
 
 
@@ -535,6 +539,7 @@ class ItemView:
         state: after the newest of them.
         is_complete: whether the item has all that the protocol asks for.
         says: in a tutorial, what the person is told of it; else the instruction of the translation, if any.
+        marks_instruction: whether it can be marked that the instruction is not followed.
         active: seconds of work so far.
         between: in an adjudication, what each person said before, in the order shown, without names.
     """
@@ -550,6 +555,7 @@ class ItemView:
     state: State
     is_complete: bool
     says: str
+    marks_instruction: bool
     active: float
     between: Sequence[State]
 
@@ -602,7 +608,6 @@ def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskVie
 
 def _item_view(campaign: Campaign, given: Assignment, shown: ItemShown, row: AnyRow) -> ItemView:
     check = shown.check if shown.check is not None and campaign.settings.pass_mark is None else {}
-    instructions = (one["instruction"] for one in shown.translations if "instruction" in one)
     return ItemView(
         id=shown.id,
         place=shown.place,
@@ -614,7 +619,8 @@ def _item_view(campaign: Campaign, given: Assignment, shown: ItemShown, row: Any
         revision=row.revision or 0,
         state=first_state(shown.asked) if row.state is None else read_state(row.state),
         is_complete=bool(row.is_complete),
-        says=check.get("says", "") if given.kind == "tutorial" else next(instructions, ""),
+        says=check.get("says", "") if given.kind == "tutorial" else shown.asked.instruction,
+        marks_instruction=shown.asked.marks_instruction,
         active=row.active or 0.0,
         between=[state for _, state in shown.between],
     )

@@ -44,6 +44,7 @@ from adjudge.campaigns.database import (
 from adjudge.campaigns.exporting import dropped_segments
 from adjudge.campaigns.items import TranslationState, read_state, score_of, shown_order
 from adjudge.campaigns.people import select_people
+from adjudge.campaigns.stopping import did_fail
 from adjudge.core.record import Preference, Verdict, grouped
 from adjudge.core.scores import Interval
 from adjudge.formats.campaign_export import FIRST, PASSES, Kind, of_latest_pass
@@ -208,6 +209,7 @@ class PersonProgress:
         name: theirs.
         role: annotator, adjudicator, organiser.
         is_revoked: whether they were shut out.
+        is_failed: whether they did not pass the test before work; others get what was dealt to them.
         lps: language pairs.
         documents: that they have or did, with all systems.
         held: segments of these; checks and second looks are none.
@@ -227,6 +229,7 @@ class PersonProgress:
     name: str
     role: Role
     is_revoked: bool = False
+    is_failed: bool = False
     lps: tuple[str, ...] = ()
     documents: int = 0
     held: int = 0
@@ -345,6 +348,7 @@ def _people(counts: Counts) -> Iterator[PersonProgress]:
             name=one.name,
             role=one.role,
             is_revoked=one.revoked_at is not None,
+            is_failed=did_fail(counts.connection, counts.campaign, one),
             lps=() if one.role == "organiser" else lps_of(counts.campaign, one.lps),
             documents=documents,
             held=segments,
@@ -403,6 +407,7 @@ class Seen:
     Args:
         person: key in the store.
         kind: of the task.
+        is_independent: whether the person was shown nothing that others said of it.
         unit: language pair and segment.
         system: that was judged; of a pair, the first.
         other: of a pair, the second.
@@ -417,6 +422,7 @@ class Seen:
 
     person: int
     kind: Kind
+    is_independent: bool
     unit: tuple[str, str]
     system: str
     score: float
@@ -498,6 +504,7 @@ def _rows(campaign: Campaign) -> Select[Any]:
             task.c.lp,
             task.c.systems,
             item.c.segment,
+            item.c.check,
         )
         .select_from(answer)
         .join(assignment, answer.c.assignment_id == assignment.c.id)
@@ -515,6 +522,7 @@ def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:
     whose = {
         "person": row.person_id,
         "kind": row.kind,
+        "is_independent": row.kind in FIRST or row.check is None,
         "unit": unit,
         "seconds": row.active,
         "at": row.first_at,
@@ -537,7 +545,8 @@ def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:
 def _marks(said: TranslationState) -> tuple[Mark, ...]:
     errors = [span for span in said.spans if span.severity != "neutral" and span.side == "translation"]
     found = [Mark(span.start, span.end - 1, span.severity) for span in errors]
-    return tuple(found + ([Mark(None, None, said.missing.severity)] if said.missing else []))
+    nowhere = (said.missing and said.missing.severity, said.instruction_fault)
+    return (*found, *(Mark(None, None, severity) for severity in nowhere if severity))
 
 
 T = TypeVar("T")
@@ -606,7 +615,7 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
     every = watched(campaign).seen
     seen = _deciding(every)
     groups = grouped(((one.unit[0], one.criterion), one) for one in seen)
-    apart = _deciding([one for one in every if one.kind != "adjudication"])  # who decides saw the others
+    apart = _deciding([one for one in every if one.is_independent])
     alone = grouped(((one.unit[0], one.criterion), one) for one in apart)
     order = [(lp, criterion) for lp in lps for criterion in protocol.criteria or ("",)]
     first, *_ = protocol.criteria or ("",)
@@ -624,6 +633,7 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
             for lp, criterion in order
             for name, result in _agreement(alone.get((lp, criterion), ()), names)
         ],
+        "shown": sum(one.criterion == first and not one.is_independent for one in every),
         "people": _dashboard_people(once, _twice([one for one in apart if one.criterion == first]), progress),
     }
 
@@ -776,6 +786,7 @@ def _person(
         "documents": person.documents,
         "held": person.held,
         "is_revoked": person.is_revoked,
+        "is_failed": person.is_failed,
         "items": person.items,
         "left": person.left,
         "active": person.active,

@@ -30,8 +30,9 @@ from adjudge.campaigns.items import (
     read_state,
 )
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
-from adjudge.core.protocol import find_severity
-from adjudge.core.record import ADJUDICATED, Annotation, ErrorSpan, Preference
+from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
+from adjudge.core.record import ADJUDICATED, SECOND_LOOK, Annotation, ErrorSpan, Preference
+from adjudge.core.segment import INSTRUCTION
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import CampaignFile, Submission
 from adjudge.store.json_lines import record_to_json, span_to_json
@@ -185,7 +186,7 @@ def _records(
         "annotator": name,
         "document": row.document,
         "rationale": state.comment or None,
-        "flags": (ADJUDICATED,) if kind == "adjudication" else (),
+        "flags": _FLAGS.get(kind, ()) if shown.check is not None else (),
     }
     if protocol.criteria:
         return tuple(_preferences(shown, state, said))
@@ -193,6 +194,10 @@ def _records(
         return ()
     places = sorted(range(len(shown.order)), key=shown.order.__getitem__)
     return tuple(_annotation(shown, state, place, {**said, "protocol": protocol.record}) for place in places)
+
+
+_FLAGS: Final = {"adjudication": (ADJUDICATED,), "again": (SECOND_LOOK,)}
+"""Of people who are shown what others said; what the gate sends again shows nothing, and expects nothing."""
 
 
 def _preferences(shown: ItemShown, state: State, said: Mapping[str, Any]) -> Iterator[Preference]:
@@ -211,6 +216,8 @@ def _annotation(shown: ItemShown, state: State, place: int, said: Mapping[str, A
     if (missing := part.missing) is not None:
         kind = _categories(missing.category or OMISSION)
         spans.append(ErrorSpan(severity=missing.severity, match="unplaced", **kind))
+    if (fault := part.instruction_fault) is not None:
+        spans.append(ErrorSpan(severity=fault, match="unplaced", category=INSTRUCTION_FAULT))
     if place < len(state.is_non_translation) and state.is_non_translation[place]:
         text = one["text"]
         whole = ErrorSpan(severity="major", start=0, end=len(text), text=text, category=NON_TRANSLATION)
@@ -249,7 +256,7 @@ def _beforehand(shown: ItemShown, name: Literal["given", "withheld"]) -> dict[st
 def _given_span(span: SpanShown) -> ErrorSpan:
     return ErrorSpan(
         severity=find_severity(span["severity"]) or "neutral",
-        match="exact" if span["text"] else "unplaced",  # the mark that something is missing
+        match="exact" if span["text"] else "unplaced",
         start=span["start"],
         end=span["end"],
         text=span["text"],
@@ -260,8 +267,8 @@ def _given_span(span: SpanShown) -> ErrorSpan:
 
 
 def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
-    """What no record holds: reasons, marks that a control did not show, whether a check was passed."""
-    found: dict[str, Any] = {}
+    """What no record holds: instruction, reasons, marks that a control did not show, result of a check."""
+    found: dict[str, Any] = {INSTRUCTION: told} if (told := shown.asked.instruction) else {}
     if kind == "control" and (withheld := _beforehand(shown, "withheld")):
         found["withheld"] = {system: [*map(span_to_json, spans)] for system, spans in withheld.items()}
     if state.comment and shown.asked.protocol.shows == "candidates":

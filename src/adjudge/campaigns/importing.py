@@ -31,6 +31,7 @@ from adjudge.campaigns.items import (
     read_item,
 )
 from adjudge.campaigns.people import people
+from adjudge.core.protocol import INSTRUCTION_FAULT, Severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Submission
@@ -158,6 +159,7 @@ class _Importing:
         }
         spans: list[MarkedSpan] = []
         missing: Missing | None = None
+        fault: Severity | None = None
         for number, span in enumerate(said.spans, start=1):
             if self._is_non_translation(span):
                 continue  # said of the whole translation
@@ -165,6 +167,11 @@ class _Importing:
                 self.left_out[f"marks of severity {span.severity}"] += 1
             elif span.start is None and (span.match == "unmatched" or span.category is span.label is None):
                 self.left_out["marks whose place in their text is not known"] += 1
+            elif span.start is None and span.category == INSTRUCTION_FAULT:
+                if shown.asked.marks_instruction:
+                    fault = fault or span.severity
+                else:
+                    self.left_out["marks that an instruction is not followed, where none is shown"] += 1
             elif span.start is None or span.end is None:
                 self.left_out["marks that something is missing, after the first one"] += missing is not None
                 missing = missing or Missing(severity=span.severity, category=self._category(span))
@@ -172,7 +179,11 @@ class _Importing:
                 kept = left.pop((span.side, span.start, span.end), None)
                 spans.append(self._span(span, f"i{number}", kept))
         return TranslationState(
-            rating=said.rating, spans=spans, missing=missing, removed=sorted(left.values())
+            rating=said.rating,
+            spans=spans,
+            missing=missing,
+            instruction_fault=fault,
+            removed=sorted(left.values()),
         )
 
     def _is_non_translation(self, span: ErrorSpan) -> bool:

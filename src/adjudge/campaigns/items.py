@@ -20,7 +20,7 @@ from sqlalchemy import Row, and_, bindparam, select
 from adjudge.campaigns.database import Campaign, Statement, answer, item
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
 from adjudge.core.mqm import find_weights
-from adjudge.core.protocol import CATEGORIES, Severity
+from adjudge.core.protocol import CATEGORIES, INSTRUCTION_FAULT, Severity
 from adjudge.core.record import Side, Verdict
 from adjudge.errors import DataError
 
@@ -62,7 +62,7 @@ MEDIA: Final[tuple[Media, ...]] = get_args(Media)
 class SpanShown(TypedDict):
     """A span that was marked beforehand; half-open offsets in code points of the text shown.
 
-    The mark that something is missing has no place: None and None.
+    The marks that something is missing, or an instruction not followed, have no place: None and None.
     """
 
     side: str
@@ -161,11 +161,16 @@ class Missing(_Part):
 
 
 class TranslationState(_Part):
-    """What was said of one translation; `removed` are indices of spans marked beforehand and deleted."""
+    """What was said of one translation.
+
+    `instruction_fault`: how badly the segment's instruction is not followed; None where it is. `removed`:
+    indices of spans marked beforehand and deleted.
+    """
 
     rating: float | None = None
     spans: list[MarkedSpan] = Field(default_factory=list)
     missing: Missing | None = None
+    instruction_fault: Severity | None = None
     removed: list[int] = Field(default_factory=list)
 
 
@@ -190,6 +195,7 @@ class Asked:
         texts: translations in the order shown.
         given: of each translation, the spans marked beforehand.
         categories: that a mark may have.
+        instruction: what the translations had to follow; empty where there is nothing.
     """
 
     protocol: CampaignProtocol
@@ -197,6 +203,12 @@ class Asked:
     texts: Sequence[str]
     given: Sequence[Sequence[Mapping[str, Any]]] = ()
     categories: Collection[str] = field(default_factory=lambda: CATEGORIES)
+    instruction: str = ""
+
+    @property
+    def marks_instruction(self) -> bool:
+        """Whether it can be marked that the instruction is not followed: wherever there is one."""
+        return self.protocol.marks_missing and bool(self.instruction)
 
     @property
     def hashes(self) -> list[str]:
@@ -228,11 +240,18 @@ def first_state(asked: Asked) -> State:
 
 
 def _given_part(given: Sequence[Mapping[str, Any]]) -> TranslationState:
-    """Marks that were there beforehand; the one without a place says that something is missing."""
+    """Marks that were there beforehand; those without a place say what is missing, or not followed."""
     spans = [_given_span(index, span) for index, span in enumerate(given) if span["start"] is not None]
     nowhere = [span for span in given if span["start"] is None]
-    missing = Missing(severity=nowhere[0]["severity"], category=nowhere[0]["category"]) if nowhere else None
-    return TranslationState(spans=spans, missing=missing)
+    missing = [span for span in nowhere if span["category"] != INSTRUCTION_FAULT]
+    unfollowed = [span["severity"] for span in nowhere if span["category"] == INSTRUCTION_FAULT]
+    return TranslationState(
+        spans=spans,
+        missing=Missing(severity=missing[0]["severity"], category=missing[0]["category"])
+        if missing
+        else None,
+        instruction_fault=unfollowed[0] if unfollowed else None,
+    )
 
 
 def _given_span(index: int, fields: Mapping[str, Any]) -> MarkedSpan:
@@ -336,6 +355,7 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
             texts=[shown["text"] for shown in translations],
             given=[shown["given"] or () for shown in translations],
             categories=campaign.categories,
+            instruction=next((told for one in translations if (told := one.get("instruction"))), ""),
         ),
         between=tuple(
             (said["person"], _rearranged(read_state(said["state"]), order))
@@ -409,6 +429,7 @@ class _Checked:
         for span in self.part.spans:
             yield from self.span_faults(span)
         yield from self.missing_faults()
+        yield from self.instruction_faults()
         yield from self.given_faults()
         ids = [span.id for span in self.part.spans]
         if len(set(ids)) < len(ids):
@@ -459,6 +480,15 @@ class _Checked:
             yield f"{self.asked.protocol.name} has no mark for what is missing"
             return
         yield from self.kind_faults(self.part.missing)
+
+    def instruction_faults(self) -> Iterator[str]:
+        severity, severities = self.part.instruction_fault, self.asked.protocol.severities
+        if severity is None:
+            return
+        if not self.asked.marks_instruction:
+            yield "there is no instruction here that could be marked as not followed"
+        elif severity not in severities:
+            yield f"severity is one of {', '.join(severities)}; got {severity}"
 
     def given_faults(self) -> Iterator[str]:
         kept = [span.given for span in self.part.spans if span.given is not None]
@@ -556,6 +586,8 @@ def _errors(state: State, shown: int) -> Iterator[tuple[Severity, str | None]]:
         yield span.severity, None if span.category is None else canonical_category(span.category)
     if part.missing is not None:
         yield part.missing.severity, canonical_category(part.missing.category or OMISSION)
+    if part.instruction_fault is not None:
+        yield part.instruction_fault, INSTRUCTION_FAULT
     if any(state.is_non_translation[shown : shown + 1]):
         yield "major", "non-translation"
 

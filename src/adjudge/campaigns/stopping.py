@@ -1,7 +1,8 @@
 """Why a person is given no more work while there is some: a day's portion is done, or the test was failed.
 
 A day's portion is `ratings_a_day` of the settings. The test is the tutorial where the settings have a
-`pass_mark`: nothing is told in it, it is done once, and who does less of it right gets no work.
+`pass_mark`: nothing is told in it, it is done once, and who does less of it right gets no work:
+what was dealt to them is free for others.
 """
 
 from __future__ import annotations

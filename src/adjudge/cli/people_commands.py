@@ -47,7 +47,7 @@ class AgainSettings:
         float | None,
         Option(
             help="Of adjudicate: points between two people's ratings from which on they differ; a quarter of "
-            "the scale, two steps at least."
+            "the scale, half of it where several translations stand on a page, two steps at least."
         ),
     ] = None
     min_f1: Annotated[
@@ -504,7 +504,7 @@ def _holds(person: PersonProgress) -> list[str]:
 
 
 def _state(person: PersonProgress) -> str:
-    return "revoked" if person.is_revoked else "active"
+    return "revoked" if person.is_revoked else "failed the test" if person.is_failed else "active"
 
 
 def _data(name: str, people: tuple[PersonProgress, ...], links: dict[str, str]) -> dict[str, object]:
@@ -635,7 +635,7 @@ def _row(person: PersonProgress) -> list[str]:
     interval = person.interval
     checks = "" if interval is None else f"{person.passed}/{person.checks}"
     return [
-        person.name + (" (revoked)" if person.is_revoked else ""),
+        person.name + ("" if (state := _state(person)) == "active" else f" ({state})"),
         *_holds(person),
         f"{person.tasks:,}",
         f"{person.items:,}",
@@ -658,6 +658,10 @@ def _notes(found: Progress) -> list[str]:
         notes.append(
             f"Finished besides, in tasks that were given back: {count(found.items_given_back, 'segment')}. "
             "These judgements count, and the tasks are done again."
+        )
+    if failed := [person.name for person in found.people if person.is_failed]:
+        notes.append(
+            f"Failed the test and get no work; what was dealt to them is others': {', '.join(failed)}."
         )
     if any(person.checks for person in found.people):
         notes.append("Checks: noticed of done, with the 95 % Wilson interval.")
@@ -694,6 +698,7 @@ def _person(person: PersonProgress) -> dict[str, Any]:
         "person": person.name,
         "role": person.role,
         "revoked": person.is_revoked,
+        "failed_test": person.is_failed,
         **_held(person),
         "tasks_done": person.tasks,
         "segments_done": person.items,

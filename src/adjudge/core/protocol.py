@@ -17,6 +17,7 @@ from adjudge.errors import DataError, UsageError
 
 __all__ = [
     "CATEGORIES",
+    "INSTRUCTION_FAULT",
     "PROTOCOLS",
     "SEVERITIES",
     "SUBTYPES",
@@ -31,6 +32,9 @@ __all__ = [
 
 Severity = Literal["neutral", "minor", "major", "critical"]
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
+
+INSTRUCTION_FAULT: Final = "instruction fault"
+"""Category of a fault of following the instruction of a segment; it has no place in a text."""
 
 CATEGORIES: Final[Mapping[str, str]] = {
     "accuracy/addition": "text that the source does not have",
@@ -62,7 +66,7 @@ CATEGORIES: Final[Mapping[str, str]] = {
     "locale convention": "locale convention, not further classified",
     "source error": "the source itself is wrong",
     "non-translation": "no translation of the source at all",
-    "instruction fault": "an instruction that the translation had to follow is not followed",
+    INSTRUCTION_FAULT: "an instruction that the translation had to follow is not followed",
     "other": "an error that no category describes",
 }
 """Canonical category to what it means, in the order of the typology."""

@@ -19,6 +19,7 @@ __all__ = [
     "ADJUDICATED",
     "DUPLICATE",
     "RENORMALISED",
+    "SECOND_LOOK",
     "SUSPECT",
     "UNDECIDED",
     "Annotation",
@@ -51,6 +52,8 @@ yet taken was chosen), `unmatched` (quote kept, found nowhere), `unplaced` (an e
 
 ADJUDICATED: Final = "adjudicated"
 """Flag of a judgement in which an adjudicator decided between those of others."""
+SECOND_LOOK: Final = "second-look"
+"""Flag of a judgement by somebody who was shown what another person had marked."""
 DUPLICATE: Final = "duplicate"
 """Flag of an item that fills up a batch: its translation stands elsewhere in the campaign, too."""
 SUSPECT: Final = "injection_suspect"

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeVar, cast, get_args
 
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
@@ -33,6 +33,7 @@ __all__ = [
     "campaign_test_set",
     "final_records",
     "in_place",
+    "judgements",
     "of_latest_pass",
     "read_campaign_file",
     "read_submissions",
@@ -151,6 +152,17 @@ class Submission:
         """In an adjudication, for each person the name (`person`) and what was said before (`records`)."""
         found = self.more.get("between")
         return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether the person was shown nothing that others said, as in adjudications and second looks."""
+        return self.kind != "adjudication" and not (self.kind == "again" and self.given)
+
+    @property
+    def instruction(self) -> str:
+        """What the translations had to follow, as it was shown; empty where there was nothing."""
+        found = self.more.get(INSTRUCTION)
+        return found if isinstance(found, str) else ""
 
     @property
     def reasons(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -374,35 +386,55 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
 Judgement = Annotation | Preference
 
 
-def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], Counter[str]]:
-    """The judgements that count, in the order in which they were finished.
+def judgements(submissions: Iterable[Submission]) -> list[tuple[Submission, Judgement | None, str]]:
+    """Every judgement with its submission, and why it does not count: empty where it does.
 
     Tutorials and checks never count, and of one person's submissions of an item the last does. What was
     annotated a second time, or decided by a third person, replaces what was said of it before. What the
-    agreement gate of a campaign dropped does not count.
+    agreement gate of a campaign dropped does not count. A submission without a judgement stands once, with
+    None.
+    """
+    listed = [(s, record, _outside(s)) for s in submissions for record in (s.records or (None,))]
+    may_count = [one for one in listed if one[1] is not None and not one[2]]
+    final = of_latest_pass(may_count, kind=lambda one: one[0].kind, about=lambda one: _about(one[1]))
+    replaced = {*map(id, may_count)} - {*map(id, final)}
+    return [(*one[:2], REPLACED) if id(one) in replaced else one for one in listed]
+
+
+REPLACED: Final = "replaced by a later pass"
+
+
+def _outside(submission: Submission) -> str:
+    """Why nothing in a submission counts; empty where it may."""
+    if submission.is_dropped:
+        return "of segments that the agreement gate dropped"
+    if submission.kind not in PASSES:
+        return f"of kind {submission.kind}"
+    return "" if submission.is_last else "submitted again"
+
+
+def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], Counter[str]]:
+    """The judgements that count, as `judgements` has it, in the order in which they were finished.
 
     Returns:
         Also what was left out and how often.
     """
-    kept: list[tuple[Kind, Judgement]] = []
-    met: Counter[str] = Counter()
-    for submission in submissions:
-        if submission.is_dropped:
-            met["submissions of segments that the agreement gate dropped"] += 1
-        elif submission.kind not in PASSES:
-            met[f"submissions of kind {submission.kind}"] += 1
-        elif not submission.is_last:
-            met["submissions that were submitted again"] += 1
-        else:
-            met["submissions without a judgement"] += not submission.records and submission.edited is None
-            met["marks that say why one of two is better"] += sum(1 for _ in submission.reasons)
-            kept += [(submission.kind, record) for record in submission.records]
-    final = of_latest_pass(kept, kind=lambda said: said[0], about=lambda said: _about(said[1]))
-    met["judgements that a later pass replaced"] = len(kept) - len(final)
-    return [record for _, record in final], +met
+    listed = list(submissions)
+    found = judgements(listed)
+    met = Counter(f"submissions {why}" for why in map(_outside, listed) if why)
+    met["submissions without a judgement"] = sum(
+        record is None and not why and one.edited is None for one, record, why in found
+    )
+    met["marks that say why one of two is better"] = sum(
+        1 for one in listed if not _outside(one) for _ in one.reasons
+    )
+    met[f"judgements {REPLACED}"] = sum(why == REPLACED for *_, why in found)
+    return [record for _, record, why in found if record is not None and not why], +met
 
 
-def _about(record: Judgement) -> tuple[object, ...]:
+def _about(record: Judgement | None) -> tuple[object, ...]:
+    if record is None:
+        return ()
     if isinstance(record, Annotation):
         return record.lp, record.segment, record.system
     return record.lp, record.segment, frozenset(record.systems), record.criterion
@@ -485,6 +517,7 @@ def _joined(before: Segment | None, submission: Submission) -> Segment:
         source=submission.source,
         translations=translations,
         document=submission.document,
+        meta={INSTRUCTION: submission.instruction} if submission.instruction else {},
     )
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.protocol import find_severity
+from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
@@ -50,7 +50,7 @@ __all__ = [
 _DOCUMENT: Final = re.compile(r"(.*)_(?:#|###)_", re.DOTALL)
 """What comes before the last part of an id is the document."""
 _TUTORIAL: Final = "_#_tutorial_#_"
-_SPECIAL: Final = (OMISSION, "instruction fault")
+_SPECIAL: Final = (OMISSION, INSTRUCTION_FAULT)
 """What the words behind a text stand for, in the order of WMT26's campaigns."""
 
 
@@ -175,7 +175,7 @@ def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSe
     lp = find_lp(campaign.name, lp)
     found: dict[str, Segment] = {}
     for number, items in enumerate(campaign.documents, start=1):
-        instruction = next((text for item in items if (text := _instruction(item))), "")
+        instruction = next((text for item in items if (text := _instruction(item.values))), "")
         for item in items:
             if not item.is_check and _TUTORIAL not in item.segment:
                 document = item.document or str(number)
@@ -185,9 +185,9 @@ def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSe
     return TestSet(name=campaign.name, segments=tuple(found.values()))
 
 
-def _instruction(item: PearmutItem) -> str:
-    """What the item tells annotators, without its markup; the first item of a document speaks for all."""
-    said = item.values.get("instructions")
+def _instruction(item: object) -> str:
+    """What an item tells annotators, without its markup; the first item of a document speaks for all."""
+    said = item.get("instructions") if isinstance(item, Mapping) else None
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", said)).split()) if isinstance(said, str) else ""
 
 
@@ -410,6 +410,7 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
         fields.fail("'item' and 'annotation' must be two lists of one length")
     rest = {k: v for k, v in fields.values.items() if k not in {"annotation", "item", "user_id"}}
     by, times = (line.user, find_lp(line.campaign, lp), protocol), _times(line.actions, len(items))
+    told = next((text for value in items if (text := _instruction(value))), "")
     for at, answer in enumerate(_answers(line)):
         item = read_item(items[at], fields.path, fields.line)
         marked = Fields(item.values, "item", fields.path, fields.line).mapping("error_spans")
@@ -436,7 +437,7 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
             ended=ended,
             active=active,
             idle=idle,
-            more={MORE: more},
+            more={MORE: more} | ({INSTRUCTION: told} if told else {}),
         )
 
 
@@ -620,6 +621,7 @@ def _item(submission: Submission) -> dict[str, Any]:
         "doc_id": submission.document,
         "src": submission.source,
         "tgt": dict(submission.texts),
+        **({"instructions": html.escape(told)} if (told := submission.instruction) else {}),
         **({"error_spans": given} if given else {}),
         **({"validation": check} if submission.kind == "check" else {}),
     }

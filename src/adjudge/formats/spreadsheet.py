@@ -18,7 +18,7 @@ from typing import Final
 
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.segment import TestSet
-from adjudge.formats.campaign_export import CampaignFile, Submission
+from adjudge.formats.campaign_export import CampaignFile, Submission, judgements
 from adjudge.store.files import write_text
 
 __all__ = ["disarm", "render_cell", "write_judgements", "write_spreadsheet"]
@@ -52,7 +52,7 @@ def write_spreadsheet(path: Path | str, file: CampaignFile) -> Counter[str]:
     Raises:
         DataError: it cannot be written.
     """
-    return _write(Path(path), _OF_CAMPAIGN, (row for each in file.submissions for row in _rows(each)))
+    return _write(Path(path), _OF_CAMPAIGN, (_row(*one) for one in judgements(file.submissions)))
 
 
 def write_judgements(
@@ -102,21 +102,16 @@ def render_cell(value: object) -> str:
     return ("'" if is_formula else "") + text.replace("|", "\\|")
 
 
-def _rows(submission: Submission) -> Iterator[list[object]]:
-    s = submission
+def _row(s: Submission, record: Annotation | Preference | None, why_not: str) -> list[object]:
     about = [s.person, s.kind, s.lp, s.document, s.segment, s.task]
     between = "; ".join(str(one.get("person")) for one in s.decided_between)
-    counts = "yes" if s.is_last else "no, done again"
-    times = [_moment(s.started), _moment(s.ended), s.active, counts, between]
-    for record in s.records:
-        said = _said(record)
-        if isinstance(record, Preference):
-            said[_SAID.index("marked")] = "; ".join(
-                f"{system}: {mark.get('text')} ({mark.get('severity')})" for system, mark in s.reasons
-            )
-        yield [*about, *said, s.edited, *times]
-    if not s.records:
-        yield [*about, s.chosen, *[None] * 10, s.edited, *times]
+    counts = f"no, {why_not}" if why_not else "yes"
+    said: list[object] = [s.chosen, *[None] * 10] if record is None else _said(record)
+    if isinstance(record, Preference):
+        said[_SAID.index("marked")] = "; ".join(
+            f"{system}: {mark.get('text')} ({mark.get('severity')})" for system, mark in s.reasons
+        )
+    return [*about, *said, s.edited, _moment(s.started), _moment(s.ended), s.active, counts, between]
 
 
 def _rows_alone(records: Iterable[Record], test_set: TestSet | None) -> Iterator[list[object]]:

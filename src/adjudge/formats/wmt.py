@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.protocol import find_severity
+from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
@@ -673,7 +673,6 @@ def _challenges(lp: str, files: Mapping[str, Path]) -> Iterator[Segment]:
 _ITEM_PARTS: Final = 6
 _OMITTED: Final = "omission"
 _FAULT: Final = "instruction_fault"
-FAULT: Final = "instruction fault"
 _FREE: Final = 85
 """Lowest rating of a translation that WMT26 calls free of errors."""
 
@@ -760,7 +759,7 @@ def _task1_spans(said: object, fields: Fields) -> Iterator[ErrorSpan]:
         severity, category = _grade(mark.get("severity"), fields), mark.get("category")
         label = category if isinstance(category, str) else None
         yield ErrorSpan(severity=severity, start=start, end=end, label=label)
-    for key, category in ((_OMITTED, OMISSION), (_FAULT, FAULT)):
+    for key, category in ((_OMITTED, OMISSION), (_FAULT, INSTRUCTION_FAULT)):
         if said.get(key) is not None:
             yield ErrorSpan(severity=_grade(said[key], fields), category=category, match="unplaced")
 
@@ -824,7 +823,7 @@ def _task1(annotation: Annotation, left_out: Counter[str]) -> dict[str, object]:
     errors = []
     special: dict[str, str | None] = {_OMITTED: None, _FAULT: None}
     for span in annotation.spans:
-        key = {OMISSION: _OMITTED, FAULT: _FAULT}.get(span.category or "")
+        key = {OMISSION: _OMITTED, INSTRUCTION_FAULT: _FAULT}.get(span.category or "")
         if span.side == "translation" and span.start is not None and span.severity != "neutral":
             category = span.label or span.category
             errors.append(

@@ -58,6 +58,7 @@ Kind = Literal[
     "category",
     "rate",
     "missing",
+    "fault",
     "verdict",
     "choose",
     "edit",
@@ -135,6 +136,7 @@ class Answer(BaseModel):
     revision: int
     state: State
     complete: bool
+    hashes: list[str]
 
 
 class Answers(BaseModel):
@@ -216,7 +218,14 @@ def answers(assignment: Id, served: ServedHere, person: Annotator) -> Answers:
     """What is saved of each item of a task."""
     items = task_view(served.campaign, person, assignment).items
     found = [
-        Answer(id=one.id, revision=one.revision, state=one.state, complete=one.is_complete) for one in items
+        Answer(
+            id=one.id,
+            revision=one.revision,
+            state=one.state,
+            complete=one.is_complete,
+            hashes=list(one.hashes),
+        )
+        for one in items
     ]
     return Answers(items=found)
 

@@ -142,6 +142,7 @@ def _item(item: ItemView) -> Json:
         "revision": item.revision,
         "complete": item.is_complete,
         "says": item.says,
+        "marks_instruction": item.marks_instruction,
         "between": [state.model_dump(mode="json") for state in item.between],
     }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /* An adjudication: what each person said of a segment, side by side, each in a colour; nobody is named. */
 
-import { wordsOf } from "./conflict.js";
+import { linesOf } from "./conflict.js";
 import { make } from "./dom.js";
 import { Sheet } from "./sheet.js";
 
@@ -48,8 +48,7 @@ export class Between {
       }, item.sheetListener));
       return [paper];
     });
-    const lines = wordsOf(said, data).map((line) => make("li", {}, make("bdi", {}, line)));
-    const part = make("section", { class: `person ${ground}`, "aria-label": name }, make("h4", {}, name), ...texts, make("ul", {}, ...lines), make("p", {}, take));
+    const part = make("section", { class: `person ${ground}`, "aria-label": name }, make("h4", {}, name), ...texts, make("ul", {}, ...linesOf(said, data)), make("p", {}, take));
     return { said, take, part, sheets };
   }
 

@@ -9,22 +9,27 @@ import { make } from "./dom.js";
 const VERDICTS = { A: "A is better", B: "B is better", E: "equally good" };
 
 /**
- * What a state says, a line each.
+ * What a state says, a line each; what a person wrote or marked has its own direction.
  * @param {State} state
  * @param {WorkData} data
+ * @returns {HTMLElement[]}
  */
-export function wordsOf(state, data) {
+export function linesOf(state, data) {
+  const own = (/** @type {string} */ text) => make("bdi", {}, text);
+  /** @type {(string | (string | Node)[])[]} */
   const lines = state.translations.flatMap((judged, index) => [
     ...(data.scale ? [judged.rating === null ? "no rating" : `rating ${judged.rating}`] : []),
-    ...judged.spans.map((span) => `${span.severity} ${span.category ?? ""}: “${span.text}”${span.side === "source" ? " in the source" : ""}${span.note ? ` (${span.note})` : ""}`.replace(" :", ":")),
+    ...judged.spans.map((span) => [`${[span.severity, span.category].filter(Boolean).join(" ")}: “`, own(span.text), `”${span.side === "source" ? " in the source" : ""}`,
+      ...(span.note ? [" (", own(span.note), ")"] : [])]),
     ...(judged.missing ? [`${judged.missing.severity}: something is missing`] : []),
+    ...(judged.instruction_fault ? [`${judged.instruction_fault}: the instruction is not followed`] : []),
     ...(state.is_non_translation[index] ? ["no translation of the source at all"] : []),
-  ].map((line) => (state.translations.length > 1 ? `${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? index + 1}: ${line}` : line)));
+  ].map((line) => [...(state.translations.length > 1 ? [`${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? index + 1}: `] : []), ...[line].flat()]));
   const verdicts = Object.entries(state.verdicts).map(([criterion, verdict]) => `${criterion}: ${VERDICTS[verdict]}`);
   const chosen = state.chosen === null ? [] : [`draft ${state.chosen + 1} chosen`];
-  const edited = state.edited === null ? [] : [`reference: ${state.edited}`];
-  const found = [...lines, ...verdicts, ...chosen, ...edited, ...(state.comment ? [`comment: ${state.comment}`] : [])];
-  return found.length ? found : ["nothing"];
+  const edited = state.edited === null ? [] : [["reference: ", own(state.edited)]];
+  const found = [...lines, ...verdicts, ...chosen, ...edited, ...(state.comment ? [["comment: ", own(state.comment)]] : [])];
+  return (found.length ? found : ["nothing"]).map((line) => make("li", {}, ...[line].flat()));
 }
 
 export class Conflict {
@@ -56,7 +61,7 @@ export class Conflict {
    * @param {State} state
    */
   list(list, state) {
-    list.replaceChildren(...wordsOf(state, this.data).map((line) => make("li", {}, make("bdi", {}, line))));
+    list.replaceChildren(...linesOf(state, this.data));
     return list;
   }
 

@@ -52,7 +52,7 @@ function show(data) {
     find(document, "#protocol").textContent = `${data.protocol}.`;
     showRankings(data);
     showProgress(data.progress);
-    if (place("agreement")) showAgreement(data.agreement);
+    if (place("agreement")) showAgreement(data.agreement, data.shown);
   }
   showPeople(data.people);
   if (place("ways")) showWays(data.people);
@@ -203,18 +203,28 @@ function showProgress(progress) {
 
 // People...
 
-/** @param {(Told & {lp: string, criterion: string})[]} agreement */
-function showAgreement(agreement) {
+/**
+ * @param {(Told & {lp: string, criterion: string})[]} agreement
+ * @param {number} shown judgements of people who saw what others had said
+ */
+function showAgreement(agreement, shown) {
   const told = agreement.filter((one) => one.value !== null);
   const nothing = agreement.length ? "Two people judged the same, and what they said does not vary enough yet to be compared." : "Nothing is judged by two people yet.";
   const lines = told.map((one) => `${name(one)}: ${one.name} ${fixed(one.value, 2)} (${ends(one.interval, 2)}; n = ${whole(one.n)})`);
-  find(document, "#agreement").replaceChildren(...(lines.length ? lines : [nothing]).map((line) => make("li", {}, line)));
+  const apart = shown ? [`Not in these numbers: ${whole(shown)} judgements of people who were shown what others said.`] : [];
+  find(document, "#agreement").replaceChildren(...(lines.length ? lines : [nothing]).concat(apart).map((line) => make("li", {}, line)));
 }
+
+/**
+ * Why somebody gets no work.
+ * @param {any} one
+ */
+const outOf = (one) => [...(one.is_revoked ? ["shut out"] : []), ...(one.is_failed ? ["failed the test"] : [])];
 
 /** @param {any[]} people */
 function showPeople(people) {
   fill("people", people.filter((one) => one.role !== "organiser").map((one) => make("tr", {},
-    make("th", { scope: "row" }, make("bdi", {}, one.name), ...(one.is_revoked ? [" ", make("span", { class: "badge" }, "shut out")] : [])),
+    make("th", { scope: "row" }, make("bdi", {}, one.name), ...outOf(one).flatMap((why) => [" ", make("span", { class: "badge" }, why)])),
     cell(one.lps.join(" ")),
     cell(one.documents ? whole(one.documents) : "–", true),
     cell(one.held ? whole(one.held) : "–", true),
@@ -245,7 +255,7 @@ function showWays(told) {
     return { ...one, is_revoked: justTold.get(one.id) ?? one.is_revoked };
   });
   const list = find(document, "#ways");
-  const key = JSON.stringify(people.map((one) => [one.id, one.name, one.is_revoked]));
+  const key = JSON.stringify(people.map((one) => [one.id, one.name, one.is_revoked, one.is_failed]));
   if (list.dataset.key === key) return;
   list.dataset.key = key;
   list.replaceChildren(...people.map((one) => {
@@ -260,7 +270,7 @@ function showWays(told) {
       if (await change(`/api/people/${one.id}/revoke`, "refused")) showOut(true);
     }));
     const isOrganiser = one.role === "organiser"; // one shuts nobody out who could do the same
-    return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, one.is_revoked ? "shut out" : one.role), " ", ...(isOrganiser ? [] : [link]), ...(isOrganiser || one.is_revoked ? [] : [out]));
+    return make("li", {}, make("bdi", {}, one.name), " ", make("span", { class: "badge" }, outOf(one)[0] ?? one.role), " ", ...(isOrganiser ? [] : [link]), ...(isOrganiser || one.is_revoked ? [] : [out]));
   }));
 }
 

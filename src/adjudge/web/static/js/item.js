@@ -35,6 +35,7 @@ import { TranslationView } from "./translation.js";
  * @property {number} revision
  * @property {boolean} complete
  * @property {string} says what a tutorial tells of it, or the instruction that the translation had to follow
+ * @property {boolean} marks_instruction whether it can be marked that the instruction is not followed
  * @property {State[]} between in an adjudication, what each person said
  */
 
@@ -392,9 +393,13 @@ export class ItemView {
     else this.focusControls();
   }
 
+  /** The translation that has the focus, or the first one. */
+  get translationHere() {
+    return this.translations.find(({ element }) => element.contains(document.activeElement)) ?? this.translations[0];
+  }
+
   focusControls() {
-    const here = this.translations.find(({ element }) => element.contains(document.activeElement)) ?? this.translations[0];
-    (this.choices ?? this.postEdit ?? { focus: () => here.focusControls() }).focus();
+    (this.choices ?? this.postEdit ?? { focus: () => this.translationHere.focusControls() }).focus();
   }
 
   // What there is to see...

@@ -29,6 +29,7 @@ export const BINDINGS = [
   { place: "text", keys: ["Delete", "Backspace"], action: "remove", shown: "Delete", does: "remove the mark at the caret" },
   { place: "text", keys: ["Escape"], action: "cancel", shown: "Esc", does: "select nothing" },
   { place: "segment", keys: ["m"], action: "missing", shown: "M", does: "something is missing: minor, major, no" },
+  { place: "segment", keys: ["f"], action: "fault", shown: "F", does: "the instruction is not followed: minor, major, no" },
   { place: "segment", keys: ["r"], action: "rating", shown: "R", does: "go to the rating, or to the choices; digits set a rating" },
   { place: "segment", keys: ["t"], action: "text", shown: "T", does: "go to the text, then to the next one" },
   { place: "segment", keys: ["c"], action: "comment", shown: "C", does: "go to the comment" },

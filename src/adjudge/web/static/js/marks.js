@@ -21,6 +21,7 @@
  * @property {number | null} rating
  * @property {Span[]} spans in the order of the text, the source's last
  * @property {Missing | null} missing
+ * @property {Severity | null} [instruction_fault] how badly the instruction of the segment is not followed
  * @property {number[]} removed positions of given spans that were taken away
  */
 

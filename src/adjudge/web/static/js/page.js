@@ -84,9 +84,14 @@ export class Work {
 
   /** What the server has now: while this page was on its way, the one before it may have saved more. */
   async catchUp() {
+    const newest = new Map((await this.newest()).map((item) => [item.id, item]));
+    for (const item of this.data.items) Object.assign(item, newest.get(item.id), { hashes: item.hashes }); // of the texts that are shown
+  }
+
+  /** @returns {Promise<ItemData[]>} none where the server does not tell */
+  async newest() {
     const { status, body } = await get(`/api/work/${this.data.assignment}`);
-    const newest = new Map(status === 200 ? body.items.map((/** @type {{id: number}} */ item) => [item.id, item]) : []);
-    for (const item of this.data.items) Object.assign(item, newest.get(item.id));
+    return status === 200 ? body.items : [];
   }
 
   listen() {
@@ -162,10 +167,7 @@ export class Work {
   stale(id, revision, state) {
     const item = this.item(id);
     if (!item) {
-      const task = this.queue.changes.find((change) => change.item === id)?.assignment;
-      ask(`stale-${id}`, "A segment of another task was changed elsewhere, too. What you did there is kept in this browser.", {
-        "Open the task and choose what counts": () => location.assign(`/work/${task}`),
-      });
+      ask(`stale-${id}`, "A segment of another task was changed elsewhere, too. What you did there is kept in this browser.", this.wayTo(id));
       return;
     }
     item.ask(state, {
@@ -176,6 +178,15 @@ export class Work {
       },
     });
     if (item === this.current) item.conflict?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /**
+   * Where to decide on a segment of another task.
+   * @param {number} id
+   */
+  wayTo(id) {
+    const task = this.queue.changes.find((change) => change.item === id)?.assignment;
+    return { "Open the task and choose what counts": () => location.assign(`/work/${task}`) };
   }
 
   /** Goes to what waits for the person to decide. */
@@ -193,11 +204,25 @@ export class Work {
   refused(id, why) {
     ask(`refused-${id}`, `The server did not take a change of ${this.nameOf(id)}: ${why}. It is still kept in this browser.`, {
       "Try again": () => this.queue.retry(id),
-      "Give it up and load what was saved": async () => {
-        await this.queue.yieldTo(id, this.queue.revisions.get(id) ?? 0);
-        location.reload();
-      },
+      ...(this.item(id) ? { "Give it up and load what was saved": () => this.giveUp(id, why) } : this.wayTo(id)),
     });
+  }
+
+  /**
+   * What was saved stands on the page; undo brings back what was given up. Where the page shows other texts by
+   * now, it is loaded again first, with everything that is kept in this browser.
+   * @param {number} id
+   * @param {string} why the server refused it
+   */
+  async giveUp(id, why) {
+    const item = /** @type {ItemView} */ (this.item(id));
+    const saved = (await this.newest()).find((one) => one.id === id);
+    if (!saved) return this.refused(id, `${why}; and it does not say what was saved`);
+    if (saved.hashes.join() !== item.data.hashes.join()) return location.reload();
+    item.isDeclared = saved.complete;
+    item.settle(item.history.advance(saved.state), () => this.queue.yieldTo(id, saved.revision));
+    this.turnTo(item);
+    return this.hint("What was saved is shown. Undo (Ctrl+Z) brings back what you gave up.");
   }
 
   // Tabs...
@@ -357,7 +382,8 @@ export class Work {
     const item = this.current;
     if (!action || !item || find(document, "#items").inert) return false;
     const acts = {
-      missing: () => (item.translations.find(({ element }) => element.contains(document.activeElement)) ?? item.translations[0]).cycleMissing(),
+      missing: () => item.translationHere.cycleNowhere("missing"),
+      fault: () => item.translationHere.cycleNowhere("fault"),
       rating: () => item.focusControls(),
       text: () => item.focusText(),
       comment: () => this.openComment(item),

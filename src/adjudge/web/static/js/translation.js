@@ -13,6 +13,9 @@ import { Sheet } from "./sheet.js";
 
 const LOW = 66; // a lower rating without a mark is asked about, as in the ESA campaigns
 const QUOTE = 60;
+/** @typedef {"missing" | "fault"} Nowhere a mark without a place in the text */
+/** @type {Nowhere[]} */
+const NOWHERE = ["missing", "fault"];
 let serial = 0;
 
 export class TranslationView {
@@ -39,30 +42,40 @@ export class TranslationView {
   }
 
   listen() {
-    const name = `missing-${++serial}`;
-    for (const input of all(this.element, ".missing input", HTMLInputElement)) {
-      input.name = name;
-      input.addEventListener("change", () => this.setMissing(input.value));
+    if (!this.item.data.marks_instruction) this.element.querySelector(".fault")?.remove();
+    for (const mark of NOWHERE) {
+      const name = `${mark}-${++serial}`;
+      for (const input of all(this.element, `.${mark} input`, HTMLInputElement)) {
+        input.name = name;
+        input.addEventListener("change", () => this.setNowhere(mark, input.value));
+      }
     }
     this.element.querySelector(".non-translation input")?.addEventListener("change", ({ target }) => {
       this.item.setNonTranslation(this.index, /** @type {HTMLInputElement} */ (target).checked);
     });
   }
 
-  /** @param {string} severity empty: nothing is missing */
-  setMissing(severity) {
-    const { data } = this.item.work;
-    const missing = severity ? { severity: /** @type {Severity} */ (severity), category: data.omission } : null;
-    this.item.judge(this.index, "missing", (judged) => ({ ...judged, missing }));
+  /**
+   * Marks what has no place in the text.
+   * @param {Nowhere} mark
+   * @param {string} value its severity; empty where there is no such fault
+   */
+  setNowhere(mark, value) {
+    const severity = /** @type {Severity} */ (value) || null;
+    const missing = severity && { severity, category: this.item.work.data.omission };
+    this.item.judge(this.index, mark, (judged) => ({ ...judged, ...(mark === "missing" ? { missing } : { instruction_fault: severity }) }));
   }
 
-  /** Goes through the choices, for the keyboard. */
-  cycleMissing() {
-    const inputs = all(this.element, ".missing input", HTMLInputElement);
+  /**
+   * Goes through the choices, for the keyboard.
+   * @param {Nowhere} mark
+   */
+  cycleNowhere(mark) {
+    const inputs = all(this.element, `.${mark} input`, HTMLInputElement);
     if (!inputs.length) return;
     const next = inputs[(inputs.findIndex((input) => input.checked) + 1) % inputs.length];
-    this.setMissing(next.value);
-    this.item.work.say(`${this.name}, something is missing: ${next.value || "no"}`);
+    this.setNowhere(mark, next.value);
+    this.item.work.say(`${this.name}, ${mark === "missing" ? "something is missing" : "the instruction is not followed"}: ${next.value || "no"}`);
   }
 
   /**
@@ -72,10 +85,13 @@ export class TranslationView {
   show(judged, isNonTranslation) {
     this.sheet.show(judged.spans);
     find(this.element, ".errors").replaceChildren(...judged.spans.map((span) => this.line(span)));
-    check(find(this.element, ".controls"), judged.missing?.severity ?? "");
+    for (const mark of NOWHERE) {
+      const choices = this.element.querySelector(`.${mark}`);
+      if (choices) check(choices, (mark === "missing" ? judged.missing?.severity : judged.instruction_fault) ?? "");
+    }
     this.rating?.show(judged.rating);
     const warning = this.element.querySelector(".warning");
-    const isLow = judged.rating !== null && judged.rating < LOW && !judged.spans.length && !judged.missing;
+    const isLow = judged.rating !== null && judged.rating < LOW && !judged.spans.length && !judged.missing && !judged.instruction_fault;
     if (warning instanceof HTMLElement) warning.textContent = isLow ? warning.dataset.text ?? "" : "";
     const box = this.element.querySelector(".non-translation input");
     if (box instanceof HTMLInputElement) box.checked = isNonTranslation;
