@@ -90,11 +90,11 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 142,
+    "private functions of under 4 lines that are called once": 141,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_262,  # MENT's and FiRE's campaigns: agreement, a portion, a test
+    "statements": 43_289,  # boundaries between clusters that draws leave open
     "lines of data": 13_228,  # protocol contrastive-sqm, pages that say why there is no more work
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -317,33 +318,93 @@ def known_clusters(adjudge_data: Path) -> Any:
     return json.loads((adjudge_data.parent / "reference/mtme-wmt23-clusters.json").read_text("utf-8"))
 
 
-@pytest.mark.realdata
-def test_the_clusters_of_all_language_pairs_are_those_of_mt_metrics_eval(
-    adjudge_data: Path, tmp_path: Path
-) -> None:
-    known = known_clusters(adjudge_data)
+def seven_tasks(adjudge_data: Path, tmp_path: Path, k: int, seed: int = 0) -> MetaEvaluation:
+    """Ours of the same: WMT23 without acc_eq."""
     head, *statistics = (files("adjudge.analysis") / "task_sets/wmt23.toml").read_text("utf-8").split(BLOCK)
     task = tmp_path / "seven.toml"
     task.write_text(BLOCK.join([head, *(one for one in statistics if "acc_eq" not in one)]), "utf-8")
-    folder = adjudge_data / "complete/wmt23"
-    names = [name.removesuffix("[noref]") for name in known["joint"]]
-    options: Any = {"task": str(task), "metrics": names, "measures": "sys_accuracy", "clusters": True}
-    found = meta(folder, "en-de,he-en,zh-en", **options)
-    rows = {row.name.removesuffix("-src"): row for row in found.metrics}
-    assert {name: row.meta for name, row in rows.items()} == pytest.approx(
-        dict(zip(names, (value for value, _ in known["joint"].values()), strict=True)), abs=1e-12
+    return meta(
+        adjudge_data / "complete/wmt23",
+        "en-de,he-en,zh-en",
+        task=str(task),
+        metrics=[name.removesuffix("[noref]") for name in known_clusters(adjudge_data)["joint"]],
+        measures=["sys_accuracy", "sys_pearson", "seg_pearson"],
+        significance=k,
+        seed=seed,
     )
-    order = [[*rows].index(name) for name in names]
-    ours, theirs = found.p_values["meta"][np.ix_(order, order)], np.array(known["p"])
-    upper = np.triu_indices(len(names), 1)
-    spread = sum(np.maximum(p * (1 - p), 1e-3) / 1000 for p in (ours[upper], theirs[upper]))
-    assert (np.abs(ours[upper] - theirs[upper]) / np.sqrt(spread)).max() < 4
-    pooled = known["tasks"]["en-de,he-en,zh-en sys accuracy"]
-    places = [rows[n.removesuffix("[noref]")].clusters["sys_accuracy"] for n in pooled]
-    assert places == [place for _, place in pooled.values()]
-    clusters = [rows[name].clusters["meta"] for name in names]
-    assert clusters == sorted(clusters)
-    assert abs(clusters[-1] - known["joint"]["prismSrc[noref]"][1]) <= 1
+
+
+def differing(order: list[str], one: dict[str, int], other: dict[str, int]) -> list[str]:
+    """Metrics where one ranking opens a cluster and the other does not, but for what shifts behind these."""
+    found, is_together = [], True
+    for above, metric in pairwise(order):
+        opens = one[above] != one[metric], other[above] != other[metric]
+        if is_together and opens[0] != opens[1]:
+            found.append(metric)
+        is_together = opens[0] == opens[1] and (is_together or opens[0])
+    return found
+
+
+def deciding(found: MetaEvaluation, measure: str, metric: str) -> float:
+    """The p-value that decides whether a cluster opens at a metric: the smallest of the one above it."""
+    order = ordered(found, measure)
+    place = [row.name for row in order].index(metric)
+    at = [found.metrics.index(row) for row in order]
+    last = order[place - 1].clusters[measure]
+    above = [n for n in at[:place] if found.metrics[n].clusters[measure] == last]
+    return float(found.p_values[measure][above, at[place]].min())
+
+
+def ordered(found: MetaEvaluation, measure: str) -> list[MetricResults]:
+    """Metrics by a measure, or by `meta`, the best first."""
+    values = {m.name: m.meta if measure == "meta" else m.results[measure].value for m in found.metrics}
+    return sorted(found.metrics, key=lambda row: -(values[row.name] or 0))
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("k", [1000, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_the_clusters_of_all_language_pairs_are_those_of_mt_metrics_eval(
+    adjudge_data: Path, tmp_path: Path, k: int
+) -> None:
+    """Values of each task and of their mean, their clusters, and the joint p-values."""
+    known = known_clusters(adjudge_data)
+    found = seven_tasks(adjudge_data, tmp_path, k)
+    parts = {part.lp: part for part in found.parts}
+    for task, theirs in [("joint", known["joint"]), *known["tasks"].items()]:
+        lp, *words = task.split()
+        ours, measure = parts.get(lp, found), "_".join(words) or "meta"
+        names = {row.base.removesuffix("-src"): row for row in ours.metrics}
+        rows = [names[name.removesuffix("[noref]")] for name in theirs]
+        values = [row.meta if measure == "meta" else row.results[measure].value for row in rows]
+        assert values == pytest.approx([value for value, _ in theirs.values()], abs=1e-12)
+        places = {row.name: int(place) for row, (_, place) in zip(rows, theirs.values(), strict=True)}
+        clusters = {row.name: row.clusters[measure] for row in rows}
+        for metric in differing([row.name for row in rows], clusters, places):
+            assert 0.02 <= deciding(ours, measure, metric) <= 0.08, (task, metric)
+    at = {row.name.removesuffix("-src"): place for place, row in enumerate(found.metrics)}
+    order = [at[name.removesuffix("[noref]")] for name in known["joint"]]
+    upper = np.triu_indices(len(order), 1)
+    p, q = found.p_values["meta"][np.ix_(order, order)][upper], np.array(known["p"])[upper]
+    spread = np.maximum(p * (1 - p), 1e-3) / k + np.maximum(q * (1 - q), 1e-3) / 1000
+    assert (np.abs(p - q) / np.sqrt(spread)).max() < 4
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.nightly) for n in (2, 3, 4))])
+def test_seeds_differ_where_a_boundary_is_open_and_nowhere_else(
+    adjudge_data: Path, tmp_path: Path, seed: int
+) -> None:
+    one, other = (seven_tasks(adjudge_data, tmp_path, 200, n) for n in (0, seed))
+    opened = 0
+    for ours, theirs in ((one, other), *zip(one.parts, other.parts, strict=True)):
+        for measure in ours.p_values:
+            sides = [{row.name: row for row in side.metrics} for side in (ours, theirs)]
+            clusters = [{name: row.clusters[measure] for name, row in side.items()} for side in sides]
+            marked = {name for side in sides for name, row in side.items() if measure in row.open_clusters}
+            order = [row.name for row in ordered(ours, measure)]
+            assert {*differing(order, *clusters)} <= marked
+            opened += len(marked)
+    assert 0 < opened < 60  # of 15 boundaries in each of 14 columns
 
 
 def test_scores_that_are_no_path_are_refused(tmp_path: Path) -> None:
@@ -518,6 +579,23 @@ def test_twins_share_a_cluster_and_what_knows_nothing_is_behind(folder: Path) ->
     for name in ("seg_pearson", "seg_acc_eq", "meta"):
         assert [clusters[metric][name] for metric in ("good-src", "twin-src", "poor-src")] == [1, 1, 2]
     assert set(found.p_values) == {*SURENESS_MEASURES, "meta"}
+
+
+def test_draws_that_do_not_decide_are_told_with_what_to_do(folder: Path) -> None:
+    found = judged(folder, significance=40)  # p is 1/41, and the interval of it reaches .12
+    (note,) = [note for note in found.notes if note.startswith("Open")]
+    assert note.endswith("more draws decide: --significance 400.")
+    (poor,) = [m for m in found.metrics if m.open_clusters]
+    assert (poor.name, "seg_pearson" in poor.open_clusters, "seg_acc_eq" in poor.open_clusters) == (
+        "poor-src",
+        True,
+        False,  # is exact
+    )
+    rows = found.to_dict()
+    assert dict(zip(rows["metric"], rows["seg_pearson_open"], strict=True))["poor-src"] == 1
+    assert not any(m.open_clusters for m in judged(folder, significance=200).metrics)
+    corrected = judged(folder, significance=200, holm=True)  # twice the p-value, and twice its interval
+    assert one(corrected, "poor-src").open_clusters == ("seg_pearson", "meta")
 
 
 def test_p_values_are_those_of_the_test_of_the_measure_and_holm_corrects_what_was_asked(folder: Path) -> None:

@@ -52,7 +52,14 @@ from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
 from adjudge.stats.judged import Average, Floats, Result, sharing
 from adjudge.stats.measures import MEASURES
-from adjudge.stats.paired import holm, is_exact, significance_ranks, smallest_p_value
+from adjudge.stats.paired import (
+    holm,
+    is_exact,
+    monte_carlo_bounds,
+    open_ranks,
+    significance_ranks,
+    smallest_p_value,
+)
 from adjudge.stats.permutation import Differences, joint_p_values, pooled_differences
 from adjudge.stats.resampling import (
     Drawing,
@@ -187,7 +194,7 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
         measures=measures,
         metrics=tuple(rows) if measures or task is not None else (),
         task="" if task is None else task.name,
-        notes=tuple(_notes_together(parts, joined, settings, tables)),
+        notes=(*_notes_together(parts, joined, settings, tables), *open_note(rows, settings)),
         parts=tuple(parts),
         p_values=tables,
         settings=settings.unusual,
@@ -508,13 +515,31 @@ def _clustered(
 ) -> list[MetricResults]:
     """Rows with the clusters of tables of p-values; the tables are corrected where that was asked for."""
     clusters: list[dict[str, int]] = [{} for _ in rows]
+    unsure: list[list[str]] = [[] for _ in rows]
     for name, table in tables.items():
         values = [compared_value(row, name) for row in rows]
-        tables[name] = _corrected(values, table) if settings.holm else table
-        for place, rank in enumerate(significance_ranks(values, tables[name], settings.alpha)):
-            if rank is not None:
-                clusters[place][name] = rank
-    return [replace(row, clusters=found) for row, found in zip(rows, clusters, strict=True)]
+        drawn = [table, *monte_carlo_bounds(table, settings.resamples)]
+        tables[name], low, high = [_corrected(values, p) for p in drawn] if settings.holm else drawn
+        ranks = significance_ranks(values, table, settings.alpha)
+        is_open = open_ranks(values, ranks, (low, high), settings.alpha)
+        for place, rank in enumerate(ranks):
+            clusters[place] |= {} if rank is None else {name: rank}
+            unsure[place] += [name] if is_open[place] else []
+    return [
+        replace(row, clusters=found, open_clusters=tuple(names))
+        for row, found, names in zip(rows, clusters, unsure, strict=True)
+    ]
+
+
+def open_note(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
+    """Say by which measures more draws may move a cluster, and how to draw more."""
+    if names := dict.fromkeys(name for row in rows for name in row.open_clusters):
+        yield (
+            f"Open (marked ?): whether a cluster begins at a metric, by {', '.join(names)}. With "
+            f"{settings.resamples:,} draws the 99 % interval of the p-value holds {settings.alpha:g}, so "
+            f"that another seed may tell otherwise; more draws decide: --significance "
+            f"{10 * settings.resamples}."
+        )
 
 
 def compared_value(row: MetricResults, name: str) -> float | None:
@@ -720,6 +745,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
             *([f"Baselines of the task: {', '.join(baselines)}."] if baselines else ()),
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
+            *open_note(rows, settings),
             *metric_notes(choice, truth, metrics),
         ),
         strata=tuple(

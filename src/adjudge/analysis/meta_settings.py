@@ -260,6 +260,8 @@ class MetricResults:
         statistics: result of each statistic of the task, in its order; empty where there is no task.
         failed: judgements asked for and not obtained, of the systems compared.
         clusters: measure, and `meta`, to significance cluster, 1 is best; where asked for.
+        open_clusters: measures, and `meta`, of which more draws may tell otherwise whether a cluster begins
+            with this metric.
         partial: it lacks a system that gold judged and another metric scored, so that its numbers are over
             fewer than those of that one: it has no cluster and is never the best.
         reference: that the metric was shown, `src` for none; empty where that is not known.
@@ -276,6 +278,7 @@ class MetricResults:
     statistics: tuple[Result, ...] = ()
     failed: int = 0
     clusters: Mapping[str, int] = field(default_factory=dict)
+    open_clusters: tuple[str, ...] = ()
     partial: bool = False
     reference: str = ""
     average_rank: float | None = None
@@ -447,7 +450,13 @@ class _Extra(NamedTuple):
         cluster = Column(
             f"{name}_cluster", "significance cluster", "count", of=lambda row: row.metric.clusters.get(name)
         )
-        return [*([around] if self.intervals else []), *([cluster] if self.clusters else [])]
+        is_open = Column(
+            f"{name}_open",
+            "1 where more draws may move the beginning of a cluster, else 0",
+            "count",
+            of=lambda row: int(name in row.metric.open_clusters) if row.metric.clusters else None,
+        )
+        return [*([around] if self.intervals else []), *([cluster, is_open] if self.clusters else [])]
 
 
 def _measure_columns(name: str, extra: _Extra) -> list[Column]:

@@ -166,6 +166,7 @@ def _metric(metric: MetricResults) -> dict[str, Any]:
         row["intervals"]["meta"] = listed(metric.meta_interval)
     if metric.clusters:
         row["clusters"] = dict(metric.clusters)
+        row["open_clusters"] = list(metric.open_clusters)
     if reasons := {name: result.reason for name, result in results if result.value is None}:
         row["reasons"] = reasons
     return row

@@ -105,7 +105,7 @@ def _table(
     rows = [
         [
             m.name,
-            *([_meta(m)] if with_meta else []),
+            *([_cell(m, "meta", m.meta)] if with_meta else []),
             *([number(m.average_rank, 1)] if with_ranks else []),
             *_cells(m, measures),
         ]
@@ -182,18 +182,15 @@ def _value(value: float | None) -> str:
     return number(value, _DIGITS)
 
 
-def _meta(metric: MetricResults) -> str:
-    return _cell(metric.meta, metric.clusters.get("meta"))
-
-
-def _cell(value: float | None, cluster: int | None) -> str:
-    return _value(value) if cluster is None else f"{_value(value)} ({cluster})"
+def _cell(metric: MetricResults, name: str, value: float | None) -> str:
+    cluster, mark = metric.clusters.get(name), "?" if name in metric.open_clusters else ""
+    return _value(value) if cluster is None else f"{_value(value)} ({cluster}{mark})"
 
 
 def _cells(metric: MetricResults, measures: Sequence[str]) -> Iterator[str]:
     for name in measures:
         result = metric.results.get(name)
-        yield _cell(None if result is None else result.value, metric.clusters.get(name))
+        yield _cell(metric, name, None if result is None else result.value)
         if name == CHANCE:
             yield _value(None if result is None else result.chance)
     yield whole(metric.n)
