@@ -28,6 +28,7 @@ from adjudge.analysis.eval_set import (
 )
 from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set, read_one
 from adjudge.analysis.meta_settings import (
+    PRIMARY,
     MetaEvaluation,
     MetaSettings,
     MetricResults,
@@ -645,14 +646,14 @@ def _each_gold(
         lp,
         gold=settings.gold if settings.better is None else None,
         scores=own,
-        metrics=settings.metrics,
+        metrics=() if settings.of_task else settings.metrics,
         preferred=None if task is None or lp is None else task.gold_of(lp),
         weights=settings.weights,
         reference=settings.reference or (None if rule is None else rule.reference),
     )
     if settings.better is not None:
         eval_set = _contrast(eval_set, settings.better)
-    if settings.primary:
+    if settings.of_task:
         eval_set = _primary_only(eval_set, task, own)
     for gold in eval_set.golds:
         of_task = task is not None and gold == task.gold and gold == task.gold_of(eval_set.lp)
@@ -676,7 +677,7 @@ def _contrast(eval_set: EvalSet, better: str) -> EvalSet:
 def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnScores]) -> EvalSet:
     if task is None or not task.primary:
         which = f"task {task.name}" if task else f"{eval_set.name} {eval_set.lp}, which has no task,"
-        raise UsageError(f"{which} does not list primary submissions: leave --primary out, or name --metrics")
+        raise UsageError(f"{which} does not list primary submissions: name --metrics one by one")
     kept = {
         name: metric
         for name, metric in eval_set.metrics.items()
@@ -707,11 +708,11 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         settings: what to do; its task is the one that the test set was made for if None.
     """
     task = settings.chosen_task or task_of(eval_set.known_as, eval_set.lp)
+    rule = LpRule() if task is None else task.rule(eval_set.lp)
     if settings.level != "segment" or (
         task is not None and settings.chosen_task is None and task.gold_of(eval_set.lp) != gold
     ):
         task = None
-    rule = LpRule() if task is None else task.rule(eval_set.lp)
     choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
     chosen = eval_set.select(choice.systems)
     if settings.level != "segment":
@@ -726,7 +727,6 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     rows, tables = _rows(truth, metrics, chosen.documents, task, settings)
     if task is not None:
         rows = [replace(row, role=task.role(eval_set.lp, row.name, row.reference)) for row in rows]
-    baselines = [row.name for row in rows if row.role == "baseline"]
     return MetaEvaluation(
         test_set=eval_set.name,
         lp=eval_set.lp,
@@ -742,7 +742,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         notes=(
             *_known_note(eval_set, task, settings),
             *notes_of(chosen, choice, truth, settings),
-            *([f"Baselines of the task: {', '.join(baselines)}."] if baselines else ()),
+            *_role_notes(rows, settings),
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *open_note(rows, settings),
@@ -757,6 +757,18 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         scores=replace(chosen, golds={gold: truth}, metrics=metrics),
         settings=settings.unusual,
     )
+
+
+def _role_notes(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
+    """Which metrics were baselines of the task, and that it did not compare others."""
+    if baselines := [row.name for row in rows if row.role == "baseline"]:
+        yield f"Baselines of the task: {', '.join(baselines)}."
+    others = sum(not row.role for row in rows)
+    if 0 < others < len(rows) and not settings.metrics:
+        yield (
+            f"{others} of {len(rows)} metrics here were not compared in the task, and take part in places "
+            f"and clusters: --metrics {PRIMARY} leaves out those of the test set."
+        )
 
 
 def _known_note(eval_set: EvalSet, task: Task | None, settings: MetaSettings) -> Iterator[str]:

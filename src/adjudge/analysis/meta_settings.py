@@ -29,6 +29,7 @@ from adjudge.stats.measures import MEASURES, Scale
 from adjudge.stats.resampling import Method, default_method, methods_of
 
 __all__ = [
+    "PRIMARY",
     "MetaEvaluation",
     "MetaSettings",
     "MetricResults",
@@ -60,6 +61,9 @@ DEFAULT_MEASURES: Final = (
     "seg_kendall_b",
     "seg_kendall_c",
 )
+
+PRIMARY: Final = "primary"
+"""In place of names of metrics: those that the task compared."""
 
 Segments = Literal["all", "annotated"]
 StratumKind = Literal["domain", "document", "length", "severity"]
@@ -99,10 +103,10 @@ class MetaSettings:
             metavar="[NAME=]RUN|FILE|DIR",
         ),
     ] = ()
-    metrics: Annotated[Names, Option(help="Of the test set's own only these, separated by commas.")] = ()
-    primary: Annotated[
-        bool, Option(help="Of the test set's own only the year's primary submissions and baselines.")
-    ] = False
+    metrics: Annotated[
+        Names,
+        Option(help="Of the test set's own only these, separated by commas; `primary` for the task's."),
+    ] = ()
     measures: Annotated[Names, Option(help="Only these, separated by commas.")] = ()
     task: Annotated[
         SkipValidation[Task | str | None],
@@ -165,6 +169,8 @@ class MetaSettings:
     def __post_init__(self) -> None:
         for name in self.measures:
             _one_of("measure", name, tuple(MEASURES))
+        if PRIMARY in self.metrics and not self.of_task:
+            raise UsageError(f"{PRIMARY} are all metrics that the task compared: name no others beside it")
         if self.better is not None and self.gold:
             raise UsageError("better says itself what is right: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
@@ -193,6 +199,11 @@ class MetaSettings:
     def chosen_measures(self) -> tuple[str, ...]:
         """Measures asked for, else the usual ones."""
         return tuple(self.measures) or (DEFAULT_MEASURES if self.better is None else ("seg_contrastive",))
+
+    @property
+    def of_task(self) -> bool:
+        """Whether only the primary submissions and baselines of the task are asked for."""
+        return tuple(self.metrics) == (PRIMARY,)
 
     @property
     def chosen_task(self) -> Task | None:
@@ -229,7 +240,7 @@ class MetaSettings:
         plain = {"average": None, "compat": None, "segments": "all", "weights": None, "scale": "range"}
         plain |= {"level": "segment"}
         found = {n: str(getattr(self, n)) for n, usual in plain.items() if getattr(self, n) != usual}
-        found |= {"metrics": "primary"} if self.primary else {}
+        found |= {"metrics": PRIMARY} if self.of_task else {}
         found |= {} if self.threshold is None else {"threshold": f"{self.threshold:g}"}
         if self.intervals or self.has_clusters:
             found |= {"resamples": str(self.resamples), "seed": str(self.seed)}
