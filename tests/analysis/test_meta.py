@@ -17,7 +17,7 @@ from adjudge.analysis.meta import meta, out_of_reach
 from adjudge.analysis.meta_settings import MetaEvaluation, MetaSettings, MetricResults, named_gold
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import find_score_files
-from adjudge.reports.metric_tables import best_first
+from adjudge.reports.metric_tables import best_first, meta_tables
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
 from adjudge.stats.paired import holm
@@ -1092,6 +1092,80 @@ def test_only_primary_submissions_and_ones_own_scores_are_kept(tmp_path: Path) -
         meta(folder, task=str(task), metrics="primary")
     with pytest.raises(UsageError, match="set en-de, which has no task, does not list"):
         meta(folder, metrics="primary")
+
+
+DA: dict[str, list[float | None]] = {"A": [90, 80, None, 70], "B": [80, None, 60, 50], "C": [10, 20, 30, 40]}
+
+
+def test_a_second_annotation_by_people_stands_below_the_metrics_and_is_none_of_them(tmp_path: Path) -> None:
+    from adjudge.cli.trust_commands import _data
+
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    human = folder / "human-scores"
+    write_scores(human / "en-de.da-sqm.seg.score", DA)
+    for same in ("mqm-z", "mqm-raw", "da-merged"):  # no second annotation
+        write_scores(human / f"en-de.{same}.seg.score", DA)
+    write_scores(human / "en-de.only-systems.sys.score", {"A": [1], "B": [2], "C": [3]})
+    task.write_text(TASK.replace('outliers = ["C"]', ""))
+    found = meta(folder, gold="mqm", task=str(task), significance=20)
+    (people,) = found.people
+    gold, da = (np.array([side[s] for s in "ABC"], dtype=float) for side in (GOLD, DA))
+    both = ~np.isnan(gold) & ~np.isnan(da)
+    r = np.corrcoef(gold[both], da[both])[0, 1]
+    assert people.results["seg_pearson"].value == pytest.approx(r, abs=1e-12)
+    assert (people.name, people.n, people.clusters, people.average_rank) == ("da-sqm", both.sum(), {}, None)
+    assert people.meta is not None
+    alone = meta(folder, gold="mqm", task=str(task), significance=20, people=False)
+    assert (alone.people, alone.metrics) == ((), found.metrics)  # places and clusters are the same
+    assert alone.p_values.keys() == found.p_values.keys()
+    assert said(found, "People: da-sqm, another annotation")
+    assert not said(alone, "People:")
+    assert found.to_dict()["metric"] == ["COMET-refA", "QE-src", "people: da-sqm"]
+    (table,) = meta_tables(found)
+    assert [row[0] for row in table.rows][-1] == "people: da-sqm"
+    assert len(table.rows) - 1 not in {row for row, _ in table.best}
+    assert [*_data(found)["people"]] == ["da-sqm"]
+    assert [*_data(found)["metrics"]] == ["COMET-refA", "QE-src"]
+    primary = tmp_path / "primary.toml"
+    primary.write_text('primary = ["QE"]\n' + task.read_text())
+    only = meta(folder, gold="mqm", task=str(primary), metrics="primary")
+    assert ([m.name for m in only.metrics], [p.name for p in only.people]) == (["QE-src"], ["da-sqm"])
+
+
+def test_people_are_in_the_whole_where_every_language_pair_has_them(tmp_path: Path) -> None:
+    folder = write_folder(write_folder(tmp_path / "set"), "zh-en")
+    write_scores(folder / "human-scores/en-de.da-sqm.seg.score", DA)
+    one_of_two = meta(folder, "en-de,zh-en", gold="mqm")
+    assert ([len(part.people) for part in one_of_two.parts], one_of_two.people) == ([1, 0], ())
+    write_scores(folder / "human-scores/zh-en.da-sqm.seg.score", DA)
+    (people,) = meta(folder, "en-de,zh-en", gold="mqm").people
+    assert (people.name, people.n) == ("da-sqm", 2 * one_of_two.parts[0].people[0].n)
+    document = meta(folder, "en-de", gold="mqm", level="document", measures="seg_pearson").people[0]
+    units = [
+        [np.nanmean(np.array(side[s], dtype=float)[c]) for s in "ABC" for c in ([0, 1], [2, 3])]
+        for side in (GOLD, DA)
+    ]
+    assert document.results["seg_pearson"].value == pytest.approx(np.corrcoef(units)[0, 1], abs=1e-12)
+
+
+@pytest.mark.realdata
+def test_direct_assessment_is_the_people_of_wmt23(adjudge_data: Path) -> None:
+    from scipy.stats import pearsonr
+
+    folder = adjudge_data / "complete/wmt23"
+    found = meta(folder, metrics="primary", measures=["seg_pearson"])
+    assert [[row.name for row in part.people] for part in found.parts] == [["da-sqm"], [], ["da-sqm"]]
+    part = found.parts[2]
+    sides: list[list[str]] = []
+    for gold in ("mqm", "da-sqm"):
+        text = (folder / f"human-scores/zh-en.{gold}.seg.score").read_text("utf-8")
+        lines = [line.split() for line in text.splitlines()]
+        sides.append([score for wanted in part.systems for system, score in lines if system == wanted])
+    both = [(float(g), float(d)) for g, d in zip(*sides, strict=True) if "None" not in {g, d}]
+    assert part.people[0].n == len(both)
+    assert part.people[0].results["seg_pearson"].value == pytest.approx(
+        pearsonr(*zip(*both, strict=True)).statistic, abs=1e-12
+    )
 
 
 @pytest.mark.realdata

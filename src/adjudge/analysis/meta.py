@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -194,6 +194,13 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
         reference="",
         measures=measures,
         metrics=tuple(rows) if measures or task is not None else (),
+        people=tuple(
+            _row_of_all(parts, name, each, task)
+            for name in dict.fromkeys(row.name for part in parts for row in part.people)
+            if len(each := [row for part in parts for row in part.people if row.name == name]) == len(parts)
+        )
+        if measures or task is not None
+        else (),
         task="" if task is None else task.name,
         notes=(*_notes_together(parts, joined, settings, tables), *open_note(rows, settings)),
         parts=tuple(parts),
@@ -650,6 +657,7 @@ def _each_gold(
         preferred=None if task is None or lp is None else task.gold_of(lp),
         weights=settings.weights,
         reference=settings.reference or (None if rule is None else rule.reference),
+        people=settings.people and settings.better is None,
     )
     if settings.better is not None:
         eval_set = _contrast(eval_set, settings.better)
@@ -681,7 +689,7 @@ def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnSco
     kept = {
         name: metric
         for name, metric in eval_set.metrics.items()
-        if name in own or task.role(eval_set.lp, name, metric.reference)
+        if name in {*own, *eval_set.people} or task.role(eval_set.lp, name, metric.reference)
     }
     left = len(eval_set.metrics) - len(kept)
     note = f"{left} metrics were neither primary submissions nor baselines, and are left out."
@@ -720,7 +728,8 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     truth = chosen.golds[gold]
     if np.isnan(truth.segments).all() and np.isnan(truth.systems).all():
         raise DataError(f"{named_gold(gold)} judges nothing of {eval_set.name} {eval_set.lp}")
-    metrics = {name: chosen.metrics[name] for name in choice.metrics}
+    metrics = {name: chosen.metrics[name] for name in choice.metrics if name not in eval_set.people}
+    people = {name: chosen.metrics[name] for name in eval_set.people}
     if not metrics:
         raise UsageError(f"{eval_set.name} {eval_set.lp} has no metric to judge: add --scores NAME=RUN|FILE")
     judged = ~np.isnan(truth.segments)
@@ -738,6 +747,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         reference=choice.reference,
         measures=settings.chosen_measures,
         metrics=tuple(rows),
+        people=tuple(_metric(*_sides(truth, each, settings), settings, task) for each in people.values()),
         task="" if task is None else task.name,
         notes=(
             *_known_note(eval_set, task, settings),
@@ -746,7 +756,8 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *open_note(rows, settings),
-            *metric_notes(choice, truth, metrics),
+            *_people_note(people),
+            *metric_notes(choice, truth, metrics | people),
         ),
         strata=tuple(
             _stratum(kind, name, cells, (truth, metrics, settings))
@@ -757,6 +768,14 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         scores=replace(chosen, golds={gold: truth}, metrics=metrics),
         settings=settings.unusual,
     )
+
+
+def _people_note(people: Collection[str]) -> Iterator[str]:
+    if people:
+        yield (
+            f"People: {', '.join(people)}, another annotation of the translations, measured as a metric is, "
+            "the human ceiling of this gold. It has no place and no cluster."
+        )
 
 
 def _role_notes(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
@@ -781,9 +800,9 @@ def _known_note(eval_set: EvalSet, task: Task | None, settings: MetaSettings) ->
 
 def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
     """What `_sides` does, before segments are put together."""
-    truth = chosen.golds[gold]
-    sides = {name: _sides(truth, metric, settings)[1] for name, metric in chosen.metrics.items()}
-    return replace(chosen, golds={gold: _sides(truth, truth, settings)[0]}, metrics=sides)
+    truth, of_segments = chosen.golds[gold], replace(settings, level="segment")
+    sides = {name: _sides(truth, metric, of_segments)[1] for name, metric in chosen.metrics.items()}
+    return replace(chosen, golds={gold: _sides(truth, truth, of_segments)[0]}, metrics=sides)
 
 
 def _rows(
@@ -794,8 +813,7 @@ def _rows(
     settings: MetaSettings,
 ) -> tuple[list[MetricResults], dict[str, Floats]]:
     """One row a metric, with intervals and clusters where asked for, and the p-values behind these."""
-    of_segments = settings.level == "segment"  # else the segments were chosen before they were put together
-    pairs = {n: _sides(gold, m, settings) if of_segments else (gold, m) for n, m in metrics.items()}
+    pairs = {name: _sides(gold, metric, settings) for name, metric in metrics.items()}
     rows = [_metric(truth, metric, settings, task) for truth, metric in pairs.values()]
     rows = _marked(rows, gold, metrics)
     if task is not None:
@@ -815,7 +833,9 @@ def _rows(
 
 
 def _sides(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings) -> tuple[ScoreSet, ScoreSet]:
-    return annotated_only(gold, metric) if settings.segments == "annotated" else (gold, metric)
+    """What is compared; of documents or domains, the segments were chosen before they were put together."""
+    judged_only = settings.segments == "annotated" and settings.level == "segment"
+    return annotated_only(gold, metric) if judged_only else (gold, metric)
 
 
 def _metric(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, task: Task | None) -> MetricResults:

@@ -29,6 +29,7 @@ from adjudge.stats.measures import MEASURES, Scale
 from adjudge.stats.resampling import Method, default_method, methods_of
 
 __all__ = [
+    "PEOPLE",
     "PRIMARY",
     "MetaEvaluation",
     "MetaSettings",
@@ -64,6 +65,9 @@ DEFAULT_MEASURES: Final = (
 
 PRIMARY: Final = "primary"
 """In place of names of metrics: those that the task compared."""
+
+PEOPLE: Final = "people: "
+"""Before the name of a second annotation by people, in tables of metrics."""
 
 Segments = Literal["all", "annotated"]
 StratumKind = Literal["domain", "document", "length", "severity"]
@@ -107,6 +111,10 @@ class MetaSettings:
         Names,
         Option(help="Of the test set's own only these, separated by commas; `primary` for the task's."),
     ] = ()
+    people: Annotated[
+        bool,
+        Option(help="A row for other human scores of the test set, beside the metrics.", off="no-people"),
+    ] = True
     measures: Annotated[Names, Option(help="Only these, separated by commas.")] = ()
     task: Annotated[
         SkipValidation[Task | str | None],
@@ -365,6 +373,8 @@ class MetaEvaluation(Framed):
         reference: that metrics were shown; empty for none.
         measures: names, in order.
         metrics: in the order of their names, those of the folder first.
+        people: second annotations of the test set by people, measured as metrics are: the human ceiling.
+            They have no place among the metrics, and no cluster.
         task: whose mean `meta` is; empty for none.
         notes: what a reader must know: which systems, which segments, which reference, what looks wrong.
         strata: parts of the translations, where asked for.
@@ -385,6 +395,7 @@ class MetaEvaluation(Framed):
     reference: str
     measures: tuple[str, ...]
     metrics: tuple[MetricResults, ...]
+    people: tuple[MetricResults, ...] = ()
     task: str = ""
     notes: tuple[str, ...] = ()
     strata: tuple[Stratum, ...] = ()
@@ -397,7 +408,9 @@ class MetaEvaluation(Framed):
         """Each metric on each part and each stratum of it."""
         rows = []
         for part in (*(self.parts or (self,)), *((self,) if self.parts and self.has_numbers else ())):
-            rows += [MetaRow(part.lp, part.gold, "", part.n_segments, metric) for metric in part.metrics]
+            people = [replace(row, name=f"{PEOPLE}{row.name}") for row in part.people]
+            every = (*part.metrics, *people)
+            rows += [MetaRow(part.lp, part.gold, "", part.n_segments, metric) for metric in every]
             for stratum in part.strata:
                 name = f"{stratum.kind}: {stratum.name}"
                 rows += [MetaRow(part.lp, part.gold, name, stratum.n_segments, m) for m in stratum.metrics]

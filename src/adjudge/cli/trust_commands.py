@@ -112,6 +112,7 @@ def _data(found: MetaEvaluation) -> dict[str, Any]:
         "metrics": _metrics(found.metrics),
         "notes": list(found.notes),
     }
+    data |= {"people": _metrics(found.people)} if found.people else {}
     if not found.has_numbers:
         of_whole = "signature", "test_set", "lp", "gold", "notes"
         data = {name: value for name, value in data.items() if name in of_whole}
