@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_321,  # open boundaries between clusters, rows of people
+    "statements": 43_333,  # open boundaries between clusters, rows of people, macro
     "lines of data": 13_367,  # 63 language pairs without gold, tasks wmt24pp and wmt24-on-wmt23
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

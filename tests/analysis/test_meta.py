@@ -1013,6 +1013,28 @@ def test_documents_are_compared_by_the_means_of_their_segments(tmp_path: Path) -
     )
 
 
+def test_groups_of_an_average_weigh_by_their_scores_on_request(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", {**GOLD, "A": [-1, None, None, -5]})
+    found = meta(folder, measures=["seg_pearson"], average="sys", macro=False)
+    gold, metric = (
+        np.array([side[s] for s in "ABC"], dtype=float)
+        for side in ({**GOLD, "A": [-1, None, None, -5]}, METRIC)
+    )
+    known = ~np.isnan(gold)
+    each = [(np.corrcoef(g[k], m[k])[0, 1], k.sum()) for g, m, k in zip(gold, metric, known, strict=True)]
+    expected = sum(r * n for r, n in each) / sum(n for _, n in each)
+    assert one(found, "COMET-refA").results["seg_pearson"].value == pytest.approx(expected, abs=1e-12)
+    assert (found.settings["macro"], said(found, "weigh each segment, or system, by")) == ("false", True)
+    with pytest.raises(UsageError, match="of means whose groups weigh alike"):
+        meta(folder, macro=False, clusters=True)
+    with pytest.raises(
+        UsageError,
+        match="takes a macro; one that does: --measures seg_pearson,seg_spearman,seg_kendall_b,seg_kendall_c",
+    ):
+        meta(folder, macro=False, measures="spa")
+
+
 def test_a_level_that_the_test_set_does_not_know_is_refused(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "set")
     assert said(meta(folder, level="domain"), "compare domains, 2 of them")

@@ -91,6 +91,8 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
         )
     if settings.average is not None:
         yield f"Measures of segments are averaged by: {settings.average}."
+    if not settings.macro:
+        yield "Averages of correlations weigh each segment, or system, by the scores that it has."
     if settings.intervals:
         units = "documents" if settings.by_document else "segments"
         yield (

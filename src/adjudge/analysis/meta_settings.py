@@ -121,6 +121,10 @@ class MetaSettings:
         Option(help="Of `adjudge list tasks`, or a TOML file; else the test set's own.", kind=str),
     ] = None
     average: Annotated[Average | None, Option(help="Of all measures of segments.")] = None
+    macro: Annotated[
+        bool,
+        Option(help="Groups of an average of correlations weigh alike; else by their scores.", off="micro"),
+    ] = True
     exclude: Annotated[
         Sequence[str],
         BeforeValidator(_one_or_several),
@@ -183,10 +187,7 @@ class MetaSettings:
             raise UsageError("better says itself what is right: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
-        takers = [name for name in self.chosen_measures if "threshold" in MEASURES[name].options]
-        if self.threshold is not None and not takers:
-            having = ",".join(name for name, measure in MEASURES.items() if "threshold" in measure.options)
-            raise UsageError(f"no measure here takes a threshold; one that does: --measures {having}")
+        self._check_taken({"threshold": self.threshold is not None, "macro": not self.macro})
         if self.by_document and not (self.intervals or self.has_clusters):
             raise UsageError("documents are drawn for intervals and clusters: ask for one of them")
         if self.holm and not self.has_clusters:
@@ -195,6 +196,14 @@ class MetaSettings:
             self._check_test(self.test)
         if isinstance(self.task, str):
             object.__setattr__(self, "task", find_task(self.task) if self.task else None)
+
+    def _check_taken(self, asked: Mapping[str, bool]) -> None:
+        for option in (option for option, is_asked in asked.items() if is_asked):
+            if not any(option in MEASURES[name].options for name in self.chosen_measures):
+                having = ",".join(name for name, measure in MEASURES.items() if option in measure.options)
+                raise UsageError(f"no measure here takes a {option}; one that does: --measures {having}")
+        if asked["macro"] and (self.intervals or self.has_clusters):
+            raise UsageError("intervals and clusters are of means whose groups weigh alike: leave out macro")
 
     def _check_test(self, test: Method) -> None:
         if self.by_document and test != "bootstrap":
@@ -249,6 +258,7 @@ class MetaSettings:
         plain |= {"level": "segment"}
         found = {n: str(getattr(self, n)) for n, usual in plain.items() if getattr(self, n) != usual}
         found |= {"metrics": PRIMARY} if self.of_task else {}
+        found |= {} if self.macro else {"macro": "false"}
         found |= {} if self.threshold is None else {"threshold": f"{self.threshold:g}"}
         if self.intervals or self.has_clusters:
             found |= {"resamples": str(self.resamples), "seed": str(self.seed)}
@@ -535,6 +545,8 @@ def arguments(
         options["average"] = average
     if settings.compat is not None and "compat" in found.options:
         options["compat"] = settings.compat
+    if not settings.macro and "macro" in found.options:
+        options["macro"] = False
     if settings.threshold is not None and "threshold" in found.options:
         options["threshold"] = settings.threshold
     if "scale" in found.options:
