@@ -90,12 +90,12 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 139,
+    "private functions of under 4 lines that are called once": 138,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_350,  # instruction faults, one rule for what counts, second looks apart
-    "lines of data": 13_310,  # faults of instructions, undo of what was given up, colours in the dark
+    "statements": 43_421,  # instruction faults, one rule for what counts, second looks apart
+    "lines of data": 13_449,  # faults of instructions, undo of what was given up, colours in the dark
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -16,7 +17,7 @@ from adjudge.analysis.meta import meta, out_of_reach
 from adjudge.analysis.meta_settings import MetaEvaluation, MetaSettings, MetricResults, named_gold
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import find_score_files
-from adjudge.reports.metric_tables import best_first
+from adjudge.reports.metric_tables import best_first, meta_tables
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
 from adjudge.stats.paired import holm
@@ -317,33 +318,121 @@ def known_clusters(adjudge_data: Path) -> Any:
     return json.loads((adjudge_data.parent / "reference/mtme-wmt23-clusters.json").read_text("utf-8"))
 
 
-@pytest.mark.realdata
-def test_the_clusters_of_all_language_pairs_are_those_of_mt_metrics_eval(
-    adjudge_data: Path, tmp_path: Path
-) -> None:
-    known = known_clusters(adjudge_data)
+def seven_tasks(adjudge_data: Path, tmp_path: Path, k: int, seed: int = 0) -> MetaEvaluation:
+    """Ours of the same: WMT23 without acc_eq."""
     head, *statistics = (files("adjudge.analysis") / "task_sets/wmt23.toml").read_text("utf-8").split(BLOCK)
     task = tmp_path / "seven.toml"
     task.write_text(BLOCK.join([head, *(one for one in statistics if "acc_eq" not in one)]), "utf-8")
-    folder = adjudge_data / "complete/wmt23"
-    names = [name.removesuffix("[noref]") for name in known["joint"]]
-    options: Any = {"task": str(task), "metrics": names, "measures": "sys_accuracy", "clusters": True}
-    found = meta(folder, "en-de,he-en,zh-en", **options)
-    rows = {row.name.removesuffix("-src"): row for row in found.metrics}
-    assert {name: row.meta for name, row in rows.items()} == pytest.approx(
-        dict(zip(names, (value for value, _ in known["joint"].values()), strict=True)), abs=1e-12
+    return meta(
+        adjudge_data / "complete/wmt23",
+        "en-de,he-en,zh-en",
+        task=str(task),
+        metrics=[name.removesuffix("[noref]") for name in known_clusters(adjudge_data)["joint"]],
+        measures=["sys_accuracy", "sys_pearson", "seg_pearson"],
+        significance=k,
+        seed=seed,
     )
-    order = [[*rows].index(name) for name in names]
-    ours, theirs = found.p_values["meta"][np.ix_(order, order)], np.array(known["p"])
-    upper = np.triu_indices(len(names), 1)
-    spread = sum(np.maximum(p * (1 - p), 1e-3) / 1000 for p in (ours[upper], theirs[upper]))
-    assert (np.abs(ours[upper] - theirs[upper]) / np.sqrt(spread)).max() < 4
-    pooled = known["tasks"]["en-de,he-en,zh-en sys accuracy"]
-    places = [rows[n.removesuffix("[noref]")].clusters["sys_accuracy"] for n in pooled]
-    assert places == [place for _, place in pooled.values()]
-    clusters = [rows[name].clusters["meta"] for name in names]
-    assert clusters == sorted(clusters)
-    assert abs(clusters[-1] - known["joint"]["prismSrc[noref]"][1]) <= 1
+
+
+def differing(order: list[str], one: dict[str, int], other: dict[str, int]) -> list[str]:
+    """Metrics where one ranking opens a cluster and the other does not, but for what shifts behind these."""
+    found, is_together = [], True
+    for above, metric in pairwise(order):
+        opens = one[above] != one[metric], other[above] != other[metric]
+        if is_together and opens[0] != opens[1]:
+            found.append(metric)
+        is_together = opens[0] == opens[1] and (is_together or opens[0])
+    return found
+
+
+def deciding(found: MetaEvaluation, measure: str, metric: str) -> float:
+    """The p-value that decides whether a cluster opens at a metric: the smallest of the one above it."""
+    order = ordered(found, measure)
+    place = [row.name for row in order].index(metric)
+    at = [found.metrics.index(row) for row in order]
+    last = order[place - 1].clusters[measure]
+    above = [n for n in at[:place] if found.metrics[n].clusters[measure] == last]
+    return float(found.p_values[measure][above, at[place]].min())
+
+
+def ordered(found: MetaEvaluation, measure: str) -> list[MetricResults]:
+    """Metrics by a measure, or by `meta`, the best first."""
+    values = {m.name: m.meta if measure == "meta" else m.results[measure].value for m in found.metrics}
+    return sorted(found.metrics, key=lambda row: -(values[row.name] or 0))
+
+
+@pytest.mark.realdata
+def test_the_means_of_the_32_primaries_of_wmt23_are_those_of_mt_metrics_eval(adjudge_data: Path) -> None:
+    known = json.loads((adjudge_data.parent / "reference/mtme-wmt23-joint.json").read_text("utf-8"))["meta"]
+    found = meta(
+        adjudge_data / "complete/wmt23", "en-de,he-en,zh-en", metrics="primary", measures=["sys_accuracy"]
+    )
+    ours = {row.name.removesuffix("-src"): row.meta for row in best_first(found.metrics, ["meta"])}
+    theirs = {name.removesuffix("[noref]"): value for name, value in known.items()}
+    assert [*ours] == [*theirs]
+    assert ours == pytest.approx(theirs, abs=1e-12)
+    roles = [row.role for row in found.metrics]
+    assert (roles.count("primary"), roles.count("baseline")) == (18, 14)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("k", [1000, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_the_clusters_of_all_language_pairs_are_those_of_mt_metrics_eval(
+    adjudge_data: Path, tmp_path: Path, k: int
+) -> None:
+    """Values of each task and of their mean, their clusters, and the joint p-values."""
+    known = known_clusters(adjudge_data)
+    found = seven_tasks(adjudge_data, tmp_path, k)
+    parts = {part.lp: part for part in found.parts}
+    for task, theirs in [("joint", known["joint"]), *known["tasks"].items()]:
+        lp, *words = task.split()
+        ours, measure = parts.get(lp, found), "_".join(words) or "meta"
+        names = {row.base.removesuffix("-src"): row for row in ours.metrics}
+        rows = [names[name.removesuffix("[noref]")] for name in theirs]
+        values = [row.meta if measure == "meta" else row.results[measure].value for row in rows]
+        assert values == pytest.approx([value for value, _ in theirs.values()], abs=1e-12)
+        places = {row.name: int(place) for row, (_, place) in zip(rows, theirs.values(), strict=True)}
+        clusters = {row.name: row.clusters[measure] for row in rows}
+        for metric in differing([row.name for row in rows], clusters, places):
+            assert 0.02 <= deciding(ours, measure, metric) <= 0.08, (task, metric)
+    order = [name.removesuffix("[noref]") for name in known["joint"]]
+    upper = np.triu_indices(len(order), 1)
+    p, q = table_of(found, "meta", order)[upper], np.array(known["p"])[upper]
+    each = [table_of(found, "sys_accuracy", order)]
+    each += [table_of(part, name, order) for part in found.parts for name in ("sys_pearson", "seg_pearson")]
+    # That tool stops a task's test after 100 draws if p is below .02 or above .5, and repeats these.
+    theirs = np.mean(
+        [np.where((t[upper] < 0.02) | (t[upper] > 0.5), 1 / 100, 1 / 1000) for t in each], axis=0
+    )
+    spread = np.maximum(p * (1 - p), 1e-3) / k + np.maximum(q * (1 - q), 1e-3) * theirs
+    z = np.abs(p - q) / np.sqrt(spread)
+    assert z.max() < 4
+    assert np.sqrt((z**2).mean()) < 1
+
+
+def table_of(found: MetaEvaluation, measure: str, names: list[str]) -> np.ndarray:
+    """P-values of a measure, metrics in an order of their names without what they were shown."""
+    at = {row.base.removesuffix("-src"): place for place, row in enumerate(found.metrics)}
+    order = [at[name] for name in names]
+    return found.p_values[measure][np.ix_(order, order)]
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.nightly) for n in (2, 3, 4))])
+def test_seeds_differ_where_a_boundary_is_open_and_nowhere_else(
+    adjudge_data: Path, tmp_path: Path, seed: int
+) -> None:
+    one, other = (seven_tasks(adjudge_data, tmp_path, 200, n) for n in (0, seed))
+    opened = 0
+    for ours, theirs in ((one, other), *zip(one.parts, other.parts, strict=True)):
+        for measure in ours.p_values:
+            sides = [{row.name: row for row in side.metrics} for side in (ours, theirs)]
+            clusters = [{name: row.clusters[measure] for name, row in side.items()} for side in sides]
+            marked = {name for side in sides for name, row in side.items() if measure in row.open_clusters}
+            order = [row.name for row in ordered(ours, measure)]
+            assert {*differing(order, *clusters)} <= marked
+            opened += len(marked)
+    assert 0 < opened < 60  # of 15 boundaries in each of 14 columns
 
 
 def test_scores_that_are_no_path_are_refused(tmp_path: Path) -> None:
@@ -518,6 +607,23 @@ def test_twins_share_a_cluster_and_what_knows_nothing_is_behind(folder: Path) ->
     for name in ("seg_pearson", "seg_acc_eq", "meta"):
         assert [clusters[metric][name] for metric in ("good-src", "twin-src", "poor-src")] == [1, 1, 2]
     assert set(found.p_values) == {*SURENESS_MEASURES, "meta"}
+
+
+def test_draws_that_do_not_decide_are_told_with_what_to_do(folder: Path) -> None:
+    found = judged(folder, significance=40)  # p is 1/41, and the interval of it reaches .12
+    (note,) = [note for note in found.notes if note.startswith("Open")]
+    assert note.endswith("more draws decide: --significance 400.")
+    (poor,) = [m for m in found.metrics if m.open_clusters]
+    assert (poor.name, "seg_pearson" in poor.open_clusters, "seg_acc_eq" in poor.open_clusters) == (
+        "poor-src",
+        True,
+        False,  # is exact
+    )
+    rows = found.to_dict()
+    assert dict(zip(rows["metric"], rows["seg_pearson_open"], strict=True))["poor-src"] == 1
+    assert not any(m.open_clusters for m in judged(folder, significance=200).metrics)
+    corrected = judged(folder, significance=200, holm=True)  # twice the p-value, and twice its interval
+    assert one(corrected, "poor-src").open_clusters == ("seg_pearson", "meta")
 
 
 def test_p_values_are_those_of_the_test_of_the_measure_and_holm_corrects_what_was_asked(folder: Path) -> None:
@@ -907,6 +1013,28 @@ def test_documents_are_compared_by_the_means_of_their_segments(tmp_path: Path) -
     )
 
 
+def test_groups_of_an_average_weigh_by_their_scores_on_request(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+    write_scores(folder / "human-scores/en-de.mqm.seg.score", {**GOLD, "A": [-1, None, None, -5]})
+    found = meta(folder, measures=["seg_pearson"], average="sys", macro=False)
+    gold, metric = (
+        np.array([side[s] for s in "ABC"], dtype=float)
+        for side in ({**GOLD, "A": [-1, None, None, -5]}, METRIC)
+    )
+    known = ~np.isnan(gold)
+    each = [(np.corrcoef(g[k], m[k])[0, 1], k.sum()) for g, m, k in zip(gold, metric, known, strict=True)]
+    expected = sum(r * n for r, n in each) / sum(n for _, n in each)
+    assert one(found, "COMET-refA").results["seg_pearson"].value == pytest.approx(expected, abs=1e-12)
+    assert (found.settings["macro"], said(found, "weigh each segment, or system, by")) == ("false", True)
+    with pytest.raises(UsageError, match="of means whose groups weigh alike"):
+        meta(folder, macro=False, clusters=True)
+    with pytest.raises(
+        UsageError,
+        match="takes a macro; one that does: --measures seg_pearson,seg_spearman,seg_kendall_b,seg_kendall_c",
+    ):
+        meta(folder, macro=False, measures="spa")
+
+
 def test_a_level_that_the_test_set_does_not_know_is_refused(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "set")
     assert said(meta(folder, level="domain"), "compare domains, 2 of them")
@@ -920,6 +1048,23 @@ def test_a_task_has_no_mean_over_documents(tmp_path: Path) -> None:
     task.write_text(TASK)
     found = meta(folder, task=str(task), level="document")
     assert (found.task, one(found, "QE-src").meta, one(found, "QE-src").average_rank) == ("", None, None)
+    assert found.excluded["C"] == meta(folder, task=str(task)).excluded["C"]
+
+
+def test_references_and_outliers_are_the_year_s_with_every_gold_and_without_one(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "wmt23")
+    human = folder / "human-scores"
+    (human / "en-de.mqm.seg.score").rename(human / "en-de.mine.seg.score")
+    found = meta(folder, measures="seg_pearson")
+    assert (found.gold, found.task, found.reference) == ("mine", "", "refA")
+    assert not said(found, "Metrics with a reference are joined")
+    write_folder(folder, "en-he")
+    write_scores(folder / "metric-scores/en-he/COMET-refB.seg.score", METRIC)
+    for kind in ("references/en-he.refB.txt", "system-outputs/en-he/refB.txt"):
+        (folder / kind).write_text("1\n2\n3\n4\n")
+    found = meta(folder, "en-he", measures="seg_pearson")  # whose gold nobody published
+    assert (found.gold, found.task, found.reference) == ("mqm", "", "refB")
+    assert [metric.name for metric in found.metrics] == ["COMET-refB", "QE-src"]
 
 
 def test_places_by_the_statistics_of_a_task_are_averaged(tmp_path: Path) -> None:
@@ -953,16 +1098,96 @@ def test_only_primary_submissions_and_ones_own_scores_are_kept(tmp_path: Path) -
     write_scores(own, METRIC)
     task.write_text('primary = ["QE", "BLEU"]\nbaselines = ["BLEU"]\n' + TASK)
     write_scores(folder / "metric-scores/en-de/BLEU-refA.seg.score", METRIC)
-    found = meta(folder, task=str(task), primary=True, scores={"mine": own})
+    found = meta(folder, task=str(task), metrics="primary", scores={"mine": own})
     assert [m.name for m in found.metrics] == ["BLEU-refA", "QE-src", "mine"]
     assert [m.role for m in found.metrics] == ["baseline", "primary", ""]
     assert said(found, "1 metrics were neither primary submissions nor baselines")
     assert said(found, "Baselines of the task: BLEU-refA.")
+    every = meta(folder, task=str(task), scores={"mine": own})
+    assert said(
+        every, "2 of 4 metrics here were not compared in the task, and take part in places and clusters"
+    )
+    with pytest.raises(UsageError, match="name no others beside it"):
+        meta(folder, task=str(task), metrics="primary,COMET")
     task.write_text(TASK)
     with pytest.raises(UsageError, match="task mine does not list primary submissions"):
-        meta(folder, task=str(task), primary=True)
+        meta(folder, task=str(task), metrics="primary")
     with pytest.raises(UsageError, match="set en-de, which has no task, does not list"):
-        meta(folder, primary=True)
+        meta(folder, metrics="primary")
+
+
+DA: dict[str, list[float | None]] = {"A": [90, 80, None, 70], "B": [80, None, 60, 50], "C": [10, 20, 30, 40]}
+
+
+def test_a_second_annotation_by_people_stands_below_the_metrics_and_is_none_of_them(tmp_path: Path) -> None:
+    from adjudge.cli.trust_commands import _data
+
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    human = folder / "human-scores"
+    write_scores(human / "en-de.da-sqm.seg.score", DA)
+    for same in ("mqm-z", "mqm-raw", "da-merged"):  # no second annotation
+        write_scores(human / f"en-de.{same}.seg.score", DA)
+    write_scores(human / "en-de.only-systems.sys.score", {"A": [1], "B": [2], "C": [3]})
+    task.write_text(TASK.replace('outliers = ["C"]', ""))
+    found = meta(folder, gold="mqm", task=str(task), significance=20)
+    (people,) = found.people
+    gold, da = (np.array([side[s] for s in "ABC"], dtype=float) for side in (GOLD, DA))
+    both = ~np.isnan(gold) & ~np.isnan(da)
+    r = np.corrcoef(gold[both], da[both])[0, 1]
+    assert people.results["seg_pearson"].value == pytest.approx(r, abs=1e-12)
+    assert (people.name, people.n, people.clusters, people.average_rank) == ("da-sqm", both.sum(), {}, None)
+    assert people.meta is not None
+    alone = meta(folder, gold="mqm", task=str(task), significance=20, people=False)
+    assert (alone.people, alone.metrics) == ((), found.metrics)  # places and clusters are the same
+    assert alone.p_values.keys() == found.p_values.keys()
+    assert said(found, "People: da-sqm, another annotation")
+    assert not said(alone, "People:")
+    assert found.to_dict()["metric"] == ["COMET-refA", "QE-src", "people: da-sqm"]
+    (table,) = meta_tables(found)
+    assert [row[0] for row in table.rows][-1] == "people: da-sqm"
+    assert len(table.rows) - 1 not in {row for row, _ in table.best}
+    assert [*_data(found)["people"]] == ["da-sqm"]
+    assert [*_data(found)["metrics"]] == ["COMET-refA", "QE-src"]
+    primary = tmp_path / "primary.toml"
+    primary.write_text('primary = ["QE"]\n' + task.read_text())
+    only = meta(folder, gold="mqm", task=str(primary), metrics="primary")
+    assert ([m.name for m in only.metrics], [p.name for p in only.people]) == (["QE-src"], ["da-sqm"])
+
+
+def test_people_are_in_the_whole_where_every_language_pair_has_them(tmp_path: Path) -> None:
+    folder = write_folder(write_folder(tmp_path / "set"), "zh-en")
+    write_scores(folder / "human-scores/en-de.da-sqm.seg.score", DA)
+    one_of_two = meta(folder, "en-de,zh-en", gold="mqm")
+    assert ([len(part.people) for part in one_of_two.parts], one_of_two.people) == ([1, 0], ())
+    write_scores(folder / "human-scores/zh-en.da-sqm.seg.score", DA)
+    (people,) = meta(folder, "en-de,zh-en", gold="mqm").people
+    assert (people.name, people.n) == ("da-sqm", 2 * one_of_two.parts[0].people[0].n)
+    document = meta(folder, "en-de", gold="mqm", level="document", measures="seg_pearson").people[0]
+    units = [
+        [np.nanmean(np.array(side[s], dtype=float)[c]) for s in "ABC" for c in ([0, 1], [2, 3])]
+        for side in (GOLD, DA)
+    ]
+    assert document.results["seg_pearson"].value == pytest.approx(np.corrcoef(units)[0, 1], abs=1e-12)
+
+
+@pytest.mark.realdata
+def test_direct_assessment_is_the_people_of_wmt23(adjudge_data: Path) -> None:
+    from scipy.stats import pearsonr
+
+    folder = adjudge_data / "complete/wmt23"
+    found = meta(folder, metrics="primary", measures=["seg_pearson"])
+    assert [[row.name for row in part.people] for part in found.parts] == [["da-sqm"], [], ["da-sqm"]]
+    part = found.parts[2]
+    sides: list[list[str]] = []
+    for gold in ("mqm", "da-sqm"):
+        text = (folder / f"human-scores/zh-en.{gold}.seg.score").read_text("utf-8")
+        lines = [line.split() for line in text.splitlines()]
+        sides.append([score for wanted in part.systems for system, score in lines if system == wanted])
+    both = [(float(g), float(d)) for g, d in zip(*sides, strict=True) if "None" not in {g, d}]
+    assert part.people[0].n == len(both)
+    assert part.people[0].results["seg_pearson"].value == pytest.approx(
+        pearsonr(*zip(*both, strict=True)).statistic, abs=1e-12
+    )
 
 
 @pytest.mark.realdata

@@ -1,6 +1,8 @@
 """Task sets as data: ours are sound, and a user's own are read strictly."""
 
+import json
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from adjudge.analysis.eval_set import ScoreSet
 from adjudge.analysis.shared_tasks import LpRule, Statistic, find_task, list_tasks, suspicious, task_of
+from adjudge.core.language import canonical_lp
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.measures import MEASURES
 
@@ -145,6 +148,8 @@ def test_our_tasks_name_their_source_and_measures_that_there_are() -> None:
         "wmt23",
         "wmt23-sent",
         "wmt24",
+        "wmt24-on-wmt23",
+        "wmt24pp",
         "wmt25",
     ]
     for task in list_tasks():
@@ -164,7 +169,7 @@ def test_a_test_set_has_the_task_of_its_name_for_the_language_pairs_of_the_task(
     found = task_of("wmt23", "zh-en")
     assert found is not None
     assert found.name == "wmt23"
-    assert task_of("wmt23", "en-ru") is None
+    assert task_of("wmt23", "en-fr") is None
     assert task_of("mine", "zh-en") is None
 
 
@@ -215,37 +220,54 @@ def test_an_unknown_task_names_those_that_there_are() -> None:
         find_task("wmt18")
 
 
-YEARS = {
-    # test set, language pair: task, reference, gold, outliers, whether it is in the task's mean
-    ("wmt19", "en-de"): ("wmt19", "ref", "wmt-raw", (), True),
-    ("wmt20", "en-de"): ("wmt20", "ref", "wmt-raw", 3, True),
-    ("wmt20", "zh-en"): ("wmt20", "ref", "wmt-raw", ("WMTBiomedBaseline.183",), True),
-    ("wmt21.news", "en-de"): ("wmt21", "refC", "mqm", (), True),
-    ("wmt21.news", "zh-en"): ("wmt21", "refB", "mqm", (), True),
-    ("wmt21.news", "en-cs"): ("wmt21", "refA", "wmt-raw", (), False),
-    ("wmt21.tedtalks", "zh-en"): ("wmt21-tedtalks", "refB", "mqm", (), True),
-    ("wmt21.flores", "xh-zu"): ("wmt21-flores", "refA", "wmt-raw", (), True),
-    ("wmt22", "en-de"): ("wmt22", "refA", "mqm", ("M2M100_1.2B-B4",), True),
-    ("wmt22", "cs-en"): ("wmt22", "refB", "wmt", (), False),
-    ("wmt22", "uk-cs"): ("wmt22", "refA", "wmt-appraise", (), False),
-    ("wmt23", "en-de"): ("wmt23", "refA", "mqm", ("synthetic_ref",), True),
-    ("wmt23", "en-cs"): ("wmt23", "refA", "da-sqm", (), False),
-    ("wmt24", "en-es"): ("wmt24", "refA", "mqm", ("MSLC",), True),
-    ("wmt24", "en-hi"): ("wmt24", "refA", "esa", (), False),
-    ("wmt25", "en-ja_JP"): ("wmt25", "refA", "esa-human1", (), True),
-    ("wmt25", "en-ko_KR"): ("wmt25", "refA", "mqm", (), True),
-}
+FACTS: Any = json.loads(Path(__file__).with_name("wmt_facts.json").read_text("utf-8"))
+"""What mt-metrics-eval says of each year, written down apart from the definitions that we ship."""
 
 
-@pytest.mark.parametrize(("where", "facts"), YEARS.items())
-def test_every_year_has_its_reference_gold_and_outliers(where: tuple[str, str], facts: Any) -> None:
-    name, reference, gold, outliers, is_official = facts
-    task = task_of(*where)
+def test_the_facts_are_of_every_test_set_and_every_language_pair_that_we_define() -> None:
+    ours = {(name, lp) for task in list_tasks() for name in task.test_sets for lp in task.lps}
+    ours -= {("ment", "en-zh"), ("ment", "zh-en")}
+    theirs = {(name, canonical_lp(lp)) for name, pairs in FACTS["pairs"].items() for lp in pairs}
+    assert theirs == ours
+    assert len(theirs) == 177
+
+
+@pytest.mark.parametrize(("test_set", "lp"), [(n, lp) for n, pairs in FACTS["pairs"].items() for lp in pairs])
+def test_references_golds_outliers_and_metrics_are_those_of_the_year(test_set: str, lp: str) -> None:
+    reference, gold, system_gold, outliers, primary_here = FACTS["pairs"][test_set][lp]
+    task = task_of(test_set, canonical_lp(lp))
     assert task is not None
-    rule = task.rule(where[1])
-    assert (task.name, rule.reference, task.gold_of(where[1])) == (name, reference, gold)
-    assert len(rule.outliers) == outliers if isinstance(outliers, int) else rule.outliers == outliers
-    assert rule.beside is not is_official
+    rule = task.rule(canonical_lp(lp))
+    assert (rule.reference, task.gold_of(canonical_lp(lp))) == (reference, gold)
+    beside = task.system_gold if gold == task.gold else None
+    assert (beside or gold) == system_gold
+    assert sorted(rule.outliers) == outliers
+    metrics = FACTS["metrics"][test_set]
+    assert sorted(task.baselines) == metrics["baselines"]
+    assert {*task.primary} == {*metrics["primary"], *metrics["baselines"]}
+    assert sorted(rule.primary) == primary_here
+
+
+@pytest.mark.parametrize("name", FACTS["tasks"])
+def test_a_task_averages_what_mt_metrics_eval_averages_with_its_weights(name: str) -> None:
+    task, facts = find_task(name), FACTS["tasks"][name]
+    lps = [lp for lp, rule in task.lps.items() if not rule.beside]
+    whole = len(lps) * sum(statistic.weight for statistic in task.statistics)
+    found: dict[str, float] = defaultdict(float)
+    for statistic in task.statistics:
+        words = " ".join([statistic.measure, *([statistic.average] if statistic.average else [])])
+        for lp in lps:
+            found[f"{','.join(sorted(lps)) if statistic.pooled else lp} {words}"] += statistic.weight / whole
+        ranges = {"sys_pearson": (-1, 1), "seg_pearson": (-1, 1)}
+        assert statistic.range == ranges.get(statistic.measure)
+    assert dict(found) == pytest.approx({canonical_name(n): w for n, w in facts["weights"].items()})
+    people = {lp for lp, rule in task.lps.items() if rule.include_human}
+    assert people == {canonical_lp(lp) for lp in facts["people"]} & task.lps.keys()
+
+
+def canonical_name(name: str) -> str:
+    lps, measure = name.split(" ", 1)
+    return f"{','.join(canonical_lp(lp) for lp in lps.split(','))} {measure}"
 
 
 def test_each_language_pair_of_a_test_set_has_one_task() -> None:

@@ -63,6 +63,16 @@ def test_what_cannot_be_compared_stands_last_without_a_star() -> None:
     assert not any("stands last" in note for note in table(metric("a", 0.4)).notes)
 
 
+def test_a_cluster_whose_beginning_is_open_has_a_question_mark() -> None:
+    first, second = metric("a", 0.4), metric("b", 0.3)
+    found = table(
+        replace(first, clusters={"seg_pearson": 1}),
+        replace(second, clusters={"seg_pearson": 2}, open_clusters=("seg_pearson",)),
+    )
+    assert [row[1] for row in found.rows] == ["0.400 (1)", "0.300 (2?)"]
+    assert "300 (2?)" in render_table(found, "latex")
+
+
 def test_metrics_on_different_translations_have_no_star() -> None:
     few, many = replace(metric("few", 0.9), n=179), replace(metric("many", 0.4), n=453)
     found = table(few, many)

@@ -102,6 +102,25 @@ def test_no_scale_is_too_large_or_too_small(function: Function, scale: float) ->
     assert found.value == pytest.approx(wanted.value, abs=1e-12)
 
 
+@given(score_pairs(), functions, st.sampled_from(["item", "sys"]))
+def test_without_macro_a_group_weighs_as_many_scores_as_it_has(
+    scores: tuple[Floats, Floats], function: Function, average: Average
+) -> None:
+    found = function(*scores, average, macro=False)
+    weighed = [
+        (value, len(group))
+        for group in groups(*scores, average)
+        for gold, metric in [np.array(group).reshape(-1, 1, 2).T]
+        for value, _ in slow(function, gold, metric, "none")
+    ]
+    assert found.n == function(*scores, average).n
+    if not weighed:
+        assert found.value is None
+    else:
+        whole = sum(size for _, size in weighed)
+        assert found.value == pytest.approx(sum(v * size for v, size in weighed) / whole, abs=1e-9)
+
+
 @pytest.mark.parametrize("function", [pearson, spearman, kendall_b])
 def test_a_metric_that_is_gold_correlates_fully(function: Function) -> None:
     gold = np.random.default_rng(0).normal(size=31)

@@ -13,6 +13,8 @@ from adjudge.stats.paired import (
     enlarged,
     holm,
     is_exact,
+    monte_carlo_bounds,
+    open_ranks,
     rank_sum_p_value,
     sign_flip_p_values,
     signed_rank_p_value,
@@ -97,6 +99,46 @@ def test_ranks_stand_in_the_order_of_the_table_and_no_value_has_none() -> None:
     p = np.full((3, 3), 0.001)
     p[1, 2] = math.nan
     assert significance_ranks([0.1, None, 0.9], p, 0.05) == [2, None, 1]
+
+
+def test_the_interval_of_a_drawn_p_value_is_clopper_and_pearson_s() -> None:
+    from scipy.stats import binomtest
+
+    p = np.array([[1 / 1001, 51 / 1001], [1.0, math.nan]])
+    low, high = monte_carlo_bounds(p, 1000)
+    for place, hits in (((0, 0), 0), ((0, 1), 50), ((1, 0), 1000)):
+        known = binomtest(hits, 1000).proportion_ci(0.99)
+        assert (low[place], high[place]) == pytest.approx((known.low, known.high), abs=1e-12)
+    assert math.isnan(low[1, 1])
+    assert math.isnan(high[1, 1])
+
+
+def test_a_p_value_that_was_computed_is_sure() -> None:
+    p = np.array([0.05, 2**-12, 0.0499])
+    for end in monte_carlo_bounds(p, 1000):
+        assert end.tolist() == p.tolist()
+
+
+@pytest.mark.parametrize(
+    ("hits", "is_open"),
+    [((999, 49), True), ((999, 0), False), ((49, 0), False), ((999, 300), False), ((60, 300), True)],
+)
+def test_a_rank_is_open_where_draws_do_not_decide_and_nothing_else_does(
+    hits: tuple[int, int], is_open: bool
+) -> None:
+    p = np.ones((3, 3))
+    p[[0, 1], 2] = [(count + 1) / 1001 for count in hits]
+    values = [0.9, 0.8, 0.7]
+    ranks = significance_ranks(values, p, 0.05)
+    assert open_ranks(values, ranks, monte_carlo_bounds(p, 1000), 0.05) == [False, False, is_open]
+
+
+def test_a_metric_is_compared_with_the_rank_above_it_alone() -> None:
+    p = np.ones((3, 3))
+    p[0, 1] = 1 / 1001
+    p[0, 2] = 51 / 1001
+    assert open_ranks([0.9, 0.8, None], [1, 2, None], monte_carlo_bounds(p, 1000), 0.05) == [False] * 3
+    assert open_ranks([0.9, 0.8, 0.7], [1, 2, 2], monte_carlo_bounds(p, 1000), 0.05) == [False] * 3
 
 
 ALTERNATIVES: list[Alternative] = ["greater", "two-sided"]

@@ -122,6 +122,7 @@ class EvalSet:
         references: systems that are references, such as `refA`.
         shown: references that the test set's own metrics were shown, those that were not read included.
         known_as: name that task sets know it by.
+        people: names of those of `metrics` that are golds nobody asked for: second annotations by people.
         notes: what a reader of the numbers must know of the files.
     """
 
@@ -137,6 +138,7 @@ class EvalSet:
     references: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     known_as: str = ""
+    people: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def select(self, systems: Sequence[str]) -> EvalSet:

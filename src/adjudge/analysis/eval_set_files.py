@@ -82,6 +82,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     preferred: str | None = None,
     weights: str | None = None,
     reference: str | None = None,
+    people: bool = False,
 ) -> EvalSet:
     """Read one language pair with its gold and its metrics.
 
@@ -95,6 +96,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
         preferred: gold to take where none is named and there are several.
         weights: of marked errors, wherever there are any.
         reference: that the metrics compared were shown; None for any.
+        people: take other golds of the folder as metrics, too.
 
     Raises:
         DataError: a file is not what it should be.
@@ -110,7 +112,9 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}
     judged |= {name: found for name, found in own.items() if found is not None}
     _check_weights(weights, [*golds.values(), *judged.values()])
-    return source.eval_set(golds, judged)
+    second = dict(source.second_golds(golds)) if people and golds else {}
+    second = {name: found for name, found in second.items() if name not in judged}
+    return replace(source.eval_set(golds, judged | second), people=tuple(second))
 
 
 def _read_own(name: str, own: OwnScores, source: _Source, read: partial[Found]) -> Found | None:
@@ -220,6 +224,18 @@ class _Source:
         )
         raise UsageError(f"which gold? {self.frame.name} {self.frame.lp} {there}")
 
+    def second_golds(self, asked: Iterable[str]) -> Iterator[tuple[str, Found]]:
+        """Read the golds of segments that are other judgements than those asked for.
+
+        A gold and the same with `-z` or `-raw` behind it are one annotation on several scales, and what is
+        `merged` holds others.
+        """
+        known = {_annotation(name) for name in asked}
+        for name, files in self.golds.items():
+            is_other = _annotation(name) not in known and "merged" not in name
+            if is_other and any(file.level == "seg" for file in files) and (found := self.read_gold(name)):
+                yield found
+
     def read_gold(self, name: str) -> tuple[str, Found] | None:
         """Read a gold of the folder; None if it has no such one."""
         if name not in self.golds:
@@ -307,6 +323,10 @@ class _Source:
             known_as=known_name(self.path),
             notes=tuple(dict.fromkeys(notes)),
         )
+
+
+def _annotation(gold: str) -> str:
+    return gold.removesuffix("-z").removesuffix("-raw")
 
 
 def _foreign(found: Mapping[str, Found], frame: Frame) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,7 @@ from adjudge.analysis.eval_set import (
 )
 from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set, read_one
 from adjudge.analysis.meta_settings import (
+    PRIMARY,
     MetaEvaluation,
     MetaSettings,
     MetricResults,
@@ -52,7 +53,14 @@ from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
 from adjudge.stats.judged import Average, Floats, Result, sharing
 from adjudge.stats.measures import MEASURES
-from adjudge.stats.paired import holm, is_exact, significance_ranks, smallest_p_value
+from adjudge.stats.paired import (
+    holm,
+    is_exact,
+    monte_carlo_bounds,
+    open_ranks,
+    significance_ranks,
+    smallest_p_value,
+)
 from adjudge.stats.permutation import Differences, joint_p_values, pooled_differences
 from adjudge.stats.resampling import (
     Drawing,
@@ -83,6 +91,8 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
         )
     if settings.average is not None:
         yield f"Measures of segments are averaged by: {settings.average}."
+    if not settings.macro:
+        yield "Averages of correlations weigh each segment, or system, by the scores that it has."
     if settings.intervals:
         units = "documents" if settings.by_document else "segments"
         yield (
@@ -186,8 +196,15 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
         reference="",
         measures=measures,
         metrics=tuple(rows) if measures or task is not None else (),
+        people=tuple(
+            _row_of_all(parts, name, each, task)
+            for name in dict.fromkeys(row.name for part in parts for row in part.people)
+            if len(each := [row for part in parts for row in part.people if row.name == name]) == len(parts)
+        )
+        if measures or task is not None
+        else (),
         task="" if task is None else task.name,
-        notes=tuple(_notes_together(parts, joined, settings, tables)),
+        notes=(*_notes_together(parts, joined, settings, tables), *open_note(rows, settings)),
         parts=tuple(parts),
         p_values=tables,
         settings=settings.unusual,
@@ -508,13 +525,31 @@ def _clustered(
 ) -> list[MetricResults]:
     """Rows with the clusters of tables of p-values; the tables are corrected where that was asked for."""
     clusters: list[dict[str, int]] = [{} for _ in rows]
+    unsure: list[list[str]] = [[] for _ in rows]
     for name, table in tables.items():
         values = [compared_value(row, name) for row in rows]
-        tables[name] = _corrected(values, table) if settings.holm else table
-        for place, rank in enumerate(significance_ranks(values, tables[name], settings.alpha)):
-            if rank is not None:
-                clusters[place][name] = rank
-    return [replace(row, clusters=found) for row, found in zip(rows, clusters, strict=True)]
+        drawn = [table, *monte_carlo_bounds(table, settings.resamples)]
+        tables[name], low, high = [_corrected(values, p) for p in drawn] if settings.holm else drawn
+        ranks = significance_ranks(values, table, settings.alpha)
+        is_open = open_ranks(values, ranks, (low, high), settings.alpha)
+        for place, rank in enumerate(ranks):
+            clusters[place] |= {} if rank is None else {name: rank}
+            unsure[place] += [name] if is_open[place] else []
+    return [
+        replace(row, clusters=found, open_clusters=tuple(names))
+        for row, found, names in zip(rows, clusters, unsure, strict=True)
+    ]
+
+
+def open_note(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
+    """Say by which measures more draws may move a cluster, and how to draw more."""
+    if names := dict.fromkeys(name for row in rows for name in row.open_clusters):
+        yield (
+            f"Open (marked ?): whether a cluster begins at a metric, by {', '.join(names)}. With "
+            f"{settings.resamples:,} draws the 99 % interval of the p-value holds {settings.alpha:g}, so "
+            f"that another seed may tell otherwise; more draws decide: --significance "
+            f"{10 * settings.resamples}."
+        )
 
 
 def compared_value(row: MetricResults, name: str) -> float | None:
@@ -620,14 +655,15 @@ def _each_gold(
         lp,
         gold=settings.gold if settings.better is None else None,
         scores=own,
-        metrics=settings.metrics,
+        metrics=() if settings.of_task else settings.metrics,
         preferred=None if task is None or lp is None else task.gold_of(lp),
         weights=settings.weights,
         reference=settings.reference or (None if rule is None else rule.reference),
+        people=settings.people and settings.better is None,
     )
     if settings.better is not None:
         eval_set = _contrast(eval_set, settings.better)
-    if settings.primary:
+    if settings.of_task:
         eval_set = _primary_only(eval_set, task, own)
     for gold in eval_set.golds:
         of_task = task is not None and gold == task.gold and gold == task.gold_of(eval_set.lp)
@@ -651,11 +687,11 @@ def _contrast(eval_set: EvalSet, better: str) -> EvalSet:
 def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnScores]) -> EvalSet:
     if task is None or not task.primary:
         which = f"task {task.name}" if task else f"{eval_set.name} {eval_set.lp}, which has no task,"
-        raise UsageError(f"{which} does not list primary submissions: leave --primary out, or name --metrics")
+        raise UsageError(f"{which} does not list primary submissions: name --metrics one by one")
     kept = {
         name: metric
         for name, metric in eval_set.metrics.items()
-        if name in own or task.role(eval_set.lp, name, metric.reference)
+        if name in {*own, *eval_set.people} or task.role(eval_set.lp, name, metric.reference)
     }
     left = len(eval_set.metrics) - len(kept)
     note = f"{left} metrics were neither primary submissions nor baselines, and are left out."
@@ -682,11 +718,11 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         settings: what to do; its task is the one that the test set was made for if None.
     """
     task = settings.chosen_task or task_of(eval_set.known_as, eval_set.lp)
+    rule = LpRule() if task is None else task.rule(eval_set.lp)
     if settings.level != "segment" or (
         task is not None and settings.chosen_task is None and task.gold_of(eval_set.lp) != gold
     ):
         task = None
-    rule = LpRule() if task is None else task.rule(eval_set.lp)
     choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
     chosen = eval_set.select(choice.systems)
     if settings.level != "segment":
@@ -694,14 +730,14 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     truth = chosen.golds[gold]
     if np.isnan(truth.segments).all() and np.isnan(truth.systems).all():
         raise DataError(f"{named_gold(gold)} judges nothing of {eval_set.name} {eval_set.lp}")
-    metrics = {name: chosen.metrics[name] for name in choice.metrics}
+    metrics = {name: chosen.metrics[name] for name in choice.metrics if name not in eval_set.people}
+    people = {name: chosen.metrics[name] for name in eval_set.people}
     if not metrics:
         raise UsageError(f"{eval_set.name} {eval_set.lp} has no metric to judge: add --scores NAME=RUN|FILE")
     judged = ~np.isnan(truth.segments)
     rows, tables = _rows(truth, metrics, chosen.documents, task, settings)
     if task is not None:
         rows = [replace(row, role=task.role(eval_set.lp, row.name, row.reference)) for row in rows]
-    baselines = [row.name for row in rows if row.role == "baseline"]
     return MetaEvaluation(
         test_set=eval_set.name,
         lp=eval_set.lp,
@@ -713,14 +749,17 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         reference=choice.reference,
         measures=settings.chosen_measures,
         metrics=tuple(rows),
+        people=tuple(_metric(*_sides(truth, each, settings), settings, task) for each in people.values()),
         task="" if task is None else task.name,
         notes=(
             *_known_note(eval_set, task, settings),
             *notes_of(chosen, choice, truth, settings),
-            *([f"Baselines of the task: {', '.join(baselines)}."] if baselines else ()),
+            *_role_notes(rows, settings),
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
-            *metric_notes(choice, truth, metrics),
+            *open_note(rows, settings),
+            *_people_note(people),
+            *metric_notes(choice, truth, metrics | people),
         ),
         strata=tuple(
             _stratum(kind, name, cells, (truth, metrics, settings))
@@ -733,6 +772,26 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     )
 
 
+def _people_note(people: Collection[str]) -> Iterator[str]:
+    if people:
+        yield (
+            f"People: {', '.join(people)}, another annotation of the translations, measured as a metric is, "
+            "the human ceiling of this gold. It has no place and no cluster."
+        )
+
+
+def _role_notes(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
+    """Which metrics were baselines of the task, and that it did not compare others."""
+    if baselines := [row.name for row in rows if row.role == "baseline"]:
+        yield f"Baselines of the task: {', '.join(baselines)}."
+    others = sum(not row.role for row in rows)
+    if 0 < others < len(rows) and not settings.metrics:
+        yield (
+            f"{others} of {len(rows)} metrics here were not compared in the task, and take part in places "
+            f"and clusters: --metrics {PRIMARY} leaves out those of the test set."
+        )
+
+
 def _known_note(eval_set: EvalSet, task: Task | None, settings: MetaSettings) -> Iterator[str]:
     if task is not None and settings.chosen_task is None and eval_set.known_as not in {"ment", eval_set.name}:
         yield (
@@ -743,9 +802,9 @@ def _known_note(eval_set: EvalSet, task: Task | None, settings: MetaSettings) ->
 
 def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
     """What `_sides` does, before segments are put together."""
-    truth = chosen.golds[gold]
-    sides = {name: _sides(truth, metric, settings)[1] for name, metric in chosen.metrics.items()}
-    return replace(chosen, golds={gold: _sides(truth, truth, settings)[0]}, metrics=sides)
+    truth, of_segments = chosen.golds[gold], replace(settings, level="segment")
+    sides = {name: _sides(truth, metric, of_segments)[1] for name, metric in chosen.metrics.items()}
+    return replace(chosen, golds={gold: _sides(truth, truth, of_segments)[0]}, metrics=sides)
 
 
 def _rows(
@@ -756,8 +815,7 @@ def _rows(
     settings: MetaSettings,
 ) -> tuple[list[MetricResults], dict[str, Floats]]:
     """One row a metric, with intervals and clusters where asked for, and the p-values behind these."""
-    of_segments = settings.level == "segment"  # else the segments were chosen before they were put together
-    pairs = {n: _sides(gold, m, settings) if of_segments else (gold, m) for n, m in metrics.items()}
+    pairs = {name: _sides(gold, metric, settings) for name, metric in metrics.items()}
     rows = [_metric(truth, metric, settings, task) for truth, metric in pairs.values()]
     rows = _marked(rows, gold, metrics)
     if task is not None:
@@ -777,7 +835,9 @@ def _rows(
 
 
 def _sides(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings) -> tuple[ScoreSet, ScoreSet]:
-    return annotated_only(gold, metric) if settings.segments == "annotated" else (gold, metric)
+    """What is compared; of documents or domains, the segments were chosen before they were put together."""
+    judged_only = settings.segments == "annotated" and settings.level == "segment"
+    return annotated_only(gold, metric) if judged_only else (gold, metric)
 
 
 def _metric(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, task: Task | None) -> MetricResults:

@@ -29,6 +29,8 @@ from adjudge.stats.measures import MEASURES, Scale
 from adjudge.stats.resampling import Method, default_method, methods_of
 
 __all__ = [
+    "PEOPLE",
+    "PRIMARY",
     "MetaEvaluation",
     "MetaSettings",
     "MetricResults",
@@ -60,6 +62,12 @@ DEFAULT_MEASURES: Final = (
     "seg_kendall_b",
     "seg_kendall_c",
 )
+
+PRIMARY: Final = "primary"
+"""In place of names of metrics: those that the task compared."""
+
+PEOPLE: Final = "people: "
+"""Before the name of a second annotation by people, in tables of metrics."""
 
 Segments = Literal["all", "annotated"]
 StratumKind = Literal["domain", "document", "length", "severity"]
@@ -99,16 +107,24 @@ class MetaSettings:
             metavar="[NAME=]RUN|FILE|DIR",
         ),
     ] = ()
-    metrics: Annotated[Names, Option(help="Of the test set's own only these, separated by commas.")] = ()
-    primary: Annotated[
-        bool, Option(help="Of the test set's own only the year's primary submissions and baselines.")
-    ] = False
+    metrics: Annotated[
+        Names,
+        Option(help="Of the test set's own only these, separated by commas; `primary` for the task's."),
+    ] = ()
+    people: Annotated[
+        bool,
+        Option(help="A row for other human scores of the test set, beside the metrics.", off="no-people"),
+    ] = True
     measures: Annotated[Names, Option(help="Only these, separated by commas.")] = ()
     task: Annotated[
         SkipValidation[Task | str | None],
         Option(help="Of `adjudge list tasks`, or a TOML file; else the test set's own.", kind=str),
     ] = None
     average: Annotated[Average | None, Option(help="Of all measures of segments.")] = None
+    macro: Annotated[
+        bool,
+        Option(help="Groups of an average of correlations weigh alike; else by their scores.", off="micro"),
+    ] = True
     exclude: Annotated[
         Sequence[str],
         BeforeValidator(_one_or_several),
@@ -165,14 +181,13 @@ class MetaSettings:
     def __post_init__(self) -> None:
         for name in self.measures:
             _one_of("measure", name, tuple(MEASURES))
+        if PRIMARY in self.metrics and not self.of_task:
+            raise UsageError(f"{PRIMARY} are all metrics that the task compared: name no others beside it")
         if self.better is not None and self.gold:
             raise UsageError("better says itself what is right: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
-        takers = [name for name in self.chosen_measures if "threshold" in MEASURES[name].options]
-        if self.threshold is not None and not takers:
-            having = ",".join(name for name, measure in MEASURES.items() if "threshold" in measure.options)
-            raise UsageError(f"no measure here takes a threshold; one that does: --measures {having}")
+        self._check_taken({"threshold": self.threshold is not None, "macro": not self.macro})
         if self.by_document and not (self.intervals or self.has_clusters):
             raise UsageError("documents are drawn for intervals and clusters: ask for one of them")
         if self.holm and not self.has_clusters:
@@ -181,6 +196,14 @@ class MetaSettings:
             self._check_test(self.test)
         if isinstance(self.task, str):
             object.__setattr__(self, "task", find_task(self.task) if self.task else None)
+
+    def _check_taken(self, asked: Mapping[str, bool]) -> None:
+        for option in (option for option, is_asked in asked.items() if is_asked):
+            if not any(option in MEASURES[name].options for name in self.chosen_measures):
+                having = ",".join(name for name, measure in MEASURES.items() if option in measure.options)
+                raise UsageError(f"no measure here takes a {option}; one that does: --measures {having}")
+        if asked["macro"] and (self.intervals or self.has_clusters):
+            raise UsageError("intervals and clusters are of means whose groups weigh alike: leave out macro")
 
     def _check_test(self, test: Method) -> None:
         if self.by_document and test != "bootstrap":
@@ -193,6 +216,11 @@ class MetaSettings:
     def chosen_measures(self) -> tuple[str, ...]:
         """Measures asked for, else the usual ones."""
         return tuple(self.measures) or (DEFAULT_MEASURES if self.better is None else ("seg_contrastive",))
+
+    @property
+    def of_task(self) -> bool:
+        """Whether only the primary submissions and baselines of the task are asked for."""
+        return tuple(self.metrics) == (PRIMARY,)
 
     @property
     def chosen_task(self) -> Task | None:
@@ -229,7 +257,8 @@ class MetaSettings:
         plain = {"average": None, "compat": None, "segments": "all", "weights": None, "scale": "range"}
         plain |= {"level": "segment"}
         found = {n: str(getattr(self, n)) for n, usual in plain.items() if getattr(self, n) != usual}
-        found |= {"metrics": "primary"} if self.primary else {}
+        found |= {"metrics": PRIMARY} if self.of_task else {}
+        found |= {} if self.macro else {"macro": "false"}
         found |= {} if self.threshold is None else {"threshold": f"{self.threshold:g}"}
         if self.intervals or self.has_clusters:
             found |= {"resamples": str(self.resamples), "seed": str(self.seed)}
@@ -260,6 +289,8 @@ class MetricResults:
         statistics: result of each statistic of the task, in its order; empty where there is no task.
         failed: judgements asked for and not obtained, of the systems compared.
         clusters: measure, and `meta`, to significance cluster, 1 is best; where asked for.
+        open_clusters: measures, and `meta`, of which more draws may tell otherwise whether a cluster begins
+            with this metric.
         partial: it lacks a system that gold judged and another metric scored, so that its numbers are over
             fewer than those of that one: it has no cluster and is never the best.
         reference: that the metric was shown, `src` for none; empty where that is not known.
@@ -276,6 +307,7 @@ class MetricResults:
     statistics: tuple[Result, ...] = ()
     failed: int = 0
     clusters: Mapping[str, int] = field(default_factory=dict)
+    open_clusters: tuple[str, ...] = ()
     partial: bool = False
     reference: str = ""
     average_rank: float | None = None
@@ -351,6 +383,8 @@ class MetaEvaluation(Framed):
         reference: that metrics were shown; empty for none.
         measures: names, in order.
         metrics: in the order of their names, those of the folder first.
+        people: second annotations of the test set by people, measured as metrics are: the human ceiling.
+            They have no place among the metrics, and no cluster.
         task: whose mean `meta` is; empty for none.
         notes: what a reader must know: which systems, which segments, which reference, what looks wrong.
         strata: parts of the translations, where asked for.
@@ -371,6 +405,7 @@ class MetaEvaluation(Framed):
     reference: str
     measures: tuple[str, ...]
     metrics: tuple[MetricResults, ...]
+    people: tuple[MetricResults, ...] = ()
     task: str = ""
     notes: tuple[str, ...] = ()
     strata: tuple[Stratum, ...] = ()
@@ -383,7 +418,9 @@ class MetaEvaluation(Framed):
         """Each metric on each part and each stratum of it."""
         rows = []
         for part in (*(self.parts or (self,)), *((self,) if self.parts and self.has_numbers else ())):
-            rows += [MetaRow(part.lp, part.gold, "", part.n_segments, metric) for metric in part.metrics]
+            people = [replace(row, name=f"{PEOPLE}{row.name}") for row in part.people]
+            every = (*part.metrics, *people)
+            rows += [MetaRow(part.lp, part.gold, "", part.n_segments, metric) for metric in every]
             for stratum in part.strata:
                 name = f"{stratum.kind}: {stratum.name}"
                 rows += [MetaRow(part.lp, part.gold, name, stratum.n_segments, m) for m in stratum.metrics]
@@ -447,7 +484,13 @@ class _Extra(NamedTuple):
         cluster = Column(
             f"{name}_cluster", "significance cluster", "count", of=lambda row: row.metric.clusters.get(name)
         )
-        return [*([around] if self.intervals else []), *([cluster] if self.clusters else [])]
+        is_open = Column(
+            f"{name}_open",
+            "1 where more draws may move the beginning of a cluster, else 0",
+            "count",
+            of=lambda row: int(name in row.metric.open_clusters) if row.metric.clusters else None,
+        )
+        return [*([around] if self.intervals else []), *([cluster, is_open] if self.clusters else [])]
 
 
 def _measure_columns(name: str, extra: _Extra) -> list[Column]:
@@ -502,6 +545,8 @@ def arguments(
         options["average"] = average
     if settings.compat is not None and "compat" in found.options:
         options["compat"] = settings.compat
+    if not settings.macro and "macro" in found.options:
+        options["macro"] = False
     if settings.threshold is not None and "threshold" in found.options:
         options["threshold"] = settings.threshold
     if "scale" in found.options:

@@ -81,7 +81,7 @@ class LpRule:
         reference: that metrics must have been shown, if any; None for whichever they were.
         outliers: systems that are left out.
         include_human: whether references that were scored as systems are compared too.
-        gold: where it is not the task's.
+        gold: where it is not the task's; empty for none.
         beside: whether the year judged it and left it out of the task's mean, so that it must be named.
         primary: names of metrics that were primary here only, beside the task's.
     """
@@ -141,8 +141,9 @@ class Task:
         return self.lps.get(lp, LpRule(gold=self.gold))
 
     def gold_of(self, lp: str) -> str | None:
-        """Name of the gold of a language pair."""
-        return self.rule(lp).gold or self.gold
+        """Name of the gold of a language pair; None where the year published none."""
+        gold = self.rule(lp).gold
+        return (self.gold if gold is None else gold) or None
 
 
 @cache

@@ -112,6 +112,7 @@ def _data(found: MetaEvaluation) -> dict[str, Any]:
         "metrics": _metrics(found.metrics),
         "notes": list(found.notes),
     }
+    data |= {"people": _metrics(found.people)} if found.people else {}
     if not found.has_numbers:
         of_whole = "signature", "test_set", "lp", "gold", "notes"
         data = {name: value for name, value in data.items() if name in of_whole}
@@ -166,6 +167,7 @@ def _metric(metric: MetricResults) -> dict[str, Any]:
         row["intervals"]["meta"] = listed(metric.meta_interval)
     if metric.clusters:
         row["clusters"] = dict(metric.clusters)
+        row["open_clusters"] = list(metric.open_clusters)
     if reasons := {name: result.reason for name, result in results if result.value is None}:
         row["reasons"] = reasons
     return row

@@ -7,6 +7,7 @@ one row a metric, comparison or cell. Comparisons of marked errors and reproduct
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -14,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from adjudge.analysis.error_free import FREE, ErrorFree, Publishable
-from adjudge.analysis.meta_settings import CHANCE, MetaEvaluation, MetricResults, Stratum, named_gold
+from adjudge.analysis.meta_settings import CHANCE, PEOPLE, MetaEvaluation, MetricResults, Stratum, named_gold
 from adjudge.analysis.spans import Confusion, SpanComparison, SpanRow, SpanScore, span_columns
 from adjudge.core.columns import Column
 from adjudge.core.protocol import Severity
@@ -77,14 +78,14 @@ def meta_tables(found: MetaEvaluation) -> list[Table]:
     tables = []
     for part in found.parts or (found,):
         notes = (str(part.signature), *part.notes)
-        tables.append(_table(part.metrics, part.measures, _title(part), notes))
+        tables.append(_table(part.metrics, part.measures, _title(part), notes, part.people))
         if _has_intervals([part]):
             tables.append(_interval_table(part))
         kinds = dict.fromkeys(stratum.kind for stratum in part.strata)
         tables += [_strata_table([s for s in part.strata if s.kind == k], part.measures) for k in kinds]
     if found.parts and found.has_numbers:
         notes = (str(found.signature), *found.notes)
-        tables.append(_table(found.metrics, found.measures, _title(found), notes))
+        tables.append(_table(found.metrics, found.measures, _title(found), notes, found.people))
     return tables
 
 
@@ -94,9 +95,13 @@ def _title(found: MetaEvaluation) -> str:
 
 
 def _table(
-    metrics: Sequence[MetricResults], measures: Sequence[str], title: str, notes: Sequence[str]
+    metrics: Sequence[MetricResults],
+    measures: Sequence[str],
+    title: str,
+    notes: Sequence[str],
+    people: Sequence[MetricResults] = (),
 ) -> Table:
-    """Rows as `best_first` has them."""
+    """Rows as `best_first` has them, and below a line those of people."""
     with_meta, ordered = _has_meta(metrics), best_first(metrics, measures)
     with_ranks = any(m.average_rank is not None for m in metrics)
     columns = ["metric", *([">meta"] if with_meta else []), *([">rank"] if with_ranks else [])]
@@ -105,15 +110,16 @@ def _table(
     rows = [
         [
             m.name,
-            *([_meta(m)] if with_meta else []),
+            *([_cell(m, "meta", m.meta)] if with_meta else []),
             *([number(m.average_rank, 1)] if with_ranks else []),
             *_cells(m, measures),
         ]
-        for m in ordered
+        for m in (*ordered, *(replace(row, name=f"{PEOPLE}{row.name}") for row in people))
     ]
     return Table(
         columns=[*columns, ">n", ">failed"],
         rows=rows,
+        rules=frozenset({len(ordered) - 1} if people else ()),
         title=title,
         notes=[*_legend(measures, metrics), *_remarks(ordered, measures), *notes],
         best=frozenset(_best(ordered, measures, with_meta=with_meta)),
@@ -182,18 +188,15 @@ def _value(value: float | None) -> str:
     return number(value, _DIGITS)
 
 
-def _meta(metric: MetricResults) -> str:
-    return _cell(metric.meta, metric.clusters.get("meta"))
-
-
-def _cell(value: float | None, cluster: int | None) -> str:
-    return _value(value) if cluster is None else f"{_value(value)} ({cluster})"
+def _cell(metric: MetricResults, name: str, value: float | None) -> str:
+    cluster, mark = metric.clusters.get(name), "?" if name in metric.open_clusters else ""
+    return _value(value) if cluster is None else f"{_value(value)} ({cluster}{mark})"
 
 
 def _cells(metric: MetricResults, measures: Sequence[str]) -> Iterator[str]:
     for name in measures:
         result = metric.results.get(name)
-        yield _cell(None if result is None else result.value, metric.clusters.get(name))
+        yield _cell(metric, name, None if result is None else result.value)
         if name == CHANCE:
             yield _value(None if result is None else result.chance)
     yield whole(metric.n)

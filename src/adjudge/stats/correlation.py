@@ -222,7 +222,7 @@ _EXACT: Final = 33
 """Scores without ties, up to which the p-value of Kendall's tau is exact."""
 
 
-def pearson(gold: Floats, metric: Floats, average: Average = "none") -> Result:
+def pearson(gold: Floats, metric: Floats, average: Average = "none", *, macro: bool = True) -> Result:
     """Pearson's r.
 
     r = sum((g - mean(g)) * (m - mean(m))) / (norm(g - mean(g)) * norm(m - mean(m)))
@@ -236,10 +236,11 @@ def pearson(gold: Floats, metric: Floats, average: Average = "none") -> Result:
         gold: one score a system, or systems by segments; NaN where a translation was not judged.
         metric: the same shape.
         average: what a group is.
+        macro: groups weigh alike; else as many scores as they have (`macro=False` of mt-metrics-eval).
     """
     scores = judged(gold, metric, average)
     return _summary(
-        scores, pearson_values(scores), average, lambda scores, r: partial(_pearson_p, scores.n, r)
+        scores, pearson_values(scores), average, lambda s, r: partial(_pearson_p, s.n, r), macro=macro
     )
 
 
@@ -289,7 +290,7 @@ def _deviations(scores: Floats) -> Floats:
     return centred / largest if largest else centred
 
 
-def spearman(gold: Floats, metric: Floats, average: Average = "none") -> Result:
+def spearman(gold: Floats, metric: Floats, average: Average = "none", *, macro: bool = True) -> Result:
     """Spearman's rho: Pearson's r of the ranks; tied scores share their mean rank.
 
     Spearman 1904. Averages, missing scores and undefined cases as `pearson`. p: two-sided, from the t
@@ -298,11 +299,11 @@ def spearman(gold: Floats, metric: Floats, average: Average = "none") -> Result:
     """
     scores = judged(gold, metric, average)
     return _summary(
-        scores, spearman_values(scores), average, lambda scores, rho: partial(_spearman_p, scores.n, rho)
+        scores, spearman_values(scores), average, lambda s, rho: partial(_spearman_p, s.n, rho), macro=macro
     )
 
 
-def kendall_b(gold: Floats, metric: Floats, average: Average = "none") -> Result:
+def kendall_b(gold: Floats, metric: Floats, average: Average = "none", *, macro: bool = True) -> Result:
     """Kendall's tau-b over pairs within a group.
 
     tau_b = (C - D) / sqrt((P - ties in gold) * (P - ties in metric))
@@ -312,10 +313,10 @@ def kendall_b(gold: Floats, metric: Floats, average: Average = "none") -> Result
     ties, else normal. Equal to mt-metrics-eval's and `scipy.stats.kendalltau` to 1e-12.
     """
     scores = judged(gold, metric, average)
-    return _summary(scores, tau_b_values(scores), average, _kendall_test)
+    return _summary(scores, tau_b_values(scores), average, _kendall_test, macro=macro)
 
 
-def kendall_c(gold: Floats, metric: Floats, average: Average = "none") -> Result:
+def kendall_c(gold: Floats, metric: Floats, average: Average = "none", *, macro: bool = True) -> Result:
     """Stuart's tau-c over pairs within a group, for scales with different numbers of values.
 
     tau_c = 2 * (C - D) / (n * n * (k - 1) / k)
@@ -324,7 +325,7 @@ def kendall_c(gold: Floats, metric: Floats, average: Average = "none") -> Result
     p-value included. Equal to mt-metrics-eval's and `scipy.stats.kendalltau(variant="c")` to 1e-12.
     """
     scores = judged(gold, metric, average)
-    return _summary(scores, tau_c_values(scores), average, _kendall_test)
+    return _summary(scores, tau_c_values(scores), average, _kendall_test, macro=macro)
 
 
 # Values of groups
@@ -398,13 +399,17 @@ def _summary(
     values: Floats,
     average: Average,
     test: Callable[[Judged, float], Callable[[], float]],
+    *,
+    macro: bool,
 ) -> Result:
     defined = values[~np.isnan(values)]
     if not len(defined):
         return Result(value=None, n=scores.n, reason=_reason(scores, average))
     if average != "none":
         note = lone_group(scores, average)
-        return Result(value=float(defined.mean()), n=scores.n, groups=len(defined), note=note)
+        weights = None if macro else scores.counts[~np.isnan(values)]
+        value = float(np.average(defined, weights=weights))
+        return Result(value=value, n=scores.n, groups=len(defined), note=note)
     value = float(defined[0])
     note = "of two scores, which correlate fully whatever they are" if scores.n == 2 else ""
     return Result(value=value, n=scores.n, test=test(scores, value), note=note)

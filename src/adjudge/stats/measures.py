@@ -233,20 +233,36 @@ _ALL: Final = (
         source="Deutsch et al. 2023",
     ),
     _segments(
-        name="seg_pearson", title="Pearson's r", function=pearson, average="none", source="Pearson 1895"
+        name="seg_pearson",
+        title="Pearson's r",
+        function=pearson,
+        average="none",
+        options=("macro",),
+        source="Pearson 1895",
     ),
     _segments(
-        name="seg_spearman", title="Spearman's rho", function=spearman, average="none", source="Spearman 1904"
+        name="seg_spearman",
+        title="Spearman's rho",
+        function=spearman,
+        average="none",
+        options=("macro",),
+        source="Spearman 1904",
     ),
     _segments(
         name="seg_kendall_b",
         title="Kendall's tau-b",
         function=kendall_b,
         average="none",
+        options=("macro",),
         source="Kendall 1945",
     ),
     _segments(
-        name="seg_kendall_c", title="Stuart's tau-c", function=kendall_c, average="none", source="Stuart 1953"
+        name="seg_kendall_c",
+        title="Stuart's tau-c",
+        function=kendall_c,
+        average="none",
+        options=("macro",),
+        source="Stuart 1953",
     ),
     _segments(
         name="seg_tau_10",

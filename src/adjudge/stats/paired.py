@@ -21,6 +21,8 @@ __all__ = [
     "enlarged",
     "holm",
     "is_exact",
+    "monte_carlo_bounds",
+    "open_ranks",
     "random_signs",
     "rank_ranges",
     "rank_sum_p_value",
@@ -203,6 +205,63 @@ def significance_ranks(values: Sequence[float | None], p_values: Floats, alpha: 
         ranks[metric] = rank
         current.append(metric)
     return ranks
+
+
+_BOTH_TAILS = 0.01
+
+
+def monte_carlo_bounds(p_values: Floats, resamples: int) -> tuple[Floats, Floats]:
+    """99 % intervals of the p-values that no end of draws would give (Clopper and Pearson 1934).
+
+    p = (hits + 1) / (resamples + 1). A p-value that is no such share was not drawn but computed, over all
+    swaps or by a law, and both of its ends are itself. NaN (no test) stays.
+
+    Args:
+        p_values: of any shape.
+        resamples: draws of each.
+
+    Returns:
+        Their lower ends and their upper ends.
+    """
+    from scipy.special import betaincinv
+
+    hits = np.rint(p_values * (resamples + 1)) - 1
+    was_drawn = (np.abs(p_values * (resamples + 1) - 1 - hits) < _SHARE) & (hits >= 0)
+    misses = resamples - hits
+    with np.errstate(invalid="ignore"):
+        low = np.where(hits <= 0, 0.0, betaincinv(hits, misses + 1, _BOTH_TAILS / 2))
+        high = np.where(misses <= 0, 1.0, betaincinv(hits + 1, misses, 1 - _BOTH_TAILS / 2))
+    return np.where(was_drawn, low, p_values), np.where(was_drawn, high, p_values)
+
+
+_SHARE = 1e-6  # of a hit
+
+
+def open_ranks(
+    values: Sequence[float | None],
+    ranks: Sequence[int | None],
+    bounds: tuple[Floats, Floats],
+    alpha: float,
+) -> list[bool]:
+    """Whether other draws may decide otherwise, for each metric, if it opens a rank of `significance_ranks`.
+
+    So it is where the interval of a p-value that it rests on holds alpha, and none of them is surely below.
+    Ranks of two seeds first differ at a metric that is open by one of them (but for one time in thousands,
+    as the intervals hold 99 %), and from there on until both open one at the same metric.
+
+    Args:
+        values: as there.
+        ranks: that it found.
+        bounds: `monte_carlo_bounds` of its p-values, corrected where these are.
+        alpha: as there.
+    """
+    order = [i for _, i in sorted((-v, i) for i, v in enumerate(values) if v is not None)]
+    found = [False] * len(values)
+    for place, metric in enumerate(order[1:], 1):
+        above = [i for i in order[:place] if ranks[i] == ranks[order[place - 1]]]
+        low, high = (end[above, metric] for end in bounds)
+        found[metric] = bool((low <= alpha).any() and not (high <= alpha).any())
+    return found
 
 
 Bools = NDArray[np.bool_]
