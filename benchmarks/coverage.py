@@ -1,10 +1,11 @@
 """Whether what intervals, tests and verdicts promise holds: each guarantee simulated on WMT23's gold.
 
     make coverage
-    ADJUDGE_DATA=DIR .venv/bin/python benchmarks/coverage.py [--write] [--only NAME] [--draws N]
+    ADJUDGE_DATA=DIR .venv/bin/python benchmarks/coverage.py [--write] [--only NAME]... [--draws N]
 
-`--write` puts the table into docs/coverage.md. A guarantee is a function from a population, a number of units
-and a number of draws to one `Measured` or more; add it to `GUARANTEES`.
+`--write` puts the table into docs/coverage.md, and with `--only` the rows that were measured. A guarantee is
+a function from a population, a number of units and a number of draws to one `Measured` or more; add it to
+`GUARANTEES`.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis import compare
 from adjudge.analysis.compare import difference
 from adjudge.analysis.gate import critical_p_value, non_inferiority
 from adjudge.analysis.power import units_needed
+from adjudge.analysis.rank import RankSettings, placed, tested_pairs, unjudged
 from adjudge.analysis.score import with_intervals
-from adjudge.analysis.segment_scores import Totals
 from adjudge.core.scores import Scores, SegmentScore, Signature, SystemScore
 from adjudge.reports.tables import Table, render_table
-from adjudge.stats import paired
+from adjudge.stats import bounds, paired
+from adjudge.stats.bounds import Totals
 from adjudge.stats.paired import holm, sign_flip_p_values
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +44,7 @@ sys.path.insert(0, str(ROOT))
 Floats = NDArray[np.float64]
 PAGE = ROOT / "docs" / "coverage.md"
 LPS = ("en-de", "zh-en", "he-en")  # those that are in the folder
-UNITS = (8, 20, 60, 100, 170)
+UNITS = (8, 10, 20, 30, 60, 100, 170)
 DRAWS = 1000
 
 
@@ -143,8 +144,9 @@ Guarantee = Callable[[Population, int, int], Iterator[Measured]]
 
 
 def populations(data: Path) -> Iterator[Population]:
-    """WMT23's MQM gold of each language pair that the folder has."""
-    folder = data / "wmt23"
+    """WMT23's MQM gold of each language pair that the folder has; `complete/wmt23` is taken first."""
+    whole = data / "complete" / "wmt23"
+    folder = whole if whole.is_dir() else data / "wmt23"
     for lp in LPS:
         path = folder / "human-scores" / f"{lp}.mqm.seg.score"
         if path.exists():
@@ -167,7 +169,7 @@ def _read(path: Path, documents: Path, lp: str) -> Population:
 @contextmanager
 def remembering() -> Iterator[None]:
     """Make the random numbers of a seed and size once: they are the same for each of a thousand samples."""
-    drawers = [(compare, "unit_draws"), (compare, "_weights"), (paired, "sign_vectors")]
+    drawers = [(bounds, "_weights"), (paired, "sign_vectors")]
     kept = [getattr(module, name) for module, name in drawers]
     for (module, name), function in zip(drawers, kept, strict=True):
         setattr(module, name, cache(lambda *key, function=function: list(function(*key))))
@@ -229,6 +231,47 @@ def _scores(sample: Sample) -> Scores:
         ),
         systems=(SystemScore(system="a", score=float(sample.gaps.mean()), n=len(sample.gaps), failed=0),),
     )
+
+
+# All systems: rank...
+
+
+def rank_of_all(population: Population, units: int, draws: int) -> Iterator[Measured]:
+    """What `rank` says of all systems together, alone and with `--holm`; its intervals are those of `score`.
+
+    `better than` is wrong where the other system is as good or better: in the gold as it is, and where all
+    systems are moved to one mean, the hardest case. Without `--holm` nothing is promised of all at once.
+    """
+    documents, systems = population.documents, len(population.scores)
+    sums = np.stack([np.bincount(documents, row) for row in population.scores], axis=1)
+    sizes = np.repeat(np.bincount(documents)[:, None].astype(np.float64), systems, axis=1)
+    means = sums.sum(axis=0) / sizes.sum(axis=0)
+    for is_level, with_holm in itertools.product((False, True), repeat=2):
+        truth = np.zeros(systems) if is_level else means
+        documents_drawn = [("xx-yy", str(number)) for number in range(units)]
+        settings = RankSettings(holm=with_holm).settled(documents_drawn, systems)
+        wrong = held = 0
+        for number in range(draws):
+            chosen = np.random.default_rng([number, 11]).integers(0, len(sums), units)
+            drawn = sums[chosen] - (means * sizes[chosen] if is_level else 0)
+            order = np.argsort(-drawn.sum(axis=0))
+            ordered = Totals(sums=drawn[:, order], sizes=sizes[chosen])
+            found = (ordered.sums.sum(axis=0) / ordered.sizes.sum(axis=0)).tolist()
+            p_values = tested_pairs(ordered, settings)
+            rows = placed([unjudged(str(n), 0) for n in order], found, p_values, settings.alpha)
+            wrong += any(truth[int(row.system)] <= truth[int(n)] for row in rows for n in row.better_than)
+            ranks = 1 + (truth[:, None] > truth[order]).sum(axis=0)
+            held += all(
+                row.best is not None and row.worst is not None and row.best <= true <= row.worst
+                for row, true in zip(rows, ranks.tolist(), strict=True)
+            )
+        measured_as = partial(Measured, draws=draws, units=units)
+        name, promised = ("rank --holm", 0.05) if with_holm else ("rank", math.nan)
+        what = f"{name}: some wrong `better than`{', all systems equal' if is_level else ''}"
+        yield measured_as(what=what, promised=promised, found=wrong / draws)
+        if not is_level:
+            what = f"{name}: all ranges of ranks hold at once"
+            yield measured_as(what=what, promised=1 - promised, found=held / draws)
 
 
 # Two systems: compare and gate...
@@ -384,6 +427,7 @@ def _power(population: Population, gaps: Floats, units: int, rng: np.random.Gene
 
 GUARANTEES: dict[str, tuple[Guarantee, Sequence[int]]] = {
     "score": (score_by_document, UNITS),
+    "rank": (rank_of_all, (10, 30, 100)),
     "score-segments": (score_by_segment, (15, 30, 100, 300)),
     "compare": (compare_by_document, UNITS),
     "compare-segments": (compare_by_segment, (15, 30, 100, 300)),
@@ -403,21 +447,20 @@ ALONE: dict[str, tuple[Guarantee, Sequence[int]]] = {
 # What it comes to...
 
 
-def measured(data: Path, only: str | None, draws: int) -> Iterator[tuple[str, Measured]]:
+def measured(data: Path, only: Sequence[str], draws: int) -> Iterator[tuple[str, Measured]]:
     """Every guarantee on every population."""
     nowhere = Population(name="made up", scores=np.zeros((2, 1)), documents=np.zeros(1, dtype=np.int64))
     for found, tried in ((populations(data), GUARANTEES), ([nowhere], ALONE)):
         for population in found:
             for name, (guarantee, sizes) in tried.items():
-                for units in sizes if only in {None, name} else ():
+                for units in sizes if not only or name in only else ():
                     for one in guarantee(population, units, draws):
                         yield population.name, one
 
 
-def table(rows: Sequence[tuple[str, Measured]]) -> str:
+def cells(rows: Sequence[tuple[str, Measured]]) -> list[list[str]]:
     """One row a guarantee, population and number of units."""
-    columns = ["guarantee", "data", ">units", "of", ">promised", ">measured", ">standard error", ">draws"]
-    cells = [
+    return [
         [
             one.what,
             name,
@@ -430,15 +473,21 @@ def table(rows: Sequence[tuple[str, Measured]]) -> str:
         ]
         for name, one in rows
     ]
-    cells.sort(key=lambda row: row[0])
-    return render_table(Table(columns=columns, rows=cells), "markdown")
+
+
+def table(rows: Sequence[list[str]]) -> str:
+    """Rows of `cells`, by guarantee."""
+    columns = ["guarantee", "data", ">units", "of", ">promised", ">measured", ">standard error", ">draws"]
+    return render_table(Table(columns=columns, rows=sorted(rows, key=lambda row: row[0])), "markdown")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="put the table into docs/coverage.md")
-    parser.add_argument("--only", choices=[*GUARANTEES, *ALONE], help="one guarantee")
+    parser.add_argument(
+        "--only", choices=[*GUARANTEES, *ALONE], action="append", default=[], help="some guarantees"
+    )
     parser.add_argument("--draws", type=int, default=DRAWS, help="samples of each row")
     wanted = parser.parse_args()
     if not (data := os.environ.get("ADJUDGE_DATA")):
@@ -446,15 +495,16 @@ def main() -> None:
         return
     began = time.monotonic()
     with remembering():
-        text = table(list(measured(Path(data), wanted.only, wanted.draws)))
-    print(text)
+        found = cells(list(measured(Path(data), wanted.only, wanted.draws)))
+    print(table(found))
     print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
-    if wanted.write and wanted.only is None:
+    if wanted.write:
         page = PAGE.read_text(encoding="utf-8")
-        page = re.sub(
-            r"(?<=<!-- table -->\n\n).*?(?=\n\n<!-- end -->)", lambda _: text, page, flags=re.DOTALL
-        )
-        PAGE.write_text(page, encoding="utf-8")
+        (old,) = re.findall(r"(?<=<!-- table -->\n\n).*?(?=\n\n<!-- end -->)", page, flags=re.DOTALL)
+        known = [[cell.strip() for cell in line[1:-1].split("|")] for line in old.splitlines()[2:]]
+        names = {row[0] for row in found}
+        others = [row for row in known if wanted.only and row[0] not in names]
+        PAGE.write_text(page.replace(old, table([*others, *found])), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from adjudge.analysis.rank import Test, better_p_values
-from adjudge.analysis.score import student_intervals
-from adjudge.analysis.segment_scores import Totals
+from adjudge.analysis.score import intervals_of_means
 from adjudge.reports.tables import Table, render_table
+from adjudge.stats.bounds import Totals
 from adjudge.stats.few_labels import Labelled, Sample, Target, estimate_mean, shown_bound
 from adjudge.stats.judged import Floats
+from adjudge.stats.paired import Test, better_p_values
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -137,7 +138,7 @@ def rank_coverage(systems: list[Judged], documents: int, *, runs: int = 300) -> 
         first, second = (each[chosen] for each in both)
         size = sizes[chosen]
         totals = Totals(sums=first[:, None], sizes=size[:, None])
-        (interval,) = student_intervals(totals)
+        (interval,) = intervals_of_means(totals, (-math.inf, math.inf))
         truth = both[0].sum() / sizes.sum()
         held += interval is not None and interval.low <= truth <= interval.high
         swap = rng.random(documents) < 0.5

@@ -13,18 +13,18 @@ from adjudge import examples
 from adjudge.analysis.compare import (
     PAIRED_TESTS,
     CompareSettings,
-    DifferenceBounds,
     PairedTest,
     compare_scores,
     difference,
     effect,
 )
 from adjudge.analysis.score import scored as read_and_score
-from adjudge.analysis.segment_scores import Totals, score_records
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Record
 from adjudge.core.scores import Scores
 from adjudge.core.verb import OneAnnotator
 from adjudge.errors import DataError, UsageError
+from adjudge.stats.bounds import Totals
 from adjudge.stats.paired import holm
 from adjudge.store.json_lines import write_records
 from tests.analysis.folders import write_own, write_ratings
@@ -87,23 +87,10 @@ def test_all_tests_agree_on_a_plain_case() -> None:
         assert found.p == pytest.approx(reference, abs=0.002)
 
 
-def test_a_p_value_counts_one_draw_more_than_there_are() -> None:
-    draws = np.array([1.0, 2, 3, 4])
-    still = DifferenceBounds(value=2.5, error=0.0, units=9, steps=(), lows=(draws,), highs=(draws,))
-    assert [still.p_above(v) for v in (0, 1, 4)] == [1 / 5, 2 / 5, 1]
-    assert [still.p_below(v) for v in (5, 4, 1)] == [1 / 5, 2 / 5, 1]
-    moving = DifferenceBounds(value=2.5, error=0.01, units=99, steps=(draws,), lows=(), highs=())
-    assert (moving.p_above(0), moving.p_below(0)) == (1 / 5, 1)
+def test_no_p_value_is_below_what_so_many_draws_can_show() -> None:
     rng = np.random.default_rng(1)
     apart = totals((9 + rng.normal(size=120)).tolist(), rng.normal(size=120).tolist())
-    assert [difference(apart, test=test, resamples=99).p for test in PAIRED_TESTS[:2]] == [0.02, 0.02]
-
-
-def test_a_bound_is_the_draw_at_which_its_p_value_begins() -> None:
-    draws = np.arange(1.0, 40)  # two of 40 are 5 %
-    still = DifferenceBounds(value=20.0, error=0.0, units=9, steps=(), lows=(draws,), highs=(draws,))
-    assert (still.low(0.05), still.high(0.05)) == (2, 38)
-    assert (still.p_above(1.9), still.p_below(38.1)) == (0.05, 0.05)
+    assert [difference(apart, test=test, resamples=99).p for test in PAIRED_TESTS[:2]] == [0.01, 0.01]
 
 
 def test_units_count_as_much_as_they_hold() -> None:

@@ -19,11 +19,12 @@ from adjudge.analysis.gate import (
     more_segments,
     non_inferiority,
 )
-from adjudge.analysis.segment_scores import Totals, score_records
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Record
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
+from adjudge.stats.bounds import Totals
 from adjudge.store.json_lines import write_records
 from tests.analysis.records import error, failed, mqm, rated
 
@@ -214,7 +215,7 @@ def test_documents_are_the_unit_where_they_are_known() -> None:
     assert any(
         note.startswith("Documents are the unit: 200 segments of 20 documents") for note in whole.notes
     )
-    assert whole.method.startswith("unit:document|bounds:student-t+bootstrap-t+worst-seen|")
+    assert whole.method.startswith("unit:document|bounds:student-t+hall+worst-seen|")
 
 
 def test_a_domain_of_one_document_is_named_and_not_tested() -> None:
@@ -367,12 +368,11 @@ def test_where_all_units_differ_alike_nothing_is_shown_without_a_scale(shift: fl
 
 
 @pytest.mark.parametrize("successes", [0, 3, 20])
-def test_of_zeros_and_ones_on_a_scale_the_bound_is_clopper_and_pearsons(successes: int) -> None:
+def test_of_zeros_and_ones_on_a_scale_the_bound_is_clopper_and_pearsons_or_wider(successes: int) -> None:
     values = [1.0] * successes + [0.0] * (60 - successes)
     found = non_inferiority(totals([-v for v in values], [0.0] * 60), 0.0, scale=(-1.0, 0.0))
     exact = stats.beta.ppf(0.95, successes + 1, 60 - successes)
-    assert -found.low == pytest.approx(exact, abs=0.02)
-    assert -found.low >= exact - 0.005
+    assert exact - 0.005 <= -found.low <= exact + 0.035  # wider where Hall's correction sees the skew
 
 
 def test_so_many_more_segments_do_decide() -> None:

@@ -18,13 +18,15 @@ from scipy.stats import t, ttest_1samp
 
 from adjudge import examples
 from adjudge.analysis.agreement import consistency
-from adjudge.analysis.rank import METHODS, TESTS, Method, RankedSystem, Ranking, RankSettings, Test, rank
+from adjudge.analysis.rank import METHODS, Method, RankedSystem, Ranking, RankSettings, rank
 from adjudge.analysis.score import score, with_intervals
-from adjudge.analysis.segment_scores import score_records
+from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
 from adjudge.core.scores import Interval, Run, RunInfo, Scores, Signature
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
+from adjudge.stats.bounds import Totals, bounds_of_difference
+from adjudge.stats.paired import TESTS, Test, holm
 from adjudge.store.json_lines import read_records
 from tests.analysis.records import failed, preferred, rated
 
@@ -310,9 +312,9 @@ def test_systems_are_ranked_best_first_in_clusters(test: Test) -> None:
 def test_the_method_is_said() -> None:
     ranking = rank(table(a=BETTER, b=WORSE), seed=7, resamples=200, alpha=0.01)
     assert ranking.method == (
-        "mean over 40 common segments; 95 % intervals by bootstrap over segments, 200 resamples; "
-        "ranks by two-sided, clusters by one-sided paired permutation test of every pair, 200 sign flips of "
-        "40 segments, p < 0.01, not corrected for the number of pairs; seed 7"
+        "mean over 40 common segments; 95 % intervals by Student's t with Hall's correction for skew over 40 "
+        "segments; ranks by two-sided, clusters by one-sided paired permutation test of every pair, 200 sign "
+        "flips of 40 segments, p < 0.01, not corrected for the number of pairs; seed 7"
     )
     assert (
         "one-sided Wilcoxon rank-sum test of every pair over 1 segment, p < 0.05"
@@ -408,7 +410,7 @@ def test_documents_are_drawn_and_flipped_whole() -> None:
     assert any("p cannot be below 0.125" in note for note in flipped.notes)
     by_document = rank(scores)
     assert by_document == rank(scores, by_document=True)
-    assert "Student's t over 4 documents" in by_document.method
+    assert "Hall's correction for skew over 4 documents" in by_document.method
     assert "paired t-test of every pair over 4 documents" in by_document.method
     assert any("only 4 documents" in note for note in by_document.notes)
     narrow, wide = by_segment.systems[0].interval, by_document.systems[0].interval
@@ -426,9 +428,11 @@ def test_few_documents_are_tested_by_student_s_t() -> None:
         for i in range(5)
     ]
     ranking = rank(score_records(found))
+    assert "two-sided, clusters by one-sided paired t-test of every pair over 4 documents" in ranking.method
     assert ranking.p_values[0][1] == pytest.approx(float(ttest_1samp([1, 2, 3, 2], 0).pvalue))
-    low, high = t.interval(0.95, 3, 53.5, np.std([51, 53, 55, 55], ddof=1) / 2)
-    assert ranking.systems[0].interval == pytest.approx((low, high))
+    _, high = t.interval(0.95, 3, 53.5, np.std([51, 53, 55, 55], ddof=1) / 2)
+    assert ranking.systems[0].interval is not None
+    assert ranking.systems[0].interval.high == pytest.approx(high)  # the lower end follows the skew
 
 
 def test_many_documents_are_flipped_as_wholes() -> None:
@@ -442,6 +446,76 @@ def test_many_documents_are_flipped_as_wholes() -> None:
     ranking = rank(score_records(found))
     assert "1000 sign flips of 30 documents" in ranking.method
     assert not any("documents" in note for note in ranking.notes)
+
+
+# All pairs at once...
+
+
+def graded(documents: int, *, step: float = 1.2, systems: str = "abcde", seed: int = 1) -> Scores:
+    """Systems each a step worse than the one before, in documents of two segments."""
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(0, 4, documents)
+    return score_records(
+        rated(s, f"{d}-{i}", 60 - step * place + hard[d] + rng.normal(0, 3), document=str(d))
+        for place, s in enumerate(systems)
+        for d in range(documents)
+        for i in range(2)
+    )
+
+
+def test_holm_takes_every_pair_for_one_of_many() -> None:
+    """p-values are Holm's of the uncorrected ones, and ranges of ranks follow from them."""
+    scores = graded(60)
+    ranking = rank(scores, holm=True, test="t")
+    pairs = np.triu_indices(5, 1)
+    alone, corrected = (
+        np.array(found.p_values, dtype=float)[pairs] for found in (rank(scores, test="t"), ranking)
+    )
+    assert corrected == pytest.approx(holm(alone))
+    assert (corrected > alone).any()
+    names = [row.system for row in ranking.systems]
+    for i, row in enumerate(ranking.systems):
+        better = [names[j] for j, p in enumerate(ranking.p_values[i]) if p is not None and p < 0.05]
+        assert list(row.better_than) == better
+        assert row.worst == 5 - len(better)
+    assert "corrected for the number of pairs (Holm), so that all ranges" in ranking.method
+    assert "not corrected" not in ranking.method
+
+
+def test_holm_flips_as_often_as_so_many_pairs_need_and_follows_the_skew() -> None:
+    ranking = rank(graded(60), holm=True)
+    assert "2000 sign flips of 60 documents" in ranking.method
+    assert "(Holm) and the skew, so that all ranges of ranks hold at once with 95 %" in ranking.method
+    matrix = score_matrix(graded(60).segments)
+    totals = matrix.totals(by_document=True)
+    for a, b in itertools.combinations(range(5), 2):
+        least = bounds_of_difference(Totals(sums=totals.sums[:, [a, b]], sizes=totals.sizes[:, [a, b]])).p
+        names = [row.system for row in ranking.systems]
+        found = ranking.p_values[names.index("abcde"[a])][names.index("abcde"[b])]
+        assert found is None or found >= least
+    assert ranking.systems[0].better_than
+
+
+def test_few_documents_say_nothing_of_many_pairs_and_a_note_says_why() -> None:
+    ranking = rank(graded(4, step=9), holm=True)
+    assert {(row.best, row.worst, row.better_than) for row in ranking.systems} == {(1, 5, ())}
+    assert "Too few documents or resamples: p cannot be below 1, so no system can be ranked." in ranking.notes
+    assert "all sign flips of 4 documents" in ranking.method
+
+
+@pytest.mark.parametrize("method", ["item-mean", "copeland", "bradley-terry", "davidson"])
+def test_holm_corrects_whatever_the_method_tests(method: Method) -> None:
+    scores = graded(20, step=0.4, systems="abc")
+    alone, corrected = (
+        rank(scores, method=method, holm=is_corrected, resamples=600) for is_corrected in (False, True)
+    )
+    pairs = np.triu_indices(3, 1)
+    plain, made = (np.array(found.p_values, dtype=float)[pairs] for found in (alone, corrected))
+    if method == "copeland":  # at least those of the bounds
+        assert (made >= holm(plain) - 1e-12).all()
+    else:
+        assert made == pytest.approx(holm(plain))
+    assert [row.interval for row in corrected.systems] == [row.interval for row in alone.systems]
 
 
 # Pairs...
@@ -468,15 +542,16 @@ def test_a_segment_without_document_is_one_of_its_own() -> None:
         "all sign flips of 4 documents"
         in rank(score_records(mixed), by_document=True, test="permutation").method
     )
-    assert "over segments" in rank(score_records(mixed)).method  # one document alone
+    assert "over 5 segments" in rank(score_records(mixed)).method  # one document alone
     with pytest.raises(UsageError, match="records name none"):
         rank(table(a=[1], b=[2]), by_document=True)
 
 
 def test_a_seed_repeats_a_ranking() -> None:
-    scores = table(a=BETTER, b=WORSE)
+    scores = graded(40, systems="ab", step=0.5)
     assert rank(scores, seed=3) == rank(scores, seed=3)
-    assert rank(scores, seed=3).systems[0].interval != rank(scores, seed=4).systems[0].interval
+    assert rank(scores, seed=3).p_values != rank(scores, seed=4).p_values
+    assert rank(scores, seed=3).systems[0].interval == rank(scores, seed=4).systems[0].interval
 
 
 @settings(max_examples=25, deadline=None)
@@ -620,7 +695,7 @@ def test_nothing_can_be_chosen_of_scores_that_are_made(choice: str) -> None:
 def test_scores_get_intervals_over_what_each_system_was_judged_on() -> None:
     scores = with_intervals(table(a=[1, 3, None], b=[5, None, None], c=[None, None, None]))
     a, b, c = scores.systems
-    assert a.interval == Interval(1, 3)
+    assert a.interval == pytest.approx((0, 2 + t.ppf(0.975, 1)))
     assert (b.score, b.interval) == (5, None)
     assert (c.score, c.interval) == (None, None)
     assert "b has no interval: one of the segments alone says nothing of others." in scores.interval_notes
@@ -635,7 +710,7 @@ def test_one_segment_has_no_interval_and_a_note_says_so() -> None:
 
 def test_every_language_pair_gets_its_own_intervals() -> None:
     scores = with_intervals(score_records(records({"a": [1, 1]}) + records({"a": [4, 4]}, "zh-en")))
-    assert scores.systems[0].interval == Interval(1, 4)
+    assert scores.systems[0].interval == pytest.approx((0, 2.5 + t.ppf(0.975, 3) * 3**0.5 / 2))
     assert [part.systems[0].interval for part in scores.lps.values()] == [Interval(1, 1), Interval(4, 4)]
 
 
@@ -668,10 +743,13 @@ def test_intervals_of_score_are_those_of_rank(lengths: list[int], seed: int) -> 
         own = {s.system: s.interval for s in with_intervals(scores, by_document=by_document).systems}
         assert all(own[s.system] == pytest.approx(s.interval) for s in ranking.systems)
     drawn = with_intervals(scores).interval_notes
-    assert drawn[0] == f"95 % intervals: Student's t over {len(lengths)} documents."
+    assert (
+        drawn[0]
+        == f"95 % intervals: Student's t with Hall's correction for skew over {len(lengths)} documents."
+    )
     assert any("intervals are wide" in note for note in drawn) == (len(lengths) < 10)
     by_segment = with_intervals(scores, by_document=False).interval_notes
-    assert "bootstrap over" in by_segment[0]
+    assert "segments" in by_segment[0]
     assert "take segments for independent" in by_segment[1]
 
 
@@ -686,7 +764,7 @@ def test_each_system_is_drawn_over_the_documents_that_it_was_judged_on(
         own = [r for r in kept if r.systems[0] == row.system]
         units = len({r.document for r in own})
         alone = with_intervals(score_records(own), by_document=True).systems[0]
-        assert row.interval == alone.interval
+        assert row.interval == (alone.interval and pytest.approx(alone.interval))
         assert (row.interval is None) == (units < 2)
 
 
@@ -706,13 +784,15 @@ def test_win_rates_draw_documents_as_rank_does() -> None:
     scores = score_records(won)
     own = {s.system: s.interval for s in with_intervals(scores).systems}
     assert own == {s.system: s.interval for s in rank(scores).systems}
-    assert with_intervals(scores).interval_notes == ("95 % intervals: Student's t over 12 documents.",)
+    assert with_intervals(scores).interval_notes == (
+        "95 % intervals: Student's t with Hall's correction for skew over 12 documents.",
+    )
 
 
 def test_every_language_pair_and_all_together_draw_their_own_documents() -> None:
     pooled = with_intervals(score_records(documented([2] * 11, 1) + documented([2] * 12, 2, "zh-en")))
     assert pooled.interval_notes == tuple(
-        f"{where}95 % intervals: Student's t over {n} documents."
+        f"{where}95 % intervals: Student's t with Hall's correction for skew over {n} documents."
         for where, n in (("", 23), ("en-de: ", 11), ("zh-en: ", 12))
     )
     ranked = rank(pooled)
@@ -723,7 +803,7 @@ def test_every_language_pair_and_all_together_draw_their_own_documents() -> None
         documented([2] * 11, 1) + [replace(r, document="") for r in documented([3], 2, "zh-en")]
     )
     found = with_intervals(mixed)
-    assert "bootstrap over 3 segments" in found.lps["zh-en"].interval_notes[0]
+    assert "skew over 3 segments" in found.lps["zh-en"].interval_notes[0]
     with pytest.raises(UsageError, match="records name none"):
         with_intervals(mixed, by_document=True)
 

@@ -419,7 +419,9 @@ def test_score_files_are_read_and_none_is_no_score(
     path.write_text("a\t1\na\tNone\na\t3\nb\t4\nb\t5\nb\t6\n")
     asked = Asked(capsys, "score", path, "--lp", "eng-deu", "--format", "json")
     assert asked.json["signature"].startswith(signature)
-    assert asked.json["systems"]["a"] == {"score": 2, "n": 2, "failed": 0, "interval": [1, 3]}
+    reach = 12.706205  # Student's t with one degree of freedom, and a standard error of 1
+    around = pytest.approx([2 - reach, 2 + reach])
+    assert asked.json["systems"]["a"] == {"score": 2, "n": 2, "failed": 0, "interval": around}
     ranked = Asked(capsys, "rank", path, "--format", "json")
     assert [(s["system"], s["score"], s["n"]) for s in ranked.json["systems"]] == [("b", 5, 2), ("a", 2, 2)]
     assert "1 of 3 segments is not judged for every system, and left out." in ranked.err
@@ -499,7 +501,7 @@ def test_rank_prints_clusters_intervals_and_the_method(
         ["a", "−1.00", "−1.00", "to", "−1.00", "1", "1", "19", "0"],
         ["b", "−5.10", "−5.10", "to", "−5.10", "2", "2", "19", "1"],
     ]
-    assert "Method: mean over 19 common segments; 95 % intervals by bootstrap over segments" in asked.out
+    assert "Method: mean over 19 common segments; 95 % intervals by Student's t" in asked.out
     assert "1 of 20 segments is not judged for every system, and left out." in asked.out
 
 
@@ -612,7 +614,8 @@ def test_rank_takes_its_settings(records: Path, capsys: pytest.CaptureFixture[st
     settings = ["--test", "wilcoxon", "--alpha", "0.01", "--resamples", "50", "--seed", "3", "--by-document"]
     asked = Asked(capsys, "rank", records, *settings, "--format", "json")
     assert asked.json["method"] == (
-        "mean over 19 common segments; 95 % intervals by Student's t over 2 documents; ranks by two-sided, "
+        "mean over 19 common segments; 95 % intervals by Student's t with Hall's correction for skew over 2 "
+        "documents; ranks by two-sided, "
         "clusters by one-sided Wilcoxon signed-rank test of every pair over 2 documents, p < 0.01, not "
         "corrected for the number of pairs; seed 3"
     )

@@ -115,7 +115,7 @@ def test_documents_of_texts_are_those_of_score_files(folder: Path) -> None:
     write_test_set(folder / "t.jsonl", texts(folder).load(None))
     assert load(folder / "t.jsonl", documents=folder / "documents").segments == named.segments
     found = score(read_judgements(files(folder), "en-de", named))
-    assert "Student's t over 6 documents" in found.interval_notes[0]
+    assert "correction for skew over 6 documents" in found.interval_notes[0]
     assert "over 6 documents" in rank(files(folder), lp="en-de", test_set=named).method
 
 
@@ -136,7 +136,7 @@ def test_documents_of_score_files_alone(folder: Path, capsys: pytest.CaptureFixt
     first, second, _ = files(folder)
     more = ("--lp", lp, "--documents", documents)
     ranked = Asked(capsys, "rank", *files(folder), *more)
-    assert "Student's t over 6 documents" in ranked.out
+    assert "correction for skew over 6 documents" in ranked.out
     assert "over documents" in Asked(capsys, "compare", first, second, *more).out
     sides = ("--baseline", first, "--candidate", second, "--margin", 1)
     assert "documents" in Asked(capsys, "gate", *sides, *more).out

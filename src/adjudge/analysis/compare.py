@@ -1,7 +1,6 @@
 """`compare`: how much better one of two systems is on the same segments, and how sure that is.
 
-Three steps: bounds of the difference of two means, which hold for few units and skewed scores
-(`difference_bounds`); the difference with its p-value and effect size (`difference`); and that on what is
+Two steps: the difference with its interval, p-value and effect size (`difference`), and that on what is
 judged in both, whole, by language pair and by domain (`compare_scores`). `compare` reads files for all
 this. A unit is a segment or a document: what varies independently.
 """
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from adjudge.analysis.score import Place, Source, is_same_file, scored
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
-    Totals,
     coverage_note,
     score_matrix,
     untranslated_note,
@@ -29,9 +27,11 @@ from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.bootstrap import LEVEL, lone_unit_note, unit_draws
+from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note
+from adjudge.stats.bounds import METHOD, Bounds, Totals, bounds_of_difference, linearised
 from adjudge.stats.judged import Floats
 from adjudge.stats.paired import (
+    ROUNDING,
     enlarged,
     holm,
     is_exact,
@@ -41,8 +41,6 @@ from adjudge.stats.paired import (
 )
 
 __all__ = [
-    "ENOUGH_UNITS",
-    "FEW_UNITS",
     "LEAST",
     "PAIRED_TESTS",
     "CompareSettings",
@@ -50,12 +48,10 @@ __all__ = [
     "PairedTest",
     "Side",
     "Stratum",
-    "Unseen",
     "are_documents_known",
     "compare",
     "compare_scores",
     "difference",
-    "difference_bounds",
     "effect",
     "effective_size",
     "every_part",
@@ -68,226 +64,15 @@ __all__ = [
 ]
 
 
-ENOUGH_UNITS: Final = 100
-"""From so many units on the studentised bootstrap needs no help."""
-FEW_UNITS: Final = 20
-"""With fewer units the studentised bootstrap is left out: draws that hardly vary give it no ends."""
-
-_CELLS: Final = 2**21  # of one block of weights: 16 MB
-_ROUNDING: Final = 1e-12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unseen:
-    """One more unit, as bad for either side as the scale of the scores allows.
-
-    Args:
-        low: lowest score of the scale.
-        high: highest score.
-        size: how much it weighs, in the unit of `Totals.sizes`.
-    """
-
-    low: float
-    high: float
-    size: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class DifferenceBounds:
-    """What the data say of the difference of two means, first less second.
-
-    Args:
-        value: the difference.
-        error: its standard error; infinite for one unit, 0 where all units differ alike.
-        units: segments or documents that vary independently.
-        steps: set of draws of the studentised difference, sorted; none for few units.
-        lows: sets of draws of the difference with one more unit that is bad for the first, each sorted.
-        highs: the same, with one more unit that is bad for the second.
-    """
-
-    value: float
-    error: float
-    units: int
-    steps: tuple[Floats, ...]
-    lows: tuple[Floats, ...]
-    highs: tuple[Floats, ...]
-
-    def low(self, alpha: float) -> float:
-        """Lower bound of the difference, one-sided at level 1 - alpha; minus infinity where there is none."""
-        from scipy.special import stdtrit  # scipy.stats takes seconds to import
-
-        if math.isinf(self.error):
-            return -math.inf
-        bounds = [_nth(draws, alpha) for draws in self.lows]
-        if self.error:
-            steps = [
-                float(-stdtrit(self.units - 1, alpha)),
-                *(-_nth(-draws[::-1], alpha) for draws in self.steps),
-            ]
-            bounds.append(self.value - max(steps) * self.error)
-        return min(bounds, default=-math.inf)
-
-    def high(self, alpha: float) -> float:
-        """Upper bound of the difference, one-sided at level 1 - alpha; infinity where there is none."""
-        return 0.0 - self._turned.low(alpha)  # no minus before a zero
-
-    def p_above(self, value: float) -> float:
-        """p-value behind "the difference is above `value`"; at most alpha where `low(alpha)` is above it."""
-        from scipy.special import stdtr
-
-        if math.isinf(self.error):
-            return 1.0
-        found = [_share(draws <= value, draws) for draws in self.lows]
-        if self.error:
-            step = (self.value - value) / self.error
-            found.append(float(stdtr(self.units - 1, -step)))
-            found += [_share(draws >= step, draws) for draws in self.steps]
-        return max(found, default=1.0)
-
-    def p_below(self, value: float) -> float:
-        """p-value behind "the difference is below `value`"."""
-        return self._turned.p_above(-value)
-
-    @property
-    def _turned(self) -> DifferenceBounds:
-        """The second less the first."""
-        steps, lows, highs = (
-            tuple(-draws[::-1] for draws in each) for each in (self.steps, self.highs, self.lows)
-        )
-        return replace(self, value=-self.value, steps=steps, lows=lows, highs=highs)
-
-
-def _nth(draws: Floats, alpha: float) -> float:
-    """The draw that so large a share lies below; `draws` are sorted."""
-    place = max(1, math.floor(alpha * (len(draws) + 1) * (1 + 1e-12)))
-    return float(draws[place - 1])
-
-
-def _share(hits: NDArray[np.bool_], draws: Floats) -> float:
-    return (int(hits.sum()) + 1) / (len(draws) + 1)
-
-
-def difference_bounds(
-    totals: Totals, unseen: Unseen | None = None, *, resamples: int = 1999, seed: int = 0
-) -> DifferenceBounds:
-    """Bound the difference of the means of two systems, both judged in every unit.
-
-    Each bound is the widest, each p-value the largest, of these:
-
-    - Student's t with units - 1 degrees of freedom. The standard error is that of two ratios of sums over
-      units, linearised, so that documents may differ in length.
-    - From 20 units on, the studentised bootstrap (Efron and Tibshirani 1993, chapter 12): units are drawn
-      with replacement, and the draws' own t takes the place of Student's. It follows the skew of the scores.
-    - With fewer than 100 units: a Bayesian bootstrap (Rubin 1981) in which the unit that is worst for the one
-      side counts once more, with the weight 2 (1 - units / 100). Few units seldom show the tail.
-    - With `unseen`: a Bayesian bootstrap with one more unit at the end of the scale. With units of one size
-      this is Gaffke's bound (Gaffke 2005; Learned-Miller and Thomas 2020), which for 0 and 1 is that of
-      Clopper and Pearson; no case is known in which it fails, though a proof is missing. It alone sees what
-      no unit shows: where n units are without a catastrophe, up to 1 - alpha^(1/n) of all may be one.
-
-    The errors of all this on WMT23's data are in docs/coverage.md.
-
-    Args:
-        totals: units by two.
-        unseen: one more unit; None where the scale has no ends.
-        resamples: draws.
-        seed: of numpy's default generator.
-    """
-    units = len(totals.sums)
-    means = totals.sums.sum(axis=0) / totals.sizes.sum(axis=0)
-    value = float(means[0] - means[1])
-    if units < 2:
-        return DifferenceBounds(value=value, error=math.inf, units=units, steps=(), lows=(), highs=())
-    rest = _rest(totals)
-    error = float(np.sqrt((rest @ rest) * units / (units - 1)))
-    ones: list[Sequence[_More]] = []
-    if error and units < ENOUGH_UNITS:
-        weight = 2 * (1 - units / ENOUGH_UNITS)
-        seen = (int(rest.argmin()), int(rest.argmax()))
-        ones.append([(weight * totals.sums[place], weight * totals.sizes[place]) for place in seen])
-    if unseen is not None:
-        ends = np.array([[unseen.low, unseen.high], [unseen.high, unseen.low]]) * unseen.size
-        ones.append([(end, np.full(2, unseen.size)) for end in ends])
-    drawn = [_with_one_more(totals, more, resamples, seed) for more in ones]
-    return DifferenceBounds(
-        value=value,
-        error=error,
-        units=units,
-        steps=(_studentised(totals, resamples, seed),) if error and units >= FEW_UNITS else (),
-        lows=tuple(low for low, _ in drawn),
-        highs=tuple(high for _, high in drawn),
-    )
-
-
-def _rest(totals: Totals) -> Floats:
-    """Each unit's part in the deviation of the difference; what is rounding is 0."""
-    whole = totals.sizes.sum(axis=0)
-    parts = (totals.sums - totals.sums.sum(axis=0) / whole * totals.sizes) / whole
-    rest = parts[:, 0] - parts[:, 1]
-    size = float(np.abs(totals.sums / whole).max(initial=0.0))
-    return np.where(np.abs(rest) <= _ROUNDING * size, 0.0, rest)
-
-
-def _studentised(totals: Totals, resamples: int, seed: int) -> Floats:
-    """Draws of (difference in the draw less the difference) / standard error in the draw, sorted.
-
-    With x = (sums and sizes of both systems) of a unit, a unit's residual in a draw is v'x, and the sum of
-    their squares v'Qv, Q = sum of counts x x': ten products of units by draws, whatever the draw's means are.
-    """
-    center = totals.sums.sum(axis=0) / totals.sizes.sum(axis=0)
-    sums = totals.sums - center * totals.sizes  # so that the difference to be drawn is 0
-    size = float(np.abs(sums).max()) or 1.0
-    x = np.stack([sums[:, 0] / size, totals.sizes[:, 0], sums[:, 1] / size, totals.sizes[:, 1]], axis=1)
-    above = np.triu_indices(4)
-    products = x[:, above[0]] * x[:, above[1]] * np.where(above[0] == above[1], 1.0, 2.0)
-    units, found = len(x), list[Floats]()
-    for counts in unit_draws(units, resamples, seed):
-        drawn = counts @ x
-        means = drawn[:, [0, 2]] / drawn[:, [1, 3]]
-        parts = 1 / drawn[:, [1, 3]]
-        v = np.stack(
-            [parts[:, 0], -parts[:, 0] * means[:, 0], -parts[:, 1], parts[:, 1] * means[:, 1]], axis=1
-        )
-        squares = ((counts @ products) * v[:, above[0]] * v[:, above[1]]).sum(axis=1)
-        gaps, errors = means[:, 0] - means[:, 1], np.sqrt(np.maximum(squares, 0) * units / (units - 1))
-        still = errors <= 1e-7 * np.abs(parts).max(axis=1)  # all units drawn differ alike
-        steps = np.where(gaps == 0, 0.0, np.copysign(np.inf, gaps))
-        np.divide(gaps, errors, out=steps, where=~still)
-        found.append(steps)
-    return np.sort(np.concatenate(found))
-
-
-_More = tuple[Floats, Floats]
-"""Sums and sizes of both systems that one more unit has."""
-
-
-def _with_one_more(totals: Totals, more: Sequence[_More], resamples: int, seed: int) -> list[Floats]:
-    """Draws of the difference in a Bayesian bootstrap with one more unit, sorted; one set for each."""
-    found: list[list[Floats]] = [[] for _ in more]
-    for weights in _weights(len(totals.sums) + 1, resamples, seed):
-        sums, sizes, last = weights[:, :-1] @ totals.sums, weights[:, :-1] @ totals.sizes, weights[:, [-1]]
-        for draws, (sum_, size) in zip(found, more, strict=True):
-            means = (sums + last * sum_) / (sizes + last * size)
-            draws.append(means[:, 0] - means[:, 1])
-    return [np.sort(np.concatenate(draws)) for draws in found]
-
-
-def _weights(units: int, resamples: int, seed: int) -> Iterator[Floats]:
-    rng = np.random.default_rng(seed)
-    rows = max(1, _CELLS // units)
-    for start in range(0, resamples, rows):
-        yield rng.standard_exponential((min(rows, resamples - start), units))
-
-
 def effective_size(segments: Totals, units: Totals) -> float:
     """Independent segments that would give the same standard error as these documents, at most all segments.
 
     n se(segments)^2 / se(documents)^2, Kish's design effect turned round; the number of documents where no
     difference varies.
     """
-    within, between = (_rest(totals) for totals in (segments, units))
+    within, between = linearised(segments), linearised(units)
     n, m = len(within), len(between)
-    alone, together = (float(rest @ rest) for rest in (within, between))
+    alone, together = (float(parts @ parts) for parts in (within, between))
     return float(min(n, n * alone / together)) if together else float(m)
 
 
@@ -330,7 +115,7 @@ class Difference:
         first: mean of the first.
         second: mean of the second.
         value: first less second.
-        interval: 95 % interval of that, by `difference_bounds`; None for one unit.
+        interval: 95 % interval of that, by `stats.bounds`; None for one unit.
         p: two-sided p-value.
         effect: how large it is.
         units: segments, or documents, that were drawn or flipped.
@@ -359,10 +144,9 @@ def difference(
 
     permutation: `paired.sign_flip_p_values` of the unit's parts in the means; also known as approximate
         randomisation (Riezler and Maxwell 2005). All flips up to 12 units. Flips take differences for
-        symmetric; p is therefore at least that of the bootstrap, which follows the skew.
-    bootstrap: twice the smaller of the one-sided p-values that go with the interval, at most 1: the interval
-        leaves 0 out where p is at most 0.05. Koehn 2004 draws segments likewise and takes percentiles, which
-        hold 0.86 to 0.88 for 0.95 with 15 segments.
+        symmetric; p is therefore at least that of the interval, which follows the skew.
+    bootstrap: share of draws with replacement (Koehn 2004) that lie as far from the difference as that lies
+        from 0, and at least the p of the interval: drawn alone, it finds too many differences with few units.
     wilcoxon: `paired.signed_rank_p_value` of the unit's means: whether differences lie around 0, which is
         not the same as whether the means differ.
 
@@ -373,13 +157,13 @@ def difference(
         resamples: draws of bootstrap and permutation.
         seed: of both.
     """
-    bounds = difference_bounds(totals, resamples=resamples, seed=seed)
+    bounds = bounds_of_difference(totals)
     first, second = (float(mean) for mean in totals.shares.mean(axis=0))
     return Difference(
         first=first,
         second=second,
         value=first - second,
-        interval=_interval(bounds),
+        interval=bounds.interval,
         p=_p_value(totals, bounds, test, resamples, seed),
         effect=effect(totals.means),
         units=len(totals.sums),
@@ -387,28 +171,20 @@ def difference(
     )
 
 
-def _interval(bounds: DifferenceBounds) -> Interval | None:
-    if bounds.units < 2:
-        return None
-    if not bounds.error:  # the notes say that it has no width
-        return Interval(bounds.value, bounds.value)
-    return Interval(bounds.low((1 - LEVEL) / 2), bounds.high((1 - LEVEL) / 2))
-
-
-def _p_value(totals: Totals, bounds: DifferenceBounds, test: PairedTest, resamples: int, seed: int) -> float:
+def _p_value(totals: Totals, bounds: Bounds, test: PairedTest, resamples: int, seed: int) -> float:
     if test == "permutation":
         shares = enlarged(totals.shares)
         gaps = shares[:, [0]] - shares[:, [1]]
         flipped = float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])
-        return max(flipped, _two_sided(bounds)) if 0 < bounds.error < math.inf else flipped
+        return max(flipped, bounds.p) if 0 < bounds.error < math.inf else flipped
     if test == "wilcoxon":
         means = enlarged(totals.means)
         return signed_rank_p_value(means[:, 0] - means[:, 1])
-    return _two_sided(bounds)
-
-
-def _two_sided(bounds: DifferenceBounds) -> float:
-    return min(1.0, 2 * min(bounds.p_above(0), bounds.p_below(0)))
+    sums = enlarged(totals.sums)
+    drawn = bootstrap_means(sums, totals.sizes, resamples=resamples, seed=seed)
+    means = sums.sum(axis=0) / totals.sizes.sum(axis=0)
+    gaps, gap = np.abs(drawn[:, 0] - means[0] - drawn[:, 1] + means[1]), abs(means[0] - means[1])
+    return max((int((gaps >= gap * (1 - ROUNDING)).sum()) + 1) / (resamples + 1), bounds.p)
 
 
 def effect(scores: Floats) -> Effect:
@@ -439,17 +215,11 @@ def effect(scores: Floats) -> Effect:
 def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) -> str:
     """Say how p and interval came about."""
     flips = f", {'all' if is_exact(units) else f'{resamples:,}'} sign flips" if test == "permutation" else ""
-    parts = [f"Student's t over {of}"]
-    if units >= FEW_UNITS:
-        parts.append("studentised bootstrap")
-    if units < ENOUGH_UNITS:
-        parts.append(f"Bayesian bootstrap with one more of the {of} like the worst seen")
-    if test == "permutation":
+    if test == "bootstrap":
+        flips = f", {resamples:,} resamples"
+    if test != "wilcoxon":
         flips += ", at least the p of the interval"
-    return (
-        f"95 % interval: the widest of {', '.join(parts)} ({resamples:,} resamples); two-sided p by "
-        f"{PAIRED_TITLES[test]}{flips}; seed {seed}"
-    )
+    return f"95 % interval: {METHOD} over {of}; two-sided p by {PAIRED_TITLES[test]}{flips}; seed {seed}"
 
 
 class Part(NamedTuple):
@@ -793,7 +563,7 @@ def are_documents_known(matrix: ScoreMatrix) -> bool:
 
 
 def unit_notes(n: int, units: int, effective: float, *, by_document: bool) -> Iterator[str]:
-    """Say what varies independently, and how many such units there are.
+    """Say what varies independently, and how much it is worth.
 
     Args:
         n: segments.
@@ -806,9 +576,6 @@ def unit_notes(n: int, units: int, effective: float, *, by_document: bool) -> It
             f"Documents are the unit: {n:,} segments of {units:,} documents are worth about {effective:,.0f} "
             "independent segments. --by-segment takes segments as independent."
         )
-    if 1 < units < FEW_UNITS:
-        of = "documents" if by_document else "segments"
-        yield f"With fewer than {FEW_UNITS} {of} intervals are wide on purpose, to err on the safe side."
 
 
 def _power_notes(found: Difference, settings: CompareSettings) -> Iterator[str]:

@@ -18,13 +18,9 @@ from pydantic import BeforeValidator
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
 from adjudge.analysis.compare import (
-    ENOUGH_UNITS,
-    FEW_UNITS,
     LEAST,
     Side,
-    Unseen,
     are_documents_known,
-    difference_bounds,
     effective_size,
     notes_of,
     pairs_of,
@@ -45,7 +41,7 @@ from adjudge.analysis.score import (
     texts_of,
     with_cards,
 )
-from adjudge.analysis.segment_scores import ScoreMatrix, Totals
+from adjudge.analysis.segment_scores import ScoreMatrix
 from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record, without_repeats
@@ -54,6 +50,7 @@ from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, se
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, read_judgements
+from adjudge.stats.bounds import ENOUGH_UNITS, Totals, Unseen, cautious_bounds
 from adjudge.stats.paired import holm, sign_flip_p_values
 
 __all__ = [
@@ -117,7 +114,7 @@ def non_inferiority(
     """Test a candidate against a baseline, both judged in every unit; one unit alone shows nothing.
 
     Two one-sided tests, of "the difference is above -margin" (Schuirmann 1987, one half of it) and of the
-    opposite, by `compare.difference_bounds`. With a scale, one more unit at its end is counted. By segment it
+    opposite, by `cautious_bounds`. With a scale, one more unit at its end is counted. By segment it
     weighs as a segment; by document as many segments as the design effect says go wrong together, from one to
     the mean length of a document. Where the units do not differ at all, only the scale says what another one
     may bring; without it both p are 1.
@@ -137,7 +134,7 @@ def non_inferiority(
     unseen = None
     if scale is not None:
         unseen = Unseen(low=scale[0], high=scale[1], size=together * float(alone.sizes.mean()))
-    found = difference_bounds(totals, unseen)
+    found = cautious_bounds(totals, unseen)
     return NonInferiority(
         candidate=candidate,
         baseline=baseline,
@@ -560,9 +557,7 @@ def _settled(
 
 
 def _method(row: GateRow, settings: GateSettings) -> str:
-    parts = ["student-t"]
-    if row.found.units >= FEW_UNITS:
-        parts.append("bootstrap-t")
+    parts = ["student-t", "hall"]
     if row.found.units < ENOUGH_UNITS:
         parts.append("worst-seen")
     if settings.scale is not None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
-from adjudge.analysis.segment_scores import Totals, score_matrix, score_records
+from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.language import count_words, source_language, target_language
 from adjudge.core.mqm import DEFAULT_WEIGHTS, PassMark, Weights, find_weights, total
 from adjudge.core.record import Annotation, Record, are_by_criteria
@@ -28,7 +28,8 @@ from adjudge.core.verb import ByDocument, OneAnnotator, Scoring, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, load, read_judgements
-from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals
+from adjudge.stats.bootstrap import lone_unit_note
+from adjudge.stats.bounds import METHOD, Totals, bounds_of_means
 
 __all__ = [
     "FEW_DOCUMENTS",
@@ -45,7 +46,6 @@ __all__ = [
     "score",
     "score_judgements",
     "scored",
-    "student_intervals",
     "translated_by_all",
     "with_cards",
     "with_intervals",
@@ -365,39 +365,6 @@ def lone_system_note(systems: Collection[str]) -> Sequence[str]:
     return [told] if len(systems) == 1 else []
 
 
-def student_intervals(
-    totals: Totals, scale: tuple[float, float] = (-math.inf, math.inf)
-) -> Sequence[Interval | None]:
-    """95 % intervals of means over documents, by Student's t with G - 1 degrees of freedom.
-
-    se^2 = G / (G - 1) * sum over documents (s_g - n_g m)^2 / (sum over documents n_g)^2
-
-    The linearised variance of a ratio of totals (Cochran 1977, chapter 6). With few documents the bootstrap's
-    percentiles are too narrow: they miss the factor of t and the bias of the variance.
-
-    Args:
-        totals: sum and number of each document's scores, by system.
-        scale: lowest and highest possible score, at which intervals end.
-
-    Returns:
-        One interval a system; None with fewer than two documents of the system.
-    """
-    from scipy.special import stdtrit
-
-    found: list[Interval | None] = []
-    for column, held in zip(totals.sums.T, totals.sizes.T, strict=True):
-        sums, sizes = column[held > 0], held[held > 0]
-        count, whole = len(sizes), float(sizes.sum())
-        if count < 2:
-            found.append(None)
-            continue
-        mean = float(sums.sum()) / whole
-        spread = float(np.square(sums - sizes * mean).sum())
-        reach = float(stdtrit(count - 1, 0.975)) * math.sqrt(count / (count - 1) * spread) / whole
-        found.append(Interval(max(mean - reach, scale[0]), min(mean + reach, scale[1])))
-    return found
-
-
 FEW_DOCUMENTS: Final = 10
 """Documents below which intervals and tests over them deserve a warning."""
 
@@ -418,81 +385,59 @@ def draws_documents(documents: Iterable[tuple[str, str]], *, by_document: bool |
     return known > 1 if by_document is None else by_document
 
 
-def intervals_of_means(
-    totals: Totals, scale: tuple[float, float], *, by_document: bool, resamples: int, seed: int
-) -> Sequence[Interval | None]:
-    """95 % intervals of means: Student's t over documents, percentile bootstrap over segments.
+def intervals_of_means(totals: Totals, scale: tuple[float, float]) -> list[Interval | None]:
+    """95 % intervals of means, by `stats.bounds`; None with fewer than two documents or segments of a system.
 
     Args:
         totals: of each document or segment.
-        scale: lowest and highest possible score.
-        by_document: whether the totals are those of documents.
-        resamples: draws of the bootstrap.
-        seed: of those.
-
-    Returns:
-        One interval a system; None with fewer than two documents or segments of the system.
+        scale: lowest and highest possible score, at which intervals end.
     """
-    if by_document:
-        return student_intervals(totals, scale)
-    drawn = percentile_intervals(bootstrap_means(totals.sums, totals.sizes, resamples=resamples, seed=seed))
-    units = (totals.sizes > 0).sum(axis=0).tolist()
-    return [interval if n > 1 else None for interval, n in zip(drawn, units, strict=True)]
+    low, high = scale
+    found = [None if bounds is None else bounds.interval for bounds in bounds_of_means(totals)]
+    return [each and Interval(max(each.low, low), min(each.high, high)) for each in found]
 
 
-def with_intervals(
-    scores: Scores, *, by_document: bool | None = None, resamples: int = 1000, seed: int = 0
-) -> Scores:
+def with_intervals(scores: Scores, *, by_document: bool | None = None) -> Scores:
     """Give every system the 95 % interval of its mean, over the documents or segments it was judged on.
 
-    Documents are drawn where two or more are known, since segments of one document are not independent. One
-    document or segment has no interval, and a note says so. A corpus score gets none: it is no mean of the
-    segments, so that drawing segments says nothing of it. Language pairs and all of them together each
-    settle for themselves what is drawn.
+    Documents are the unit where two or more are known, since segments of one document are not independent.
+    One document or segment has no interval, and a note says so. A corpus score gets none: it is no mean of
+    the segments. Language pairs and all of them together each settle for themselves what the unit is.
 
     Args:
         scores: with or without intervals.
-        by_document: draw documents, or segments as if independent; None for documents where they are known.
-        resamples: draws of the bootstrap over segments.
-        seed: of those.
+        by_document: over documents, or segments as if independent; None for documents where they are known.
 
     Raises:
         UsageError: documents are asked for and none is known.
     """
-    drawing = {"by_document": by_document, "resamples": resamples, "seed": seed}
-    lps = {lp: with_intervals(part, **drawing) for lp, part in scores.lps.items()}  # type: ignore[arg-type]
+    lps = {lp: with_intervals(part, by_document=by_document) for lp, part in scores.lps.items()}
     of_lps = [f"{lp}: {note}" for lp, part in lps.items() for note in part.interval_notes]
     if scores.signature.fields.get("level") == "corpus" or not scores.systems:
         return replace(scores, lps=lps, interval_notes=tuple(of_lps))
     matrix = score_matrix(scores.segments)
     by_document = draws_documents(matrix.documents, by_document=by_document)
     totals = matrix.totals(by_document=by_document)
-    intervals = intervals_of_means(
-        totals, scores.range, by_document=by_document, resamples=resamples, seed=seed
-    )
     units = dict(zip(matrix.systems, (totals.sizes > 0).sum(axis=0).tolist(), strict=True))
-    found = dict(zip(matrix.systems, intervals, strict=True))
+    found = dict(zip(matrix.systems, intervals_of_means(totals, scores.range), strict=True))
     has_documents = any(document for _, document in matrix.documents)
     return replace(
         scores,
         systems=tuple(replace(s, interval=found.get(s.system)) for s in scores.systems),
         lps=lps,
         interval_notes=(
-            *_interval_notes(units, resamples, by_document=by_document, has_documents=has_documents),
+            *_interval_notes(units, by_document=by_document, has_documents=has_documents),
             *of_lps,
         ),
     )
 
 
-def _interval_notes(
-    units: Mapping[str, int], resamples: int, *, by_document: bool, has_documents: bool
-) -> Iterator[str]:
-    """Say what was drawn, and what that leaves open.
+def _interval_notes(units: Mapping[str, int], *, by_document: bool, has_documents: bool) -> Iterator[str]:
+    """Say over what intervals are, and what that leaves open.
 
     Args:
         units: system to its documents or segments.
-        resamples: draws of the bootstrap.
-        by_document: whether documents are drawn.
+        by_document: whether documents are the unit.
         has_documents: whether segments have documents.
     """
     of = "documents" if by_document else "segments"
@@ -502,11 +447,7 @@ def _interval_notes(
         yield from lone_unit_note(max(units.values(), default=0), of)
         return
     over = f"{several[0]:,} to {several[-1]:,} {of}" if len(several) > 1 else f"{several[0]:,} {of}"
-    yield (
-        f"95 % intervals: Student's t over {over}."
-        if by_document
-        else f"95 % intervals: bootstrap over {over}, {resamples:,} resamples."
-    )
+    yield f"95 % intervals: {METHOD} over {over}."
     if alone:
         have = form(len(alone), "has", "have")
         yield f"{', '.join(alone)} {have} no interval: one of the {of} alone says nothing of others."

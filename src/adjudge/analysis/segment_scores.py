@@ -58,11 +58,11 @@ from adjudge.core.scores import (
 from adjudge.core.segment import ALL_PASS, Segment, read_criteria
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.judged import Floats, divided
+from adjudge.stats.bounds import Totals
+from adjudge.stats.judged import Floats
 
 __all__ = [
     "ScoreMatrix",
-    "Totals",
     "coverage_note",
     "document_scores",
     "esa_score",
@@ -824,31 +824,6 @@ def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _
 
 
 _LARGEST: Final = 1e100  # the square of a sum of them, and a sum of such squares, are still numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Totals:
-    """What each unit, a segment or a document, holds of each system.
-
-    Args:
-        sums: units by systems, weighted sum of the unit's scores; 0 where there is none.
-        sizes: units by systems, sum of their weights; 0 where there is none.
-    """
-
-    sums: Floats
-    sizes: Floats
-
-    @property
-    def means(self) -> Floats:
-        """Units by systems, mean score; NaN where there is none."""
-        return divided(self.sums, self.sizes)
-
-    @property
-    def shares(self) -> Floats:
-        """Units by systems, the unit's part in the system's mean; the mean of a column is that mean."""
-        shares, mean_size = np.zeros(self.sums.shape), self.sizes.mean(axis=0)
-        np.divide(self.sums, mean_size, out=shares, where=mean_size > 0)
-        return shares
 
 
 @dataclass(frozen=True, kw_only=True)

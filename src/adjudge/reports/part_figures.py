@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.score import student_intervals
-from adjudge.analysis.segment_scores import Totals
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 from adjudge.reports.figures import (
@@ -30,6 +28,7 @@ from adjudge.reports.figures import (
     titled_drawing,
 )
 from adjudge.reports.tables import Table, number
+from adjudge.stats.bounds import Totals, bounds_of_means
 from adjudge.stats.correlation import ranks
 from adjudge.stats.judged import Floats
 
@@ -118,10 +117,10 @@ def binned_means(
 def clustered_mean(
     scores: Floats, inside: NDArray[np.bool_], units: NDArray[np.int64] | None = None
 ) -> tuple[float, Interval | None]:
-    """Mean of some cells, and its 95 % interval over documents or segments, by Student's t.
+    """Mean of some cells, and its 95 % interval over documents or segments (`stats.bounds`).
 
     Translations of one segment are not independent of each other, nor are segments of one document:
-    `student_intervals` takes their sums. No interval where all cells are of one document or segment.
+    their sums count. No interval where all cells are of one document or segment.
 
     Args:
         scores: systems by segments.
@@ -131,8 +130,8 @@ def clustered_mean(
     sums, sizes = np.where(inside, scores, 0.0).sum(axis=0), inside.sum(axis=0).astype(np.float64)
     if units is not None:
         sums, sizes = np.bincount(units, sums), np.bincount(units, sizes)
-    (interval,) = student_intervals(Totals(sums=sums[:, None], sizes=sizes[:, None]))
-    return float(sums.sum() / sizes.sum()), interval
+    (bounds,) = bounds_of_means(Totals(sums=sums[:, None], sizes=sizes[:, None]))
+    return float(sums.sum() / sizes.sum()), None if bounds is None else bounds.interval
 
 
 _INK, _SOFT, _ACCENT, _LINE, _ = COLOURS

@@ -16,8 +16,6 @@ from typing import Final
 
 import numpy as np
 
-from adjudge.analysis.rank import Test, better_p_values
-from adjudge.analysis.segment_scores import Totals
 from adjudge.analysis.study import bins_of, error_profile, features_of_ratings, token_counts
 from adjudge.analysis.study_agreement import count_errors, error_agreement, meets, score_agreement
 from adjudge.analysis.study_people import (
@@ -49,9 +47,10 @@ from adjudge.formats.appraise import AppraiseRow, AppraiseSpan, BatchItem, read_
 from adjudge.formats.mtme import read_mtme, read_ratings
 from adjudge.formats.score_file import ScoreTable, read_score_file
 from adjudge.reproduce.paper_tables import Definition, Inputs, MissingInputError
+from adjudge.stats.bounds import Totals
 from adjudge.stats.correlation import spearman
 from adjudge.stats.judged import Floats, Result
-from adjudge.stats.paired import significance_clusters
+from adjudge.stats.paired import Test, better_p_values, significance_clusters
 from adjudge.stats.spa import pairwise_accuracy
 from adjudge.store.files import read_text
 

@@ -1,23 +1,29 @@
 """Tests whether one system is better than another, judged on the same segments, and what they come to.
 
 A table of p-values becomes corrected ones (`holm`), ranges of ranks and clusters. No test corrects for the
-number of pairs tested; WMT's clusters do not either.
+number of pairs by itself; WMT's clusters do not either.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.stats.bounds import Totals
+
 __all__ = [
     "ROUNDING",
+    "TESTS",
+    "TITLES",
     "Alternative",
     "Seed",
+    "Test",
+    "better_p_values",
     "enlarged",
     "holm",
     "is_exact",
@@ -37,11 +43,22 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Seed = int | Sequence[int]
 """Of numpy's default generator; several numbers are one seed."""
 
 Alternative = Literal["greater", "two-sided"]
 """`greater`: the first is better. `two-sided`: they differ."""
+
+Test = Literal["permutation", "wilcoxon", "rank-sum", "t"]
+TESTS: Final[tuple[Test, ...]] = get_args(Test)
+TITLES: Final[Mapping[Test, str]] = {
+    "permutation": "paired permutation test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "rank-sum": "Wilcoxon rank-sum test",
+    "t": "paired t-test",
+}
+"""Of every pair of systems."""
 
 _EXACT_UNITS = 12  # 4,096 ways to flip signs: quicker than drawing
 _CELLS = 2**21  # of one block of signs: 16 MB
@@ -167,6 +184,56 @@ def rank_sum_p_value(first: Floats, second: Floats, alternative: Alternative = "
     return float(mannwhitneyu(a, b, alternative=alternative).pvalue)
 
 
+_PAIR_CELLS = 2**22  # of one block of differences: 32 MB
+
+
+def better_p_values(ordered: Totals, test: Test, *, resamples: int, seed: int) -> Floats:
+    """Systems by systems: [i, j] is the one-sided p-value of "i is better than j", for j after i; else 1.
+
+    Args:
+        ordered: judged for all systems, best first.
+        test: `permutation` and `t` compare means, the others the ranks of segments or documents.
+        resamples: random sign flips of the permutation test, the same for every pair.
+        seed: of those.
+    """
+    systems = ordered.sums.shape[1]
+    p_values = np.ones((systems, systems))
+    pairs = list(itertools.combinations(range(systems), 2))
+    size = max(1, _PAIR_CELLS // max(1, len(ordered.sums)))
+    for start in range(0, len(pairs), size):
+        first, second = np.array(pairs[start : start + size]).T
+        p_values[first, second] = _better(ordered, first, second, test, (resamples, seed))
+    return p_values
+
+
+def _better(ordered: Totals, first: Ints, second: Ints, test: Test, drawing: tuple[int, int]) -> Floats:
+    if test == "permutation":
+        shares, (resamples, seed) = enlarged(ordered.shares), drawing
+        differences = shares[:, first] - shares[:, second]
+        return sign_flip_p_values(differences, alternative="greater", resamples=resamples, seed=seed)
+    if test == "t":
+        shares = enlarged(ordered.shares)
+        return _t_p_values(shares[:, first] - shares[:, second])
+    means = enlarged(ordered.means)
+    a, b = means[:, first], means[:, second]
+    if test == "wilcoxon":
+        return np.array([signed_rank_p_value(d, "greater") for d in (a - b).T])
+    return np.array([rank_sum_p_value(x, y, "greater") for x, y in zip(a.T, b.T, strict=True)])
+
+
+def _t_p_values(differences: Floats) -> Floats:
+    """One-sided paired t-test of each column; a constant difference gets what all sign flips give it."""
+    from scipy.special import stdtr
+
+    units = len(differences)
+    means = differences.mean(axis=0)
+    errors = differences.std(axis=0, ddof=1) / np.sqrt(units) if units > 1 else np.zeros_like(means)
+    is_flat = errors <= ROUNDING * np.abs(differences).max(axis=0, initial=0.0)
+    found = stdtr(units - 1, -means / np.where(is_flat, 1.0, errors))
+    constant = np.where(means > 0, smallest_p_value(units, 1000), 1.0)
+    return np.asarray(np.where(is_flat, constant, found), dtype=np.float64)
+
+
 def holm(p_values: Floats) -> Floats:
     """Holm's step-down correction: the chance of any false finding among all tests stays below alpha.
 
@@ -270,8 +337,7 @@ Bools = NDArray[np.bool_]
 def significantly_better(means: Sequence[float], p_values: NDArray[np.float64], alpha: float) -> Bools:
     """Return systems by systems: whether the row's system is significantly better than the column's.
 
-    p < alpha and a higher mean: systems of equal means are in chance order. p-values are not corrected for
-    their number.
+    p < alpha and a higher mean: systems of equal means are in chance order.
 
     Args:
         means: of the systems, best first.
@@ -287,8 +353,9 @@ def rank_ranges(better: Bools) -> list[tuple[int, int]]:
 
     best = 1 + number of systems significantly better; worst = n - number of systems significantly worse
 
-    The rank ranges of WMT24's findings (Kocmi et al. 2024), whose tests are one-sided. They are no interval
-    with a coverage: each rests on n - 1 tests that are not corrected for their number.
+    The rank ranges of WMT24's findings (Kocmi et al. 2024), whose tests are one-sided. Of tests that `holm`
+    corrected for all pairs they hold at once with 1 - alpha, since none is wrong unless some test is. Of
+    uncorrected ones they are no interval with a coverage.
 
     Args:
         better: systems by systems, whether the row's is better than the column's.
