@@ -203,6 +203,30 @@ def test_processes_that_start_together_migrate_once(url: str) -> None:
         database.close()
 
 
+def test_a_file_that_others_make_at_this_moment_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two that switch one file to WAL, SQLite refuses one at once, whatever time it was given."""
+    refused: list[str] = []
+
+    class Refusing(sqlite3.Connection):
+        def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+            if "WAL" in sql and len(refused) < 2:
+                refused.append(sql)
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+                raise error
+            return super().execute(sql, *parameters)
+
+    connect = sqlite3.dbapi2.connect  # what SQLAlchemy calls
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", lambda *a, **k: connect(*a, **k, factory=Refusing))
+    database = Database(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    database.migrate()
+    assert len(refused) == 2
+    assert count(database) == 0
+    database.close()
+
+
 def test_after_an_error_nothing_of_a_transaction_is_left(url: str) -> None:
     database = Database(url)
     database.migrate()
@@ -274,7 +298,7 @@ def test_a_writer_of_another_process_is_waited_for_but_not_for_ever(
             if len(looks) == 3:
                 other.execute("COMMIT")
 
-        monkeypatch.setattr("adjudge.campaigns.database.time.sleep", look)
+        monkeypatch.setattr("adjudge.store.sqlite.time.sleep", look)
         with database.writing() as connection:
             connection.execute(insert(campaign).values(name="x", **ROW))
             assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000

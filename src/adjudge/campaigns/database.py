@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections import deque, namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -57,6 +56,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 
 from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
 from adjudge.errors import DataError, StoreError, UsageError
+from adjudge.store.sqlite import insist
 
 __all__ = [
     "METADATA",
@@ -190,7 +190,6 @@ class Turns:
 
 
 _BUSY: Final = 30.0  # seconds that a writer of another process is waited for
-_LOOK: Final = 0.003  # seconds between two looks whether it has ended
 _POOL: Final = {"pool_size": 20, "max_overflow": 0, "pool_use_lifo": True}
 """Connections of a process: all are kept, since a server takes longer to make one than to save by it; the one
 used last comes first, since it knows the statements. Four processes fit into what PostgreSQL allows."""
@@ -357,7 +356,7 @@ def _engine(url: str | URL) -> Engine:
 def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401 (a connection of the driver)
     connection.isolation_level = None  # we say BEGIN ourselves
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
+        insist(connection, f"PRAGMA {pragma}", _BUSY)
 
 
 def _begin(connection: Connection) -> None:
@@ -367,22 +366,9 @@ def _begin(connection: Connection) -> None:
         return
     driver.execute("PRAGMA busy_timeout=0")
     try:
-        _begin_to_write(driver)
+        insist(driver, "BEGIN IMMEDIATE", _BUSY)
     finally:
         driver.execute(f"PRAGMA busy_timeout={1000 * _BUSY:.0f}")
-
-
-def _begin_to_write(driver: sqlite3.Connection) -> None:
-    until = time.monotonic() + _BUSY
-    while True:
-        try:
-            driver.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(_LOOK)
-        else:
-            return
 
 
 METADATA: Final = MetaData(

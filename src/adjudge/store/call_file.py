@@ -37,6 +37,7 @@ import zstandard
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import StoreError
 from adjudge.store.run_directory import AnswerKeys
+from adjudge.store.sqlite import insist
 
 __all__ = [
     "BUSY_SECONDS",
@@ -154,7 +155,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         raise StoreError(f"call store {path}: cannot make the folder: {error.strerror}") from error
     connect = partial(sqlite3.connect, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     with store_errors(path), closed_if_refused(connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
+        insist(connection, "PRAGMA journal_mode = WAL", BUSY_SECONDS)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 20000")
         connection.execute("BEGIN IMMEDIATE")
