@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -356,11 +357,24 @@ def test_the_build_is_read_from_the_package(tmp_path: Path, monkeypatch: pytest.
     assert read_build() == Build(lock="ab12")
 
 
-def test_libraries_are_those_that_every_install_has() -> None:
-    names = [library.split()[0] for library in facts()["libraries"].split(", ")]
-    assert {"numpy", "aiohttp", "pydantic", "psycopg"} <= set(names)
-    assert not {"lxml", "pytest"} & set(names)
+def test_libraries_are_those_of_the_core_and_of_the_extras_that_are_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def names() -> set[str]:
+        return {library.split()[0] for library in facts()["libraries"].split(", ")}
+
+    assert {"numpy", "aiohttp", "pydantic", "psycopg", "lxml"} <= names()
+    assert not {"adjudge", "pytest"} & names()
     assert "missing" not in facts()["libraries"]
+
+    def version(name: str) -> str:
+        if name in {"numpy", "psycopg"}:
+            raise PackageNotFoundError
+        return "1"
+
+    monkeypatch.setattr(main_module, "version", version)
+    assert "psycopg" not in names()
+    assert "numpy missing" in facts()["libraries"]
 
 
 def test_no_person_and_no_machine_is_named() -> None:

@@ -123,6 +123,7 @@ class EvalSet:
         shown: references that the test set's own metrics were shown, those that were not read included.
         known_as: name that task sets know it by.
         people: names of those of `metrics` that are golds nobody asked for: second annotations by people.
+        unread: metrics that were not read, for they were shown another reference than those compared.
         notes: what a reader of the numbers must know of the files.
     """
 
@@ -139,6 +140,7 @@ class EvalSet:
     shown: tuple[str, ...] = ()
     known_as: str = ""
     people: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def select(self, systems: Sequence[str]) -> EvalSet:

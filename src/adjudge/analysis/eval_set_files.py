@@ -48,8 +48,10 @@ def known_name(path: Path | str) -> str:
     if detect(path).startswith("ment"):
         return ANNOTATOR
     name = path.resolve().name
+    if any(name in task.test_sets for task in list_tasks()):
+        return name
     scores = [file.stem.split(".")[0] for file in find_files(path, "metric-scores/*/*.seg.score")]
-    if not scores or any(name in task.test_sets for task in list_tasks()):
+    if not scores:
         return name
     there, lps = {score.rpartition("-")[0] for score in scores}, find_lps(path).keys()
     found = [
@@ -108,13 +110,15 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     for each in names:
         name, found = source.read_gold(each) or _read_file(each, source, read)
         golds[name] = replace(found, scores=replace(found.scores, name=name))
-    judged = source.read_metrics(source.choose_metrics(metrics, scores or {}, reference))
+    chosen = source.choose_metrics(metrics, scores or {}, reference)
+    judged = source.read_metrics(chosen)
     own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}
     judged |= {name: found for name, found in own.items() if found is not None}
     _check_weights(weights, [*golds.values(), *judged.values()])
     second = dict(source.second_golds(golds)) if people and golds else {}
     second = {name: found for name, found in second.items() if name not in judged}
-    return replace(source.eval_set(golds, judged | second), people=tuple(second))
+    unread = () if metrics else tuple(name for name in source.metrics if name not in chosen)
+    return replace(source.eval_set(golds, judged | second), people=tuple(second), unread=unread)
 
 
 def _read_own(name: str, own: OwnScores, source: _Source, read: partial[Found]) -> Found | None:
@@ -253,7 +257,7 @@ class _Source:
         """Choose among the folder's metrics by name, with or without what they were shown (`-refA`, `-src`).
 
         Args:
-            wanted: names; empty for all.
+            wanted: names; empty for all that were shown no other reference.
             own: names of the user's own metrics.
             reference: that the metrics compared were shown; None for any.
 
@@ -261,7 +265,7 @@ class _Source:
             UsageError: no such metric, or one that was shown another reference.
         """
         if not wanted:
-            return frozenset(self.metrics)
+            return frozenset(name for name in self.metrics if self._is_shown(name, reference))
         chosen: set[str] = set()
         for name in wanted:
             same = [n for n in self.metrics if name in {n, self._base(n), n.removesuffix("-src")}]

@@ -330,7 +330,7 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
         raise UsageError(f"no metric was shown reference {wishes.reference!r}; they were shown {known}")
     shown = {reference} if reference is not None and (reference in there or not there) else used
     metrics = tuple(n for n, m in eval_set.metrics.items() if references_in(m.reference) <= shown)
-    others = ", ".join(name for name in eval_set.metrics if name not in metrics)
+    others = ", ".join((*(name for name in eval_set.metrics if name not in metrics), *eval_set.unread))
     note = (
         f"Metrics that were shown another reference than {', '.join(sorted(shown))} are left out: {others}."
     )

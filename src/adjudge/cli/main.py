@@ -346,20 +346,27 @@ UNKNOWN = "unknown, not installed from a built package"
 def render_version() -> str:
     """The version alone on its first line, then one fact a line; no name of a person or of a machine."""
     build = read_build()
-    wanted = [line for line in requires("adjudge") or [] if "extra ==" not in line]
-    libraries = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in wanted]
+    wanted = {re.split(r"[^\w.-]", line, maxsplit=1)[0]: line for line in requires("adjudge") or []}
+    libraries = {name: _version_of(name) for name in sorted(wanted.keys() - {"adjudge"})}
     facts = {
         "commit": build.commit or UNKNOWN,
         "lock": f"sha256:{build.lock}" if build.lock else UNKNOWN,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
-        "libraries": ", ".join(f"{name} {_version_of(name)}" for name in sorted(libraries)),
+        "libraries": ", ".join(
+            f"{name} {found}"
+            for name, found in libraries.items()
+            if found != _MISSING or "extra ==" not in wanted[name]
+        ),
     }
     return "\n".join([f"adjudge {VERSION}", *(f"{name}: {value}" for name, value in facts.items())])
+
+
+_MISSING: Final = "missing"
 
 
 def _version_of(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return "missing"
+        return _MISSING

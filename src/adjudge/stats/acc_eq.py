@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -255,17 +256,27 @@ def _changes(
     scores: Judged, weights: Integers | None, block: slice
 ) -> tuple[Floats, Floats, Integers, Integers]:
     """Differences at which pairs become right, or wrong, and their weights, if any."""
-    i, j = np.triu_indices(len(scores.gold), 1)
-    gold, metric = (side[:, block][i] - side[:, block][j] for side in scores)
-    tied = gold == 0
-    along = metric * np.sign(gold)  # above 0 where both have the same sign
+    gold = scores.gold[:, block]
+    tied, sign = _gold_pairs(gold.tobytes(), gold.shape)
+    i, j = np.triu_indices(len(gold), 1)
+    metric = scores.metric[:, block][i] - scores.metric[:, block][j]
+    along = metric * sign  # above 0 where both have the same sign
     alike = along > 0
     right, wrong = np.abs(metric[tied]), along[alike]
     if weights is None:
         none = np.empty(0, dtype=np.int64)
         return right, wrong, none, none
-    spread = np.broadcast_to(weights[block], gold.shape)
+    spread = np.broadcast_to(weights[block], sign.shape)
     return right, wrong, spread[tied], spread[alike]
+
+
+@lru_cache(maxsize=8)
+def _gold_pairs(gold: bytes, shape: tuple[int, int]) -> tuple[NDArray[np.bool_], Floats]:
+    """Which pairs gold ties, and the sign of its differences: the same for metric after metric."""
+    values = np.frombuffer(gold).reshape(shape)
+    i, j = np.triu_indices(len(values), 1)
+    differences = values[i] - values[j]
+    return differences == 0, np.sign(differences)
 
 
 _MOST_PAIRS: Final = 2**25  # about 3 GB; mt-metrics-eval itself takes 15 GB

@@ -155,7 +155,10 @@ def find_files(folder: Path, pattern: str) -> list[Path]:
     Raises:
         DataError: a file is a link that leads out of the folder.
     """
-    return [inside(folder, file) for file in sorted(folder.glob(pattern)) if file.is_file()]
+    files = [file for file in sorted(folder.glob(pattern)) if file.is_file()]
+    for home in {file.parent for file in files}:
+        inside(folder, home)
+    return [inside(folder, file) if file.is_symlink() else file for file in files]
 
 
 def inside(folder: Path, file: Path) -> Path:
