@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adjudge.core.segment import Segment, TestSet
     from adjudge.errors import AdjudgeError, FailedWarning
     from adjudge.formats.read import load
+    from adjudge.metrics.function import metric
     from adjudge.reports.html import report
     from adjudge.runs.forecast import forecast
     from adjudge.runs.run import arun, run
@@ -51,6 +52,7 @@ __all__ = [
     "judges",
     "load",
     "meta",
+    "metric",
     "metrics",
     "rank",
     "read_records",
@@ -75,6 +77,7 @@ _HOMES: Final = {
         "core.segment": "Segment TestSet",
         "errors": "AdjudgeError FailedWarning",
         "formats.read": "load",
+        "metrics.function": "metric",
         "reports.html": "report",
         "runs.forecast": "forecast",
         "runs.run": "arun run",
