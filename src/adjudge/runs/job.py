@@ -101,9 +101,9 @@ class RunSettings(TextSettings):
     """
 
     out: Annotated[
-        Path | str,
+        Path | str | None,
         Option(help="Run directory; an interrupted run goes on in it.", short="o", kind=Path),
-    ] = NOWHERE
+    ] = None
     model: Annotated[
         OneOrMore,
         Option(
@@ -236,9 +236,9 @@ class ForecastSettings(RunSettings):
     """Settings of a run that may have no directory, or whose directory the command chooses."""
 
     out: Annotated[
-        Path | str,
+        Path | str | None,
         Option(help="Run directory; answers in it cost nothing.", short="o", kind=Path),
-    ] = NOWHERE
+    ] = None
 
 
 @settings
@@ -246,8 +246,8 @@ class CalibrateSettings(ForecastSettings):
     """A run over a validation set, and what is taken of its confidences."""
 
     out: Annotated[
-        Path | str, Option(help="File of the threshold, such as himate.json.", short="o", kind=Path)
-    ] = NOWHERE
+        Path | str | None, Option(help="File of the threshold, such as himate.json.", short="o", kind=Path)
+    ] = None
     gold: Annotated[
         Path | str | None,
         Option(
@@ -462,7 +462,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
     if not isinstance(test_set, TestSet) and test_set is not None and Path(test_set).is_file():
         origin = origin or test_set
     annotator, options = _load(judge, options)
-    out, kind = Path(options.out), kind_of(annotator)
+    out, kind = Path(options.out or NOWHERE), kind_of(annotator)
     plan = plan_units(
         chosen,
         with_reference=annotator.with_reference,

@@ -29,7 +29,7 @@ from adjudge.llm.batch import Desk, check_batches, open_desk
 from adjudge.llm.model import NotYetError
 from adjudge.llm.model_choice import Models
 from adjudge.llm.money import render_price
-from adjudge.runs.job import NOWHERE, Job, RunSettings, prepare, remedy_for
+from adjudge.runs.job import Job, RunSettings, prepare, remedy_for
 from adjudge.runs.resume import (
     Entry,
     Journal,
@@ -185,7 +185,7 @@ async def _finished(
     if settings.dry_run:
         raise UsageError("a run asks its model: call adjudge.forecast for what it would ask")
     with ExitStack() as rest:
-        is_kept = Path(settings.out) != NOWHERE
+        is_kept = settings.out is not None
         if not is_kept:
             folder = rest.enter_context(tempfile.TemporaryDirectory(prefix="adjudge-"))
             settings = replace(settings, out=Path(folder, "run"))
