@@ -84,17 +84,17 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
 TWICE = {"__init__"}  # the only file name that may stand twice
 
 AT_MOST = {
-    "Python files": 226,  # a Python function as a metric
+    "Python files": 227,  # a Python function as a metric; rows of frames and Parquet
     "modules of more than 1,000 lines": 0,
-    "modules that one module of the same room imports and no other": 17,
+    "modules that one module of the same room imports and no other": 16,
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 138,
+    "private functions of under 4 lines that are called once": 135,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_598,  # functions as metrics, faults of instructions, second looks apart
+    "statements": 43_840,  # frames, functions as metrics, faults of instructions, second looks apart
     "lines of data": 13_449,  # faults of instructions, undo of what was given up, colours in the dark
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

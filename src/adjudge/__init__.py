@@ -9,8 +9,7 @@ Names are imported when they are first used, so that `import adjudge` stays quic
 from __future__ import annotations
 
 import importlib
-import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from adjudge import judges, metrics
@@ -105,14 +104,3 @@ if not TYPE_CHECKING:  # a type checker knows every name from above, and reports
 def __dir__() -> list[str]:
     """Names to complete."""
     return sorted(__all__)
-
-
-def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 (IPython's, which we do not import)
-    """Have a notebook show runs, records and results as HTML: `%load_ext adjudge`; see docs/notebooks.md."""
-    from adjudge.reports.notebook import register
-
-    register(shell)
-
-
-if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
-    load_ipython_extension(_shell)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, overload
+from typing import Any, Final, Literal, overload
 
 from adjudge.core.judge import annotation_of, failure_of
 from adjudge.core.protocol import is_number
@@ -38,9 +38,6 @@ class FunctionMetric:
     Raises:
         UsageError: this cannot be a metric; says what is wrong.
     """
-
-    protocol: ClassVar[str] = "metric"
-    weights: ClassVar[str | None] = None
 
     of: InitVar[Callable[..., Any]]
     name: str
@@ -76,6 +73,15 @@ class FunctionMetric:
     def __call__(self, *args: Any, **keywords: Any) -> Any:  # noqa: ANN401 (of any function)
         """Call the function as it was written."""
         return self.function(*args, **keywords)
+
+    @property
+    def protocol(self) -> str:
+        """It only rates."""
+        return "metric"
+
+    @property
+    def weights(self) -> None:
+        """None: it marks no errors."""
 
     @property
     def with_reference(self) -> bool:

@@ -59,7 +59,6 @@ from adjudge.store.call_file import STORE
 from adjudge.store.calls import Spent
 
 __all__ = [
-    "NOWHERE",
     "RESOLVED",
     "CalibrateSettings",
     "ForecastSettings",
@@ -459,7 +458,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
     """
     chosen = options.load(test_set)
     origin = options.origin
-    if not isinstance(test_set, TestSet) and test_set is not None and Path(test_set).is_file():
+    if isinstance(test_set, Path | str) and Path(test_set).is_file():
         origin = origin or test_set
     annotator, options = _load(judge, options)
     out, kind = Path(options.out or NOWHERE), kind_of(annotator)
