@@ -1,5 +1,6 @@
 """Python has the options of the command line by the same names, and refuses what there is not."""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,3 +148,11 @@ def test_settings_of_many_judges_are_keywords(tmp_path: Path) -> None:
 def test_a_value_too_many_is_told_to_be_named() -> None:
     with pytest.raises(TypeError, match=r"compare\(\) takes first, second; the others by name:.* systems=,"):
         adjudge.compare("run", "A", "B")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_shows_types_as_people_write_them(name: str) -> None:
+    signature = str(inspect.signature(getattr(adjudge, name)))
+    for word in ("Annotated", "Option", "adjudge.", "pathlib", "typing", " at 0x", "PosixPath"):
+        assert word not in signature
+    assert name not in VERBS[:1] or "out: Path | str | None = None" in signature

@@ -15,7 +15,7 @@ from adjudge.analysis.rank import Ranking
 from adjudge.core.record import Record
 from adjudge.core.scores import Run, Scores
 
-__all__ = ["compared", "judged", "made", "misspelt", "written"]
+__all__ = ["compared", "judged", "lengths", "made", "misspelt", "written"]
 
 
 async def judged(folder: Path) -> Sequence[Record]:
@@ -29,9 +29,21 @@ async def judged(folder: Path) -> Sequence[Record]:
         Run,
     )
     assert_type(await adjudge.arun("gemba-da", test_set, out=folder), Run)
+    adjudge.run(adjudge.metric(len_ratio), test_set)
     adjudge.report(run, folder / "report.html")
     adjudge.align(test_set, {"A": folder / "a.txt"})
     return [*run.records, *adjudge.read_records(folder / "records.jsonl")]
+
+
+@adjudge.metric(range=(0, None), batch=64)
+def lengths(translations: Sequence[str]) -> Sequence[float]:
+    """A metric of the user's own."""
+    return [*map(len, translations)]
+
+
+def len_ratio(source: str, translation: str) -> float:
+    """Another, made a metric later."""
+    return len(translation) / len(source)
 
 
 def compared(run: Run, gold: Path) -> Ranking:

@@ -9,8 +9,7 @@ Names are imported when they are first used, so that `import adjudge` stays quic
 from __future__ import annotations
 
 import importlib
-import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from adjudge import judges, metrics
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from adjudge.core.segment import Segment, TestSet
     from adjudge.errors import AdjudgeError, FailedWarning
     from adjudge.formats.read import load
+    from adjudge.metrics.function import metric
     from adjudge.reports.html import report
     from adjudge.runs.forecast import forecast
     from adjudge.runs.run import arun, run
@@ -51,6 +51,7 @@ __all__ = [
     "judges",
     "load",
     "meta",
+    "metric",
     "metrics",
     "rank",
     "read_records",
@@ -75,6 +76,7 @@ _HOMES: Final = {
         "core.segment": "Segment TestSet",
         "errors": "AdjudgeError FailedWarning",
         "formats.read": "load",
+        "metrics.function": "metric",
         "reports.html": "report",
         "runs.forecast": "forecast",
         "runs.run": "arun run",
@@ -102,14 +104,3 @@ if not TYPE_CHECKING:  # a type checker knows every name from above, and reports
 def __dir__() -> list[str]:
     """Names to complete."""
     return sorted(__all__)
-
-
-def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 (IPython's, which we do not import)
-    """Have a notebook show runs, records and results as HTML: `%load_ext adjudge`; see docs/notebooks.md."""
-    from adjudge.reports.notebook import register
-
-    register(shell)
-
-
-if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
-    load_ipython_extension(_shell)

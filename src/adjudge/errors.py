@@ -81,6 +81,7 @@ FailureReason = Literal[
     "not_json",
     "oversize",
     "parse",
+    "raised",
     "range",
     "refused",
     "schema",

@@ -251,5 +251,5 @@ def test_a_data_frame_is_read_as_its_file_is(kind: str, tmp_path: Path) -> None:
         adjudge.score(library.DataFrame(rows)).systems
         == adjudge.score(ratings(tmp_path), test_set=TEXTS).systems
     )
-    with pytest.raises(DataError, match=r"no column .score.: .* it has a"):
+    with pytest.raises(DataError, match=r"no .system. and .score. of scores.*it has .a."):
         adjudge.score(library.DataFrame({"a": [1]}), lp="en-de")

@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,11 +13,14 @@ import pytest
 
 import adjudge
 from adjudge import examples
+from adjudge.analysis.agreement import AgreementSettings, find_agreement
 from adjudge.analysis.bias import bias
+from adjudge.analysis.thresholds import ThresholdSettings, thresholds
 from adjudge.cli.main import main
 from adjudge.core.columns import Column, Framed
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
+from adjudge.formats.read import read_judgements
 
 GOLD = str(examples.path("gold.mqm.jsonl"))
 ESA = str(examples.path("gold.esa.jsonl"))
@@ -72,7 +76,72 @@ def test_a_frame_has_the_columns_and_every_digit_of_the_csv(
         for row in polars.to_dicts()
     ] == rows
     assert pandas.shape == polars.shape
+    assert found.to_arrow().to_pydict() == polars.to_dict(as_series=False)
     assert pl.Null not in polars.dtypes
+
+
+ALL: dict[str, Callable[[], Any]] = {
+    **{name: call for name, (_, call) in RESULTS.items()},
+    "agreement": lambda: find_agreement(
+        [read_judgements(GOLD)], [read_judgements(ESA)], AgreementSettings(resamples=50)
+    ),
+    "thresholds": lambda: thresholds(ESA, GOLD, ThresholdSettings(bad="minor", publish_risk=0.4))[0],
+    "spans at several thresholds": lambda: adjudge.spans(
+        ESA, GOLD, rule="himate", threshold=(0.1, 0.5, 1), resamples=20
+    ),
+    "test set": lambda: adjudge.load(TEST_SET),
+    "run": lambda: adjudge.run("rules", TEST_SET, lp="en-de"),
+}
+WITHOUT_FIGURE = {"gate": "Gate", "bias": "Biases", "test set": "TestSet", "run": "Run"}
+REFUSED = {
+    **dict.fromkeys(("score", "rank"), "a figure is of one language pair: choose one with lp="),
+    "spans": "needs one rule and several of its thresholds",
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_result_shows_itself_in_a_console_and_a_notebook(name: str) -> None:
+    found = ALL[name]()
+    shown, page = repr(found), found._repr_html_()
+    assert 20 < len(shown.encode()) < 4096
+    assert " at 0x" not in shown
+    assert "<table" in page
+    if name not in WITHOUT_FIGURE or name in {"gate", "bias"}:
+        assert "───" in shown
+        assert len(shown.split("\n")) < 40
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_result_is_drawn_or_says_that_it_has_no_figure(name: str) -> None:
+    found = ALL[name]()
+    if name in WITHOUT_FIGURE:
+        with pytest.raises(UsageError, match=f"{WITHOUT_FIGURE[name]} has no figure; there are figures of"):
+            found.plot()
+    elif name in REFUSED:
+        with pytest.raises(UsageError, match=REFUSED[name]):
+            found.plot()
+    else:
+        buffer = io.BytesIO()
+        found.plot().savefig(buffer, format="png")
+        assert buffer.getvalue().startswith(b"\x89PNG")
+        assert len(found.plot().axes) >= 1
+
+
+def test_what_a_console_shows_of_a_long_result_is_cut_and_says_so() -> None:
+    rows = [{"system": f"system {n} 語", "segment": s, "score": n + 0.1} for n in range(99) for s in "12"]
+    shown = repr(adjudge.score(rows, lp="en-de"))
+    assert len(shown.encode()) < 4096
+    assert "79 more rows: to_polars() and to_pandas() have all" in shown
+
+
+def test_a_figure_of_nothing_is_refused() -> None:
+    @adjudge.metric
+    def mine(translation: str) -> float:
+        raise ValueError
+
+    lost = adjudge.run(mine, TEST_SET, lp="en-de", max_failed=1)
+    with pytest.raises(UsageError, match="Scores has no numbers to draw"):
+        adjudge.score(lost).plot()
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
@@ -138,7 +207,9 @@ def test_a_misspelt_name_is_no_missing_value() -> None:
 
 def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(UsageError, match="needs polars, which is not installed: pip install polars"):
+    with pytest.raises(
+        UsageError, match=r"needs polars, which is not installed: pip install 'adjudge\[notebook\]'"
+    ):
         adjudge.rank(GOLD).to_polars()
 
 

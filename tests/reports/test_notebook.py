@@ -1,9 +1,6 @@
 """A notebook shows runs, records and results as HTML that no text can break out of."""
 
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
@@ -17,7 +14,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Reco
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
-from adjudge.reports.notebook import _TYPES, register, render, show
+from adjudge.reports.notebook import render, show
 from adjudge.reports.segments import render_marked
 from adjudge.reports.tables import Table
 from adjudge.stats.judged import Result
@@ -203,20 +200,6 @@ def test_a_segment_with_very_many_pairs_is_cut_in_a_run_and_says_so() -> None:
     assert Texts(show(run)._repr_html_()).words.count(", is better") == 28
 
 
-class Formatter:
-    def __init__(self) -> None:
-        self.known: dict[tuple[str, str], Callable[[object], str | None]] = {}
-
-    def for_type_by_name(self, module: str, name: str, render: Callable[[object], str | None]) -> None:
-        self.known[module, name] = render
-
-
-class Shell:
-    def __init__(self) -> None:
-        self.display_formatter = self
-        self.formatters = {"text/html": Formatter()}
-
-
 FOUND = MetaEvaluation(
     test_set=EVIL,
     lp="en-de",
@@ -250,23 +233,12 @@ def results() -> list[object]:
     ]
 
 
-def test_a_shell_is_told_the_names_of_our_types(results: list[object]) -> None:
-    shell = Shell()
-    adjudge.load_ipython_extension(shell)
-    known = shell.formatters["text/html"].known
-    assert {(type(value).__module__, type(value).__name__) for value in results} == {*_TYPES}
+def test_every_type_shows_itself(results: list[Any]) -> None:
     for value in results:
-        page = known[type(value).__module__, type(value).__name__](value)
-        assert page is not None
+        page = value._repr_html_()
+        assert page
+        assert page == render(value)
         Texts(page)
-    assert [*known] == [*_TYPES]
-
-
-@pytest.mark.parametrize(("module", "name"), _TYPES)
-def test_every_type_is_where_it_is_said_to_be(module: str, name: str) -> None:
-    __import__(module)
-    found = getattr(sys.modules[module], name)
-    assert found.__module__ == module
 
 
 def test_what_is_not_ours_is_left_to_others() -> None:
@@ -277,26 +249,9 @@ def test_what_is_not_ours_is_left_to_others() -> None:
     assert render(3) is None
 
 
-def test_import_registers_where_ipython_runs_and_imports_nothing_for_it() -> None:
-    program = """
-import sys, types
-seen = []
-formatter = types.SimpleNamespace(for_type_by_name=lambda module, name, render: seen.append(name))
-shell = types.SimpleNamespace(display_formatter=types.SimpleNamespace(formatters={"text/html": formatter}))
-ipython = types.ModuleType("IPython")
-ipython.get_ipython = lambda: shell
-sys.modules["IPython"] = ipython
-import adjudge
-assert "Run" in seen, seen
-assert not {"numpy", "polars", "jinja2", "matplotlib", "adjudge.meta"} & sys.modules.keys()
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_ipython_itself_shows_them(results: list[object]) -> None:
+def test_ipython_itself_shows_them(results: list[Any]) -> None:
     core = pytest.importorskip("IPython.core.interactiveshell", reason="IPython is not installed")
     shell = core.InteractiveShell.instance()
-    register(shell)
     for value in results:
         data, _ = shell.display_formatter.format(value)
         assert data["text/html"] == render(value)

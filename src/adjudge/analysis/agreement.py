@@ -200,7 +200,7 @@ class AgreementRow:
     result: Result
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Agreement(Framed):
     """Agreement of people, and of a judge with them.
 

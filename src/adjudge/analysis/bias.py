@@ -349,7 +349,7 @@ class BiasNumber(NamedTuple):
     result: Result
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Biases(Framed):
     """Biases of all annotators that are not gold.
 

@@ -280,7 +280,7 @@ class Stratum:
     p_holm: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison(Framed):
     """Two systems on the segments that both were judged on.
 

@@ -354,7 +354,7 @@ class Critical:
         return self.p <= self.alpha
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Gate(Framed):
     """The answer, and what it rests on.
 

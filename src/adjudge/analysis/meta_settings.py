@@ -368,7 +368,7 @@ class MetaRow(NamedTuple):
         return self.metric.results.get(measure, Result(value=None, n=0))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MetaEvaluation(Framed):
     """How well metrics agree with gold. Every measure is higher for the better, but for errors.
 

@@ -134,7 +134,7 @@ class RankedSystem:
     untranslated: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Ranking(Framed):
     """Systems, best first.
 

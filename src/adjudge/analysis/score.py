@@ -27,7 +27,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import ByDocument, OneAnnotator, Scoring, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import Judgements, load, read_judgements
+from adjudge.formats.read import Given, Judgements, load, read_judgements
 from adjudge.stats.bootstrap import lone_unit_note
 from adjudge.stats.bounds import METHOD, Totals, bounds_of_means
 
@@ -54,7 +54,7 @@ __all__ = [
 Place = tuple[str, str]
 """Language pair and id of a segment."""
 
-Source = Scores | Judgements | Run | Iterable[Record | Path | str] | Path | str
+Source = Scores | Given
 """What scores are taken from, or made of."""
 
 

@@ -652,7 +652,7 @@ def _measured(name: str, *, with_intervals: bool) -> list[Column]:
     return [*found, *([around] if with_intervals else [])]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SpanComparison(Framed):
     """Marks of a run against gold.
 

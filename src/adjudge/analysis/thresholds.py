@@ -165,7 +165,7 @@ class Band:
     shares: Mapping[Decision, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Thresholds(Framed):
     """Cut-offs, and what they promise.
 

@@ -35,7 +35,7 @@ from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
-from adjudge.runs.job import NOWHERE, CalibrateSettings, ForecastSettings, Lacking, RunSettings
+from adjudge.runs.job import CalibrateSettings, ForecastSettings, Lacking, RunSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ def run_command(
     """
     from adjudge.runs.run import carry_out, run_to_end
 
-    if options.out == NOWHERE and not options.dry_run:
+    if options.out is None and not options.dry_run:
         raise UsageError("Missing option '--out' / '-o': the run's directory")
     job = make_job(ctx, judge, test_set, options)
     for line in _systems(job):
@@ -534,7 +534,7 @@ def calibrate_command(
         _refuse(read_settings(ctx.args), "nothing is asked with --gold")
         calibrate_run(judge, test_set, Path(options.gold), options.lp, form)
         return
-    if options.out == NOWHERE:
+    if options.out is None:
         raise UsageError(
             "--out FILE is missing, which holds the threshold; a judge of pairs takes --gold FILE instead"
         )

@@ -1,18 +1,23 @@
 """Columns of a result, declared once beside it: how people read them, what programs get, what they mean.
 
 `reports/tables.py` makes tables of them for people and for programs, `Framed` makes data frames, and the page
-about results is made of them, too.
+about results is made of them, too. What a console, a notebook and a figure show is made by `reports`, which
+stands above this room: `Framed` names its module, and imports it when something is to be shown.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.core.extras import import_extra
 
-__all__ = ["Column", "Framed", "Kind"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Column", "Framed", "Kind", "as_html"]
 
 Kind = Literal["text", "count", "score", "decimal", "p", "interval", "percent", "chance", "rank"]
 """How people read a value: `score` has the digits that its column can bear, `decimal` has fixed ones."""
@@ -72,8 +77,33 @@ class Column:
         return (self.value(row),) if self.name else ()
 
 
+def _shower() -> Any:  # noqa: ANN401 (a module)
+    return importlib.import_module("adjudge.reports.notebook")
+
+
+def as_html(value: object) -> str | None:
+    """What a notebook shows of a value of ours, whose class has it as `_repr_html_`."""
+    html: str | None = _shower().render(value)
+    return html
+
+
 class Framed:
     """A result that is a table: its columns and its rows, at full precision."""
+
+    _repr_html_ = as_html
+
+    def __repr__(self) -> str:
+        """Show the first rows and notes of its table, in less than 4 kB."""
+        return str(_shower().render_text(self))
+
+    def plot(self) -> Figure:
+        """Draw the result with matplotlib.
+
+        Raises:
+            UsageError: there is no figure of such a result, or of this one; or matplotlib is not installed.
+        """
+        figure: Figure = _shower().figure_of(self).drawing
+        return figure
 
     def columns(self) -> Sequence[Column]:
         """The columns that this result has."""
@@ -114,3 +144,12 @@ class Framed:
             UsageError: pandas is not installed.
         """
         return import_extra("pandas").DataFrame(self.to_dict())
+
+    def to_arrow(self) -> Any:  # noqa: ANN401 (the same)
+        """The result as a table of Arrow.
+
+        Raises:
+            UsageError: polars or pyarrow is not installed.
+        """
+        import_extra("pyarrow")
+        return self.to_polars().to_arrow()

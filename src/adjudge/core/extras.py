@@ -13,6 +13,8 @@ __all__ = ["EXTRAS", "has_library", "import_extra", "missing_extra"]
 EXTRAS: Final = {
     "campaign": ("alembic", "argon2", "fastapi", "sqlalchemy", "starlette", "uvicorn"),
     "l10n": ("lxml", "openpyxl", "polib"),
+    "hf": ("datasets",),
+    "notebook": ("pandas", "polars", "pyarrow"),
     "plot": ("matplotlib",),
     "postgres": ("psycopg",),
 }

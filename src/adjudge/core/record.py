@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar, get_args
 
+from adjudge.core.columns import as_html
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.wording import count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
@@ -157,6 +158,8 @@ class Annotation:
     steps: tuple[str, ...] = ()
     criterion: str | None = None
 
+    _repr_html_ = as_html
+
     def __post_init__(self) -> None:
         protocol = find_protocol(self.protocol)
         if protocol.has_criteria != (self.criterion is not None):
@@ -220,6 +223,8 @@ class Preference:
     samples: tuple[Verdict, ...] = ()
     strength: float | None = None
 
+    _repr_html_ = as_html
+
     def __post_init__(self) -> None:
         for verdict in (self.verdict, *self.orders, *self.samples):
             check_one_of("verdict", verdict, get_args(Verdict))
@@ -261,6 +266,8 @@ class Failure:
     detail: str = ""
     document: str = ""
     criterion: str | None = None
+
+    _repr_html_ = as_html
 
     def __post_init__(self) -> None:
         check_one_of("reason", self.reason, FAILURE_REASONS)

@@ -16,8 +16,9 @@ from importlib.resources import files
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.columns import Column, Framed
+from adjudge.core.columns import Kind as ColumnKind
 from adjudge.core.mqm import PassMark, Weights
-from adjudge.core.record import Preference, Record
+from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.segment import TestSet
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "failed_fields",
     "listed",
     "read_build",
+    "record_columns",
     "untranslated_columns",
 ]
 
@@ -373,7 +375,7 @@ CHECKLIST: Final = (
 """Columns of the verdicts on criteria of segments, of a row that has them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Scores(Framed):
     """All numbers of one annotator under one signature. Higher is better.
 
@@ -496,8 +498,8 @@ class RunInfo:
         return self.counts["failed"] - self.untranslated
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Run(Framed):
     """A run read back: what it was, what it judged, what came out.
 
     Args:
@@ -513,3 +515,50 @@ class Run:
     def __repr__(self) -> str:
         """Say what it is of and how much there is, and print no record."""
         return f"<run of {self.test_set!r}, {len(self.records):,} records, {self.info.signature}>"
+
+    def groups(self) -> dict[str, tuple[Record, ...]]:
+        """One row a record."""
+        return {"": self.records}
+
+    def columns(self) -> list[Column]:
+        """The fields of its records."""
+        return record_columns(self.records)
+
+
+def record_columns(records: Sequence[Record]) -> list[Column]:
+    """The fields that some record has, by the names that they have in files."""
+    return [
+        Column("kind", "annotation, preference or failure", of=lambda record: type(record).__name__.lower()),
+        *(
+            Column(name, "as in records.jsonl", kind, of=_field(name))
+            for name, kind in _FIELDS.items()
+            if any(_field(name)(record) is not None for record in records)
+        ),
+    ]
+
+
+_FIELDS: Final[Mapping[str, ColumnKind]] = {
+    **dict.fromkeys(("lp", "document", "segment", "system", "systems", "annotator", "protocol"), "text"),
+    **dict.fromkeys(("criterion", "verdict"), "text"),
+    **dict.fromkeys(("rating", "strength"), "decimal"),
+    **dict.fromkeys(("spans", "counts", "flags", "orders", "rationale", "samples", "steps"), "text"),
+    **dict.fromkeys(("reason", "detail"), "text"),
+}
+
+
+def _field(name: str) -> Callable[[Record], Any]:
+    """A field of a record as a frame has it; None where it has none, or nothing in it."""
+
+    def value(record: Record) -> Any:  # noqa: ANN401 (of any field)
+        if name == "system" and isinstance(record, Failure):
+            return record.systems[0] if len(record.systems) == 1 else None
+        if name == "systems" and len(record.systems) == 1:
+            return None
+        found = getattr(record, name, None)
+        if name == "spans" and isinstance(record, Annotation):
+            return [asdict(span) for span in record.spans]
+        if isinstance(found, Mapping | tuple):
+            return (dict(found) if isinstance(found, Mapping) else list(found)) or None
+        return None if found == "" else found
+
+    return value

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from adjudge.core.columns import Column, Framed
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
@@ -112,11 +113,15 @@ def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
     return tuple(found.values())
 
 
+def _text_of(kind: str, name: str) -> Callable[[Segment], str | None]:
+    return lambda segment: getattr(segment, kind).get(name)
+
+
 _NAMED: Final = 5  # names of language pairs and systems that a short description has
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TestSet:
+class TestSet(Framed):
     """Segments in a fixed order, of one or several language pairs.
 
     Raises:
@@ -153,6 +158,28 @@ class TestSet:
 
     def __iter__(self) -> Iterator[Segment]:
         return iter(self.segments)
+
+    def groups(self) -> dict[str, tuple[Segment, ...]]:
+        """One row a segment."""
+        return {"": self.segments}
+
+    def columns(self) -> list[Column]:
+        """Texts of each segment: source, `reference NAME` of each reference, a column for each system.
+
+        Raises:
+            UsageError: a system has the name of another column.
+        """
+        found = [
+            Column("lp", "language pair"),
+            Column("document", "id of its document"),
+            Column("segment", "its id"),
+            Column("domain", "such as news"),
+            Column("source", "the text that was translated"),
+        ]
+        found += [Column(f"reference {n}", "the text", of=_text_of("references", n)) for n in self.references]
+        if taken := {column.name for column in found} & {*self.systems}:
+            raise UsageError(f"a system is called {min(taken)!r}, as is another column: rename the system")
+        return found + [Column(name, "the text", of=_text_of("translations", name)) for name in self.systems]
 
     @cached_property
     def lps(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import (
     Annotated,
@@ -20,6 +20,7 @@ from typing import (
     Generic,
     ParamSpec,
     Protocol,
+    Self,
     TypeVar,
     cast,
     dataclass_transform,
@@ -208,19 +209,38 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
             given.apply_defaults()
             return function(*given.args, made)
 
-        own = [_keyword(field) for field in chosen.values()]
-        verb.__signature__ = inspect.signature(function).replace(parameters=[*sources, *own])  # type: ignore[attr-defined]
+        verb.__signature__ = _plain_signature(function, sources, self.model)  # type: ignore[attr-defined]
         verb.__doc__ = f"{inspect.getdoc(function)}\n\n{_keywords_text(self.model)}"
         verb.__keywords__ = frozenset(known)  # type: ignore[attr-defined]
         verb.by = function  # type: ignore[attr-defined]
         return verb
 
 
-def _keyword(field: Field[Any]) -> inspect.Parameter:
-    default = field.default if field.default is not MISSING else inspect.Parameter.empty
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
-    )
+def _plain_signature(
+    function: Callable[..., Any], sources: Sequence[inspect.Parameter], model: type
+) -> inspect.Signature:
+    """What `help` prints: sources and fields as keywords, their types without bounds and options."""
+    own, hints = get_type_hints(function), get_type_hints(model)
+    parameters = [each.replace(annotation=_Words.of(own[each.name])) for each in sources]
+    for each in fields(model):
+        default = inspect.Parameter.empty if each.default is MISSING else each.default
+        words = _Words.of(hints[each.name])
+        parameters.append(
+            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=words)
+        )
+    return inspect.Signature(parameters, return_annotation=_Words.of(own["return"]))
+
+
+class _Words(str):
+    """A type as a person writes it: without the modules that its names come from."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+    @classmethod
+    def of(cls, kind: Any) -> Self:  # noqa: ANN401 (an annotation)
+        plain = re.sub(r"\b[\w.]+\.(?=\w)", "", inspect.formatannotation(kind))
+        return cls(re.sub(r"^Optional\[(.*)\]$", r"\1 | None", plain))
 
 
 def _keywords_text(model: type) -> str:

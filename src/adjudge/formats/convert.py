@@ -16,7 +16,7 @@ from adjudge.formats.registry import Format, find_format
 
 __all__ = ["check_target", "of_annotator", "write_content"]
 
-_BY_CRITERIA = ("records", "spreadsheet")
+_BY_CRITERIA = ("records", "parquet", "spreadsheet")
 """Formats that hold a judgement for each criterion of a segment."""
 
 
@@ -82,7 +82,12 @@ def _check(content: Content[Record], target: Format) -> None:
             f"{target.name} is written into the file that was judged, and {what}: give a run or records, "
             "and that file with --test-set FILE"
         )
-    if target.has_records and not (content.records or content.campaign) and content.test_set is not None:
+    if (
+        target.has_records
+        and " or " not in target.holds
+        and not (content.records or content.campaign)
+        and content.test_set is not None
+    ):
         raise UsageError(f"{target.name} holds records, and the input is a test set without any")
     if target.has_records and target.name not in _BY_CRITERIA and are_by_criteria(content.records):
         raise UsageError(
@@ -90,7 +95,7 @@ def _check(content: Content[Record], target: Format) -> None:
             f"criterion of its segment: convert them to {' or '.join(_BY_CRITERIA)}, or write their scores "
             "with `adjudge score --score-files DIR`"
         )
-    if target.name != "records" and not target.is_campaign and content.test_set is None:
+    if target.name not in {"records", "parquet"} and not target.is_campaign and content.test_set is None:
         raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
 
 

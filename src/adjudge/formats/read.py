@@ -7,11 +7,9 @@ too, and finds the texts that judgements are about. `TextSettings` are the optio
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shlex
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,13 +31,13 @@ from adjudge.formats.catalog import cached_path, find_public_set
 from adjudge.formats.file_content import Content
 from adjudge.formats.mtme import find_test_set, read_bare_scores
 from adjudge.formats.registry import FORMATS, Asked, Seen, claimed_by, find_format
+from adjudge.formats.rows import HUB, Frame, Rows, content_of_rows, rows_in
 from adjudge.formats.score_file import (
     count_of_lines,
     files_beside_lines,
     read_plain_scores,
 )
 from adjudge.formats.text import read_documents, read_files, split_names, with_documents
-from adjudge.store.json_lines import record_from_json
 from adjudge.store.run_directory import TEST_SET, read_run
 
 __all__ = [
@@ -59,7 +57,7 @@ __all__ = [
 
 @checks_keywords
 def load(
-    path: Path | str,
+    path: Path | str | Frame | Rows,
     lp: str | None = None,
     *,
     form: str | None = None,
@@ -69,8 +67,9 @@ def load(
 
     Args:
         path: a folder in MTME or MENT layout, a run directory, a folder of line-aligned text, a JSONL file,
-            an MQM TSV, a TSV of WMT25, XLIFF, TMX, PO, a table of texts (CSV, XLSX), or a name of
-            `adjudge list test-sets`.
+            an MQM TSV, a TSV of WMT25, XLIFF, TMX, PO, a table of texts (CSV, XLSX, Parquet), or a name of
+            `adjudge list test-sets`; `hf:OWNER/NAME@REVISION`; a frame of polars, pandas or Arrow, or a
+            list of dictionaries, with the columns of a table of texts.
         lp: keep this language pair only; needed where a folder has several.
         form: name of the format, as in `adjudge list formats`; found out if left out.
         documents: a file with the document of each segment, one a line, for texts that name none.
@@ -79,6 +78,11 @@ def load(
         DataError: nothing there can be read as a test set; says what was looked for and what was found.
         UsageError: no such name, or an lp that is not there.
     """
+    if (rows := rows_in(path)) is not None:
+        texts = content_of_rows(rows, lp, None).test_set
+        if texts is None:
+            raise DataError("these rows hold judgements and no texts; a test set was wanted")
+        return texts if documents is None else with_documents(texts, Path(documents))
     path, lp = find_path(path, lp)
     kind = find_format(detect(path) if form is None else form)
     if kind.texts is not None:
@@ -185,7 +189,7 @@ def _stranger(seen: Seen) -> str:
     return f"no known format: looked for {looked} and {TEST_SET}; found {found}"
 
 
-def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None]:
+def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
     """Where something lies: the path itself, or the place in the cache that a public name stands for.
 
     Args:
@@ -198,9 +202,8 @@ def find_path(path: Path | str, lp: str | None = None) -> tuple[Path, str | None
     """
     if not isinstance(path, os.PathLike | str):
         raise UsageError(
-            f"a path or the name of a public test set was wanted, got a {type(path).__name__}: write texts "
-            "to a CSV with a column 'source' or to JSONL and give its path; a data frame of judgements is "
-            "for score, rank, compare and gate"
+            f"a path, the name of a public test set, a data frame or a list of dictionaries was wanted, got "
+            f"{type(path).__name__}"
         )
     path, lp = Path(path), None if lp is None else coded_lp(lp)
     if path.exists() or str(path) == "-":
@@ -333,6 +336,8 @@ def read_content(
         DataError: it is not what the format says.
         UsageError: no such format, or records need texts that were not given.
     """
+    if (rows := rows_in(path)) is not None:
+        return content_of_rows(rows, lp, test_set)
     path, lp = find_path(path, lp)
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
     asked = Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign)
@@ -411,11 +416,11 @@ class Judgements:
         return replace(self, records=tuple(kept))
 
 
-Texts = TestSet | Path | str | None
+Texts = TestSet | Frame | Rows | Path | str | None
 """Texts that judgements are about, or their path; None for those that the judgements bring."""
 
-Given = Judgements | Run | Iterable[Record | Path | str] | Path | str
-"""What judgements are read from; a polars or pandas frame is an iterable here."""
+Given = Judgements | Run | Iterable[Record | Mapping[str, Any] | Path | str] | Frame | Path | str
+"""What judgements are read from."""
 
 
 def read_judgements(
@@ -432,9 +437,9 @@ def read_judgements(
     Args:
         source: path of a run or of a file of any format that holds judgements (`adjudge list formats`), `-`
             for records on standard input, the name of a public test set; a list of files of one system each,
-            one number a line; or what was read before: a run, records, a polars or pandas frame. A frame has
-            the columns of a score table (`system`, `score`, and perhaps `segment`, `lp`, `document`,
-            `annotator`) or those of records.
+            one number a line; or what is in memory: a run, records, a frame of polars, pandas or Arrow, or a
+            list of dictionaries. A frame has the columns of a score table (`system`, `score`, and perhaps
+            `segment`, `lp`, `document`, `annotator`) or those of records.
         lp: language pair of a file that does not say its own; of other files everything is read.
         texts: texts of a file that carries none, or their path; what carries its own keeps them.
         beside: texts of a file that carries none, lies in no test set, and is given without `texts`.
@@ -451,7 +456,7 @@ def read_judgements(
     if isinstance(source, Judgements):
         return source
     lp = None if lp is None else coded_lp(lp)
-    if not isinstance(source, Path | str):
+    if not isinstance(source, Path | str) or str(source).startswith(HUB):
         return _of_object(source, lp, texts, needed=needed)
     path, lp = find_path(source, lp)
     form = detect(path)
@@ -518,7 +523,7 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
     texts = _loaded(texts, lp)
     if isinstance(source, Run):
         return _of_run(source, source.info.annotator)
-    if not hasattr(source, "columns"):
+    if (rows := rows_in(source)) is None:
         records = tuple(source) if isinstance(source, Iterable) else (source,)
         if strange := [each for each in records if not isinstance(each, Record)]:
             raise UsageError(
@@ -526,29 +531,7 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
                 f"with {strange[0]!r:.40}"
             )
         return Judgements(name="records", records=records, test_set=texts)
-    if "kind" in source.columns:
-        rows = source.to_dicts() if hasattr(source, "to_dicts") else source.to_dict("records")
-        filled = (
-            {
-                name: value
-                for name, value in row.items()
-                if value is not None and not (isinstance(value, float) and math.isnan(value))
-            }
-            for row in rows
-        )
-        return Judgements(name="frame", records=tuple(map(record_from_json, filled)), test_set=texts)
-    if missing := {"system", "score"} - set(source.columns):
-        raise DataError(
-            f"this frame has no column {min(missing)!r}: a frame of scores needs system and score, one of "
-            f"records kind; it has {', '.join(map(str, source.columns))}"
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "frame.csv"
-        if hasattr(source, "write_csv"):
-            source.write_csv(path)
-        else:
-            source.to_csv(path, index=False)
-        return _of_content("frame", "", read_plain_scores(path, "score-table", lp, texts), texts, path)
+    return _of_content("frame", "", content_of_rows(rows, lp, texts), texts, Path("frame"))
 
 
 def _of_run(run: Run, name: str) -> Judgements:
@@ -583,7 +566,7 @@ def _of_content(name: str, form: str, content: Content[Any], texts: TestSet | No
 
 
 def _loaded(texts: Texts, lp: str | None) -> TestSet | None:
-    return load(texts, lp) if isinstance(texts, Path | str) else texts
+    return texts if texts is None or isinstance(texts, TestSet) else load(texts, lp)
 
 
 def _lying_near(path: Path, form: str) -> TestSet | None:

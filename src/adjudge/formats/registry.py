@@ -66,6 +66,7 @@ from adjudge.formats.pearmut import (
     read_pearmut_submissions,
     write_pearmut_submissions,
 )
+from adjudge.formats.rows import read_parquet, write_parquet
 from adjudge.formats.score_file import (
     AVERAGES,
     is_lines_folder,
@@ -179,7 +180,7 @@ class Format:
     Args:
         name: the word on the command line.
         title: for people.
-        holds: a test set, records, or both.
+        holds: a test set, records, both, or one or the other.
         folder: tells whether a folder is of this format.
         named: endings of the names of its files; this, or one of the next five, is enough to know a file.
         starts: pattern that its files begin with.
@@ -592,6 +593,16 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set",
         starts=rb"(?s)PK\x03\x04.*?\bxl/",
         texts=read_xlsx,
+    ),
+    Format(
+        name="parquet",
+        title="data frame (Parquet): the columns of our records, of scores, or of texts",
+        holds="test set or records",
+        starts=rb"PAR1",
+        read=lambda path, asked: read_parquet(path, asked.lp, asked.texts),
+        write=write_parquet,
+        takes_texts=True,
+        needs_lp=True,
     ),
     Format(
         name="csv",

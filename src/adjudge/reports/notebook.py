@@ -1,50 +1,41 @@
-"""What notebooks show: runs, records, scores and results as HTML; anything else asks for plain text.
+"""What notebooks and consoles show: runs, records and results as HTML, as text and as figures.
 
-IPython is told the names of our types and imports nothing for it. `%load_ext adjudge` does the same where
-IPython was started after adjudge was imported.
+Values ask for it themselves (`core.columns`: `as_html`, `Framed`); anything else is none of ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Protocol
+from dataclasses import replace
+from typing import Any, Final
 
+from adjudge.core.columns import Framed
 from adjudge.core.record import Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.errors import UsageError
-
-__all__ = ["register", "render", "show"]
-
-
-class Shell(Protocol):
-    """IPython, as far as we need it."""
-
-    display_formatter: Any
-
-
-_TYPES: Final = (
-    ("adjudge.core.scores", "Run"),
-    ("adjudge.core.record", "Annotation"),
-    ("adjudge.core.record", "Preference"),
-    ("adjudge.core.record", "Failure"),
-    ("adjudge.core.scores", "Scores"),
-    ("adjudge.core.segment", "TestSet"),
-    ("adjudge.analysis.rank", "Ranking"),
-    ("adjudge.analysis.compare", "Comparison"),
-    ("adjudge.analysis.meta_settings", "MetaEvaluation"),
-    ("adjudge.analysis.spans", "SpanComparison"),
-    ("adjudge.analysis.bias", "Biases"),
-    ("adjudge.reports.tables", "Table"),
+from adjudge.reports.figures import Figure, distribution_figure, lost_of, ranking_figure
+from adjudge.reports.metric_figures import meta_figures, threshold_figure
+from adjudge.reports.metric_tables import meta_tables, span_table
+from adjudge.reports.part_figures import Dot, bars_figure, dots_figure
+from adjudge.reports.result_tables import (
+    agreement_table,
+    bias_table,
+    comparison_table,
+    gate_table,
+    ranking_table,
+    system_table,
+    threshold_table,
 )
-"""Module and name of each type that is shown."""
+from adjudge.reports.tables import Table, digits_for, number, render_table, whole
+from adjudge.reports.words import finding
 
+__all__ = ["render", "show"]
 
-def register(shell: Shell) -> None:
-    """Have a shell of IPython show our types as HTML."""
-    formatter = shell.display_formatter.formatters["text/html"]
-    for module, name in _TYPES:
-        formatter.for_type_by_name(module, name, render)
+_ROWS: Final = 20
+_NOTES: Final = 4
+_NOTE: Final = 240  # characters
+_MOST: Final = 3_900  # bytes
 
 
 def render(value: object) -> str | None:
@@ -59,15 +50,7 @@ def render(value: object) -> str | None:
     return None if tables is None else html.render_tables(tables(value))
 
 
-def _scores(value: Any) -> Iterable[Any]:  # noqa: ANN401 (named by its type)
-    from adjudge.reports.result_tables import system_table
-
-    return [system_table(value, exact=False)]
-
-
-def _texts(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
-    from adjudge.reports.tables import Table, whole
-
+def _texts(value: TestSet) -> Table:
     rows = []
     for lp in value.lps:
         part = value.select(lp=lp)
@@ -75,48 +58,136 @@ def _texts(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
         counts = (len(part), documents, len(part.systems), len(part.references))
         rows.append([lp, *map(whole, counts), ", ".join(part.systems)])
     columns = ["lp", ">segments", ">documents", ">systems", ">references", "names of systems"]
-    return [Table(title=value.name, columns=columns, rows=rows)]
+    return Table(title=value.name, columns=columns, rows=rows)
 
 
-def _ranking(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
-    from adjudge.reports.result_tables import ranking_table
-
-    return [ranking_table(value, exact=False)]
-
-
-def _comparison(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
-    from adjudge.reports.result_tables import comparison_table
-
-    return [comparison_table(value, exact=False)]
-
-
-def _meta(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
-    from adjudge.reports.metric_tables import meta_tables
-
-    return meta_tables(value)
-
-
-def _spans(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
-    from adjudge.reports.metric_tables import span_table
-
-    return [span_table({"": value}, exact=False)]
-
-
-def _bias(value: Any) -> Iterable[Any]:  # noqa: ANN401 (the same)
-    from adjudge.reports.result_tables import bias_table
-
-    return [bias_table(value, exact=False)]
-
-
-_TABLES: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
-    "Scores": _scores,
-    "TestSet": _texts,
-    "Ranking": _ranking,
-    "Comparison": _comparison,
-    "MetaEvaluation": _meta,
-    "SpanComparison": _spans,
-    "Biases": _bias,
+_TABLES: Final[dict[str, Callable[[Any], Iterable[Table]]]] = {
+    "Scores": lambda value: [system_table(value, exact=False)],
+    "TestSet": lambda value: [_texts(value)],
+    "Ranking": lambda value: [ranking_table(value, exact=False)],
+    "Comparison": lambda value: [comparison_table(value, exact=False)],
+    "Gate": lambda value: [gate_table(value, exact=False)],
+    "MetaEvaluation": meta_tables,
+    "SpanComparison": lambda value: [span_table({"": value}, exact=False)],
+    "Biases": lambda value: [bias_table(value, exact=False)],
+    "Agreement": lambda value: [agreement_table(value, exact=False)],
+    "Thresholds": lambda value: [threshold_table(value, exact=False)],
     "Table": lambda value: [value],
+}
+
+
+def render_text(value: Framed) -> str:
+    """The tables of a result for a console: their first rows and notes, in less than 4 kB."""
+    shown = []
+    for table in _TABLES[type(value).__name__](value):
+        more = len(table.rows) - _ROWS
+        notes = [note if len(note) <= _NOTE else note[:_NOTE] + "..." for note in table.notes[:_NOTES]]
+        notes = (
+            [f"... and {more:,} more rows: to_polars() and to_pandas() have all", *notes]
+            if more > 0
+            else notes
+        )
+        cut = replace(
+            table, rows=table.rows[:_ROWS], rules=frozenset(r for r in table.rules if r < _ROWS), notes=notes
+        )
+        shown.append(render_table(cut, "table"))
+    text = "\n".join("\n".join(line.rstrip() for line in each.split("\n")) for each in shown).strip("\n")
+    raw = text.encode()
+    return text if len(raw) <= _MOST else raw[:_MOST].decode(errors="ignore").rpartition("\n")[0] + "\n..."
+
+
+def figure_of(value: Framed) -> Figure:
+    """The figure of a result.
+
+    Raises:
+        UsageError: there is none of its kind, it is of several language pairs, or it has nothing to draw.
+    """
+    kind = type(value).__name__
+    if kind not in _FIGURES:
+        raise UsageError(f"{kind} has no figure; there are figures of {', '.join(_FIGURES)}")
+    several = [*getattr(value, "lps", ())] or [part.lp for part in getattr(value, "parts", ())]
+    if len(several) > 1:
+        raise UsageError(f"a figure is of one language pair: choose one with lp=, of {', '.join(several)}")
+    figure = _FIGURES[kind](value)
+    if figure is None:
+        raise UsageError(f"{kind} has no numbers to draw")
+    return figure
+
+
+def _draw_ranking(ranking: Any) -> Figure | None:  # noqa: ANN401 (named by its type)
+    rows = ranking.systems
+    has_scores = any(row.score is not None for row in rows)
+    return ranking_figure("ranking", finding(rows), rows, "score, higher is better") if has_scores else None
+
+
+def _draw_scores(scores: Any) -> Figure | None:  # noqa: ANN401 (the same)
+    (rows,) = scores.groups().values()
+    by_system: dict[str, list[float]] = {row.system: [] for row in rows if row.score is not None}
+    for each in scores.segments:
+        if each.score is not None and each.system in by_system:
+            by_system[each.system].append(each.score)
+    if not by_system:
+        return None
+    what = f"score, {scores.direction}"
+    return distribution_figure("scores", by_system, what, top=scores.range[1], lost=lost_of(rows))
+
+
+def _draw_comparison(comparison: Any) -> Figure | None:  # noqa: ANN401 (the same)
+    rows = [comparison.whole, *comparison.strata]
+    first, second = comparison.first.name, comparison.second.name
+    found = comparison.whole.difference
+    value = number(found.value, digits_for([found.value], [found.interval]))
+    dots = [
+        Dot(group=r.kind, label=r.name, value=r.difference.value, interval=r.difference.interval, n=r.n)
+        for r in rows
+    ]
+    what = f"score of {first} less score of {second}, higher is better; with 95 % interval and segments"
+    return dots_figure("difference", f"{first} less {second}: {value}", dots, what)
+
+
+def _draw_meta(found: Any) -> Figure | None:  # noqa: ANN401 (the same)
+    figures = [*meta_figures(found)]
+    matrix = [figure for figure in figures if figure.name.startswith("correlations")]
+    return next(iter([*matrix, *figures]), None)
+
+
+def _draw_spans(found: Any) -> Figure | None:  # noqa: ANN401 (the same)
+    if len({row.threshold for row in found.scores}) < 2:
+        raise UsageError(
+            "a figure of marks needs one rule and several of its thresholds: threshold=(0.1, 0.5, 1)"
+        )
+    return threshold_figure("spans", {"marks": found})
+
+
+def _draw_agreement(agreement: Any) -> Figure | None:  # noqa: ANN401 (the same)
+    dots = [
+        Dot(
+            group=row.measure,
+            label=" ".join(filter(None, [row.measure, row.criterion, " and ".join(row.between)])),
+            value=row.result.value,
+            interval=row.result.interval,
+            n=row.result.n,
+        )
+        for row in agreement.rows
+        if row.result.value is not None
+    ]
+    what = "value of each measure, with 95 % interval and units"
+    return dots_figure("agreement", "Agreement", dots, what) if dots else None
+
+
+def _draw_thresholds(found: Any) -> Figure | None:  # noqa: ANN401 (the same)
+    shares = {band.name: band.shares for band in found.bands}
+    return bars_figure("thresholds", "Published, post-edited, rejected", shares, "share of the translations")
+
+
+_FIGURES: Final[dict[str, Callable[[Any], Figure | None]]] = {
+    "Ranking": _draw_ranking,
+    "Scores": _draw_scores,
+    "Comparison": _draw_comparison,
+    "MetaEvaluation": _draw_meta,
+    "SpanComparison": _draw_spans,
+    "Agreement": _draw_agreement,
+    "Thresholds": _draw_thresholds,
 }
 
 

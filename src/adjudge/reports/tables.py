@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Final, Literal, TypeVar, get_args
 
-from adjudge.core.columns import Column, Kind
+from adjudge.core.columns import Column, Kind, as_html
 from adjudge.core.scores import Interval
 from adjudge.core.wording import count, unfit_first
 from adjudge.errors import UsageError
@@ -153,6 +153,8 @@ class Table:
     title: str = ""
     notes: Sequence[str] = ()
     best: frozenset[tuple[int, int]] = frozenset()
+
+    _repr_html_ = as_html
 
     @property
     def headings(self) -> list[str]:

@@ -49,6 +49,7 @@ FAILURES: Final[Mapping[FailureReason, str]] = {
     "not_json": "the server answered with something else than JSON",
     "oversize": "the reply is too large",
     "parse": "the reply does not have the form asked for",
+    "raised": "the code of the metric ended with an error",
     "range": "a number lies outside of its scale",
     "refused": "the model declined to answer",
     "schema": "the reply lacks a part, or has one too many",

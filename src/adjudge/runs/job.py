@@ -59,7 +59,6 @@ from adjudge.store.call_file import STORE
 from adjudge.store.calls import Spent
 
 __all__ = [
-    "NOWHERE",
     "RESOLVED",
     "CalibrateSettings",
     "ForecastSettings",
@@ -78,7 +77,7 @@ __all__ = [
 
 
 _COMMON: Final = ("samples", "temperature", "explain_in", "search")
-_OF_NAMED: Final = ("profile", "prompts", "settings", *_COMMON)
+_OF_NAMED: Final = ("profile", "prompts", "settings", "plugin", *_COMMON)
 RESOLVED: Final = (*_OF_NAMED, *TextSettings.__dataclass_fields__)
 """Settings that went into the annotator and the test set of a job."""
 
@@ -101,9 +100,9 @@ class RunSettings(TextSettings):
     """
 
     out: Annotated[
-        Path | str,
+        Path | str | None,
         Option(help="Run directory; an interrupted run goes on in it.", short="o", kind=Path),
-    ]
+    ] = None
     model: Annotated[
         OneOrMore,
         Option(
@@ -163,6 +162,10 @@ class RunSettings(TextSettings):
     ] = None
     reference: Annotated[str | None, Option(help="Reference to show, if there are several.")] = None
     store: Annotated[Path | str | None, Option(help="Call store that several runs share.", kind=Path)] = None
+    plugin: Annotated[
+        Path | str | None,
+        Option(help="Python file whose functions with @adjudge.metric are metrics.", kind=Path, exists=True),
+    ] = None
     seed: Annotated[int, Option(help="Seed of sampling, where the temperature is not 0.")] = 0
     samples: Annotated[
         int | None, Ge(1), Option(help="Judge each translation so often, and keep what most agree on.")
@@ -232,9 +235,9 @@ class ForecastSettings(RunSettings):
     """Settings of a run that may have no directory, or whose directory the command chooses."""
 
     out: Annotated[
-        Path | str,
+        Path | str | None,
         Option(help="Run directory; answers in it cost nothing.", short="o", kind=Path),
-    ] = NOWHERE
+    ] = None
 
 
 @settings
@@ -242,8 +245,8 @@ class CalibrateSettings(ForecastSettings):
     """A run over a validation set, and what is taken of its confidences."""
 
     out: Annotated[
-        Path | str, Option(help="File of the threshold, such as himate.json.", short="o", kind=Path)
-    ] = NOWHERE
+        Path | str | None, Option(help="File of the threshold, such as himate.json.", short="o", kind=Path)
+    ] = None
     gold: Annotated[
         Path | str | None,
         Option(
@@ -336,6 +339,8 @@ def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
     """Say which options to change where every judgement fails for one reason."""
     if settings_of(annotator).get("tools") == "native" and reason in _WITHOUT_TOOLS:
         return "the model may not call tools: try --tools xml, or another --model"
+    if is_metric(annotator):
+        return "correct the metric; the detail of each failure in the records says what it did"
     return _REMEDIES.get(reason, _FORM)
 
 
@@ -453,10 +458,10 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
     """
     chosen = options.load(test_set)
     origin = options.origin
-    if not isinstance(test_set, TestSet) and test_set is not None and Path(test_set).is_file():
+    if isinstance(test_set, Path | str) and Path(test_set).is_file():
         origin = origin or test_set
     annotator, options = _load(judge, options)
-    out, kind = Path(options.out), kind_of(annotator)
+    out, kind = Path(options.out or NOWHERE), kind_of(annotator)
     plan = plan_units(
         chosen,
         with_reference=annotator.with_reference,
@@ -512,6 +517,7 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
             raise UsageError(
                 f"{given[0]} is for a judge that is named; {name} is an object with settings of its own"
             )
+        _refuse_strangers(judge)
         return judge, options
     own = dict(options.settings or {})
     common: dict[str, str] = {name: str(getattr(options, name)) for name in _COMMON if name in given}
@@ -522,11 +528,29 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
         if name in own or name.replace("_", "-") in own:
             raise UsageError(f"{name} is given twice, by itself and in settings")
     found = load_annotator(
-        judge, profile=options.profile, prompts=options.prompts_folder, settings=common | own
+        judge,
+        profile=options.profile,
+        prompts=options.prompts_folder,
+        settings=common | own,
+        plugin=None if options.plugin is None else Path(options.plugin),
     )
     if code_of(found):
         refuse_options(found)
     return found, options
+
+
+def _refuse_strangers(judge: object) -> None:
+    """Refuse what is neither judge nor metric.
+
+    Raises:
+        UsageError: says what to do.
+    """
+    name = getattr(judge, "__name__", type(judge).__name__)
+    if isinstance(judge, type):
+        raise UsageError(f"{name} is a class: make a judge or a metric of it, {name}()")
+    if not hasattr(judge, "with_reference"):
+        todo = "write @adjudge.metric above it" if callable(judge) else "give one, or the name of one"
+        raise UsageError(f"{name} is neither a judge nor a metric: {todo}")
 
 
 _OTHERS: Final = frozenset({"debug", "format", "help", "judge", "segment", "set", "system", "test_set"})

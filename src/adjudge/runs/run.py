@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
@@ -151,9 +153,10 @@ def run(judge: Annotator | str, test_set: TestSet | Path | str | None, settings:
     """Judge a test set; where it was stopped, it goes on.
 
     Args:
-        judge: judge or metric, or the name of one.
+        judge: judge or metric, also a function under `@adjudge.metric`, or the name of one.
         test_set: as `adjudge.load` reads it, or what it reads it from; None with `source` and `translation`.
-        settings: the options of `adjudge run`, by the same names.
+        settings: the options of `adjudge run`, by the same names. Without `out` the run is made in memory and
+            nothing of it is left on disk; a model that a server answers for needs `out`, or `store`.
 
     Returns:
         The finished run. Its records hold a `Failure` for each judgement that was not obtained.
@@ -181,9 +184,34 @@ async def _finished(
 ) -> tuple[Job, Run]:
     if settings.dry_run:
         raise UsageError("a run asks its model: call adjudge.forecast for what it would ask")
-    job = prepare.by(judge, test_set, settings)
-    await carry_out(job)
-    return job, read_run(job.out, like=job.plan.test_set)
+    with ExitStack() as rest:
+        is_kept = settings.out is not None
+        if not is_kept:
+            folder = rest.enter_context(tempfile.TemporaryDirectory(prefix="adjudge-"))
+            settings = replace(settings, out=Path(folder, "run"))
+        job = prepare.by(judge, test_set, settings)
+        if not is_kept:
+            _refuse_to_forget(job)
+        await carry_out(job)
+        return job, read_run(job.out, like=job.plan.test_set)
+
+
+_OF_FOLDER: Final = ("retry_failed", "reparse", "ask_again", "shard")
+
+
+def _refuse_to_forget(job: Job) -> None:
+    """Refuse a run in memory whose answers cost something, or whose settings are about a run directory.
+
+    Raises:
+        UsageError: it needs `out`.
+    """
+    if given := [name for name in _OF_FOLDER if getattr(job.options, name)]:
+        raise UsageError(f"{given[0]} is for a run that lies somewhere: give its directory, out=...")
+    if job.models is not None and job.models.is_paid and job.options.store is None:
+        raise UsageError(
+            f"answers of {job.models.name} cost money or time, and would be lost with the run: give out=..., "
+            "a directory for the run, or store=..., a file for the answers alone"
+        )
 
 
 _REASONS: Final = 3  # that a warning names
@@ -201,8 +229,12 @@ def _warned(job: Job, done: Run) -> Run:
         failed = of_all(info.failed, info.failed + info.counts["judged"], "judgement")
         warn(
             f"{failed} failed, more than max_failed={allowed} allows: {', '.join(reasons)}. This may help: "
-            f"{remedy_for(job.annotator, cast('FailureReason', ordered[0][0]))}. {job.out} keeps everything; "
-            "retry_failed=True asks again what failed",
+            f"{remedy_for(job.annotator, cast('FailureReason', ordered[0][0]))}. "
+            + (
+                f"{job.out} keeps everything; retry_failed=True asks again what failed"
+                if job.out.exists()
+                else "The records of the run say which they are"
+            ),
             FailedWarning,
         )
     return done

@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 import hashlib
 import inspect
+import marshal
 import sys
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,10 +43,19 @@ from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
 from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
 from adjudge.core.wording import form, of_all
-from adjudge.errors import AdjudgeError, AnswerError, DataError, FailureReason, UsageError, blamed
+from adjudge.errors import (
+    AdjudgeError,
+    AnswerError,
+    DataError,
+    FailureReason,
+    SettingError,
+    UsageError,
+    blamed,
+)
 from adjudge.judges._prompts import Adapter, find_adapter
 from adjudge.judges._samples import Repeated
 from adjudge.llm.model import NotYetError
+from adjudge.metrics.function import FunctionMetric, read_plugin
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
 from adjudge.store.run_directory import SHARDS
@@ -445,8 +455,9 @@ def load_annotator(
     profile: Profile = "recommended",
     prompts: Path | None = None,
     settings: Mapping[str, str] | None = None,
+    plugin: Path | None = None,
 ) -> Annotator:
-    """Load a judge or a metric by its name.
+    """Load a judge or a metric by its name; `plugin` is a file whose functions may be metrics.
 
     Raises:
         UsageError: there is none, or it has no such setting.
@@ -454,9 +465,13 @@ def load_annotator(
     from adjudge.judges import JUDGES, load_judge
     from adjudge.metrics import METRICS, load_metric
 
+    functions = {} if plugin is None else read_plugin(plugin)
+    if taken := functions.keys() & {*JUDGES, *METRICS}:
+        raise UsageError(f"--plugin: {min(taken)} is a name of ours; give the function another name=")
     if name in JUDGES:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
     judges, metrics = names_in("adjudge.judges", JUDGES), names_in("adjudge.metrics", METRICS)
+    metrics = [*dict.fromkeys((*functions, *metrics))]
     if name not in {*judges, *metrics}:
         if any(word in name.casefold() for word in _NEURAL):
             raise UsageError(
@@ -468,12 +483,20 @@ def load_annotator(
         raise UsageError(
             f"no judge and no metric {name!r}; there are the judges {', '.join(judges)}, and the metrics "
             f"{', '.join(metrics)}"
-            + (f"; did you mean {near[0]}?" if near else "; one of your own counts once it is installed")
+            + (
+                f"; did you mean {near[0]}?"
+                if near
+                else "; one of your own counts once it is installed, or with --plugin FILE"
+            )
         )
     if name not in metrics:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
     if prompts is not None or profile != "recommended":
         raise UsageError(f"{name} is a metric: it has neither prompts nor profiles")
+    if name in functions:
+        if settings:
+            raise SettingError(f"metric {name!r}", next(iter(settings)), ())
+        return functions[name]
     return load_metric(name, settings or {})
 
 
@@ -498,9 +521,21 @@ def code_of(annotator: Annotator) -> str:
     Returns:
         The version of its distribution, where it is in one, `+`, and six hexadecimal digits over the Python
         files of its package; of a module in no package over that, of a class without a file over its source.
+        Of a function, over its file, else (in a notebook) its source, else its bytecode.
     """
+    if isinstance(annotator, FunctionMetric):
+        return _code_of_function(annotator.function)
     make = type(annotator.judge if isinstance(annotator, Repeated) else annotator)
     return "" if make.__module__.startswith("adjudge.") else _code_of(make)
+
+
+@cache
+def _code_of_function(function: Callable[..., Any]) -> str:
+    source = marshal.dumps(function.__code__.replace(co_filename="", co_firstlineno=1))
+    with suppress(OSError, TypeError):
+        file = Path(inspect.getsourcefile(function) or "")
+        source = file.read_bytes() if file.is_file() else inspect.getsource(function).encode()
+    return hashlib.sha256(source).hexdigest()[:6]
 
 
 @cache

@@ -1,0 +1,216 @@
+"""Rows with named columns: data frames, lists of dictionaries, Parquet, and data sets of Hugging Face.
+
+The columns say what they are: those of records (`kind`), of a table of scores (`system` and `score`), or of
+texts (`source` and a column for each system), as the same columns do in JSON lines and CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from adjudge.core.columns import Column, Framed
+from adjudge.core.extras import import_extra
+from adjudge.core.language import canonical_lp
+from adjudge.core.record import Record
+from adjudge.core.scores import record_columns
+from adjudge.core.segment import TestSet
+from adjudge.errors import DataError, UsageError
+from adjudge.formats.file_content import Content
+from adjudge.formats.score_file import SCORE_COLUMNS, read_plain_scores
+from adjudge.formats.tabular import read_table
+from adjudge.store.json_lines import record_from_json
+
+__all__ = ["HUB", "Frame", "Rows", "content_of_rows", "read_parquet", "rows_in", "write_parquet"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class Frame(Protocol):
+    """A data frame of polars or pandas, or a table of Arrow."""
+
+    @property
+    def columns(self) -> Any:  # noqa: ANN401 (each library has its own)
+        """Its columns."""
+
+
+_REFERENCE: Final = "reference "
+HUB: Final = "hf:"
+"""Begins the name of a data set of Hugging Face."""
+_HUB: Final = re.compile(r"hf:(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^#]+))?(?:#(?P<split>.+))?")
+
+
+def rows_in(source: object) -> Rows | None:
+    """Rows of a frame of polars, pandas or Arrow, of a list of dictionaries, or of `hf:owner/name@revision`.
+
+    Returns:
+        None for anything else.
+
+    Raises:
+        UsageError: a data set of Hugging Face without revision, or with several splits; or no `datasets`.
+        DataError: it cannot be had.
+    """
+    if isinstance(source, str | Path):
+        return _hub_rows(str(source)) if str(source).startswith(HUB) else None
+    if isinstance(source, list | tuple):
+        return source if source and all(isinstance(row, Mapping) for row in source) else None
+    if isinstance(source, Framed) or not hasattr(type(source), "columns"):
+        return None
+    table: Any = source.collect() if hasattr(source, "collect") else source
+    if hasattr(table, "to_dicts"):  # polars
+        return list(table.to_dicts())
+    if hasattr(table, "to_pylist"):  # Arrow
+        return list(table.to_pylist())
+    return list(table.to_dict("records"))
+
+
+def _hub_rows(place: str) -> Rows:
+    found = _HUB.fullmatch(place)
+    if found is None or found["revision"] is None:
+        raise UsageError(
+            f"{place}: write hf:OWNER/NAME@REVISION, where a tag or a commit keeps the data from changing; "
+            "#SPLIT behind it chooses one of several splits"
+        )
+    datasets = import_extra("datasets")
+    try:
+        splits = datasets.load_dataset(found["name"], revision=found["revision"])
+    except Exception as error:
+        raise DataError(f"{place} cannot be had: {type(error).__name__}: {error}") from error
+    names = [*splits]
+    chosen = found["split"] or (names[0] if len(names) == 1 else None)
+    if chosen not in names:
+        raise UsageError(f"{place}: choose one of its splits with #SPLIT: {', '.join(names)}")
+    return list(splits[chosen].to_list())
+
+
+def content_of_rows(rows: Rows, lp: str | None, texts: TestSet | None, name: str = "frame") -> Content[Any]:
+    """Texts or judgements of rows, as their columns say.
+
+    Args:
+        rows: column to value; None and NaN are empty.
+        lp: language pair of rows that name none; keeps that pair of others.
+        texts: what judgements are about.
+        name: of the test set, and the annotator of scores that name none.
+
+    Raises:
+        DataError: a column is missing, or a value is not what its column holds.
+        UsageError: no language pair.
+    """
+    filled = [_filled(row) for row in rows]
+    columns = dict.fromkeys(str(column) for row in rows for column in row)
+    if "kind" in columns:
+        records = map(record_from_json, filled)
+        wanted = None if lp is None else canonical_lp(lp)
+        return Content(records=[r for r in records if wanted in {None, r.lp}], test_set=texts)
+    if {"system", "score"} <= {SCORE_COLUMNS.get(column.lower()) for column in columns}:
+        return _scores(filled, list(columns), lp, texts, name)
+    if not columns:
+        raise DataError(f"{name} has no rows")
+    cells = [[_text(row.get(column)) for column in columns] for row in filled]
+    try:
+        found = read_table([[*columns], *cells], Path(name), lp)
+    except DataError as error:
+        if "a column 'source' was wanted" not in str(error):
+            raise
+        raise DataError(
+            f"{name} has no column 'source' of texts, no 'system' and 'score' of scores, and no 'kind' of "
+            f"records; it has {', '.join(columns)!r:.200}"
+        ) from None
+    named = (
+        replace(s, references={key.removeprefix(_REFERENCE): text for key, text in s.references.items()})
+        for s in found
+    )
+    return Content(test_set=TestSet(name=found.name, segments=tuple(named)))
+
+
+def _scores(
+    rows: Rows, columns: Sequence[str], lp: str | None, texts: TestSet | None, name: str
+) -> Content[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows([_text(row.get(column)) for column in columns] for row in rows)
+        return read_plain_scores(path, "score-table", lp, texts)
+
+
+def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without what is empty, in the objects of its cells too."""
+    found = {str(name): _plain(value) for name, value in row.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 (a cell of any frame)
+    """A cell as JSON has it: numbers of numpy as Python's, arrays as lists, NaN as nothing."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return _filled(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str) or str(value) not in _NOTHING else None
+
+
+_NOTHING: Final = frozenset({"None", "nan", "<NA>", "NaT"})
+"""What libraries of data frames print where a cell is empty."""
+
+
+def _text(value: object) -> str:
+    """A cell as text: a whole number of a column with gaps, which pandas makes a float, without its point."""
+    if value is None:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+@dataclass(frozen=True, repr=False)
+class _Records(Framed):
+    records: Sequence[Record]
+
+    def groups(self) -> Mapping[str, Sequence[Record]]:
+        return {"": self.records}
+
+    def columns(self) -> Sequence[Column]:
+        return record_columns(self.records)
+
+
+def read_parquet(path: Path, lp: str | None, texts: TestSet | None) -> Content[Any]:
+    """Read texts or judgements, as the columns say.
+
+    Raises:
+        DataError: it is no Parquet, or none of ours.
+        UsageError: no language pair, or polars is not installed.
+    """
+    polars = import_extra("polars")
+    try:
+        rows = polars.read_parquet(path).to_dicts()
+    except Exception as error:
+        raise DataError(f"not Parquet: {error}", path=path) from error
+    return content_of_rows(rows, lp, texts, path.stem)
+
+
+def write_parquet(path: Path, content: Content[Record]) -> Counter[str]:
+    """Write the judgements; without any, the texts, and count what a table of texts cannot hold.
+
+    Raises:
+        UsageError: it would go to standard output, or polars is not installed.
+        DataError: it cannot be written.
+    """
+    if str(path) == "-":
+        raise UsageError("parquet is no text: give it a file in place of -")
+    framed: Framed = _Records(content.records)
+    left_out: Counter[str] = Counter()
+    if not content.records and content.test_set is not None:
+        framed = content.test_set
+        left_out["segments with meta"] = sum(bool(segment.meta) for segment in content.test_set)
+    try:
+        framed.to_polars().write_parquet(path)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error}", path=path) from error
+    return +left_out

@@ -1,0 +1,299 @@
+"""Frames of every library, lists of dictionaries, Parquet and data sets of Hugging Face say the same."""
+
+import json
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import adjudge
+from adjudge import examples
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.scores import Run
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DataError, DataWarning, UsageError
+from adjudge.formats.read import read_content, read_judgements
+from tests.cli.calling import Asked, call
+from tests.reports.samples import make_run, small_test_set
+
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "polars": lambda framed: framed.to_polars(),
+    "lazy": lambda framed: framed.to_polars().lazy(),
+    "pandas": lambda framed: framed.to_pandas(),
+    "arrow": lambda framed: framed.to_arrow(),
+    "dictionaries": lambda framed: framed.to_polars().to_dicts(),
+    "dictionaries of pandas": lambda framed: framed.to_pandas().to_dict("records"),
+}
+
+names = st.text("abcßé語", min_size=1, max_size=4)
+texts = st.text("ab \"',;\n\tß語🦭", min_size=1, max_size=9).filter(str.strip)
+
+
+@st.composite
+def sets_of_texts(draw: Callable[[Any], Any]) -> TestSet:
+    systems = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    segments = [
+        Segment(
+            segment=str(number),
+            lp=draw(st.sampled_from(["en-de", "he-en"])),
+            source=draw(texts),
+            translations={name: draw(texts) for name in systems},
+            references={"refA": draw(texts)} if draw(st.booleans()) else {},
+            document=draw(st.sampled_from(["", "d1"])),
+            domain=draw(st.sampled_from(["", "news"])),
+        )
+        for number in range(draw(st.integers(1, 4)))
+    ]
+    return TestSet(name="frame", segments=tuple(segments))
+
+
+def spans(draw: Callable[[Any], Any]) -> tuple[ErrorSpan, ...]:
+    kinds = st.builds(
+        lambda severity, start, size, category, confidence: ErrorSpan(
+            severity=severity,
+            start=start,
+            end=start + size,
+            text="x" * size,
+            category=category,
+            confidence=confidence,
+        ),
+        st.sampled_from(["minor", "major", "critical"]),
+        st.integers(0, 9),
+        st.integers(0, 3),
+        st.none() | st.just("fluency/grammar"),
+        st.none() | st.floats(0, 1),
+    )
+    lost = st.just(ErrorSpan(severity="minor", match="unmatched", text="gone"))
+    return tuple(draw(st.lists(kinds | lost, max_size=3)))
+
+
+@st.composite
+def records(draw: Callable[[Any], Any]) -> tuple[Record, ...]:
+    found: list[Record] = []
+    for number in range(draw(st.integers(1, 6))):
+        kind = draw(st.sampled_from(["annotation", "preference", "failure", "lost pair"]))
+        place: dict[str, Any] = {
+            "lp": "en-de",
+            "segment": str(number),
+            "document": draw(st.sampled_from(["", "d"])),
+        }
+        who: dict[str, Any] = {"annotator": draw(names)}
+        flags: dict[str, Any] = {"flags": tuple(draw(st.lists(names, max_size=2, unique=True)))}
+        if kind == "annotation":
+            protocol = draw(st.sampled_from(["esa", "mqm"]))
+            rating = draw(st.floats(0, 100)) if protocol == "esa" else None
+            found.append(
+                Annotation(
+                    **place,
+                    **who,
+                    **flags,
+                    system=draw(names),
+                    protocol=protocol,
+                    rating=rating,
+                    spans=spans(draw),
+                )
+            )
+        elif kind == "preference":
+            verdict = draw(st.sampled_from(["A", "B", "E"]))
+            found.append(
+                Preference(
+                    **place,
+                    **who,
+                    **flags,
+                    systems=("A", "B"),
+                    criterion="overall",
+                    verdict=verdict,
+                    strength=draw(st.none() | st.floats(-1, 1)),
+                )
+            )
+        else:
+            systems = ("A",) if kind == "failure" else ("A", "B")
+            found.append(
+                Failure(**place, **who, systems=systems, protocol="esa", reason="parse", detail=draw(texts))
+            )
+    return tuple(found)
+
+
+def run_of(found: tuple[Record, ...]) -> Run:
+    return replace(make_run(small_test_set(["en-de"]), []), records=found)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(test_set=sets_of_texts())
+def test_texts_come_back_from_every_frame(way: str, test_set: TestSet) -> None:
+    back = adjudge.load(WAYS[way](test_set))
+    assert back.segments == test_set.segments
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(found=records())
+def test_records_come_back_from_every_frame(way: str, found: tuple[Record, ...]) -> None:
+    assert read_judgements(WAYS[way](run_of(found))).records == found
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(found=records(), test_set=sets_of_texts())
+def test_parquet_holds_records_or_texts(found: tuple[Record, ...], test_set: TestSet, tmp_path: Path) -> None:
+    run_of(found).to_polars().write_parquet(tmp_path / "records.parquet")
+    assert read_judgements(tmp_path / "records.parquet").records == found
+    pq.write_table(test_set.to_arrow(), tmp_path / "frame.parquet")
+    assert adjudge.load(tmp_path / "frame.parquet") == test_set
+
+
+@pytest.mark.parametrize("name", ["gold.mqm.jsonl", "gold.esa.jsonl", "gold.pairwise.jsonl"])
+def test_convert_to_parquet_and_back_loses_nothing(name: str, tmp_path: Path) -> None:
+    source = examples.path(name)
+    assert call("convert", source, tmp_path / "it.parquet", "--to", "parquet") == 0
+    assert call("convert", tmp_path / "it.parquet", tmp_path / "back.jsonl", "--to", "records") == 0
+    assert adjudge.read_records(tmp_path / "back.jsonl") == adjudge.read_records(source)
+
+
+def test_convert_of_texts_to_parquet_counts_what_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = examples.path("test_set.jsonl")
+    done = Asked(capsys, "convert", source, tmp_path / "it.parquet", "--to", "parquet")
+    held = sum(bool(segment.meta) for segment in adjudge.load(source))
+    assert (done.code, f"{held} segments with meta" in done.err) == (0, True)
+    assert [*pl.read_parquet(tmp_path / "it.parquet").columns][:5] == [
+        "lp",
+        "document",
+        "segment",
+        "domain",
+        "source",
+    ]
+    refused = Asked(capsys, "convert", source, "-", "--to", "parquet")
+    assert (refused.code, "give it a file" in refused.err) == (2, True)
+
+
+SCORES = {"system": ["A", "A", "B", "B"], "segment": ["1", "2", "1", "2"], "score": [1.0, 0.1, 0.25, 4.0]}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame(SCORES),
+        pl.DataFrame(SCORES).to_pandas(),
+        pl.DataFrame(SCORES).to_arrow(),
+        pl.DataFrame(SCORES).to_dicts(),
+    ],
+    ids=["polars", "pandas", "arrow", "dictionaries"],
+)
+def test_scores_in_a_frame_are_scored_and_ranked(frame: Any, tmp_path: Path) -> None:
+    pl.DataFrame(SCORES).write_parquet(tmp_path / "scores.parquet")
+    for source in (frame, tmp_path / "scores.parquet"):
+        found = {row.system: row.score for row in adjudge.score(source, lp="en-de")}
+        assert found == {"A": pytest.approx(0.55), "B": pytest.approx(2.125)}
+
+
+def test_what_comet_reads_and_writes_is_read_as_rows_too(tmp_path: Path) -> None:
+    rows = [{"src": "One.", "mt": "Eins.", "ref": "Eins!"}, {"src": "Two.", "mt": "Zwei.", "ref": "Zwei!"}]
+    (tmp_path / "comet.json").write_text(json.dumps(rows))
+    given, read = adjudge.load(rows, lp="en-de"), adjudge.load(tmp_path / "comet.json", lp="en-de")
+    assert given.segments == read.segments
+
+
+def test_gaps_of_pandas_are_no_text_and_whole_ids_have_no_point() -> None:
+    frame = pl.DataFrame({"id": [1, 2], "source": ["a", "b"], "A": ["x", None]}).to_pandas()
+    frame["id"] = frame["id"].astype(float)
+    with pytest.warns(DataWarning, match="1 empty cell"):
+        found = adjudge.load(frame, lp="en-de")
+    assert [(s.segment, s.has_translation("A")) for s in found] == [("1", True), ("2", False)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "words"),
+    [
+        ([{"text": "a"}], DataError, "no column 'source' of texts"),
+        ([{"source": "a", "A": "b"}], UsageError, "does not say its language pair"),
+        ([{"kind": "annotation", "lp": "en-de"}], DataError, "missing"),
+        (pl.DataFrame(), DataError, "has no rows"),
+        (3, UsageError, "a data frame or a list of dictionaries was wanted, got int"),
+        (pl.DataFrame(SCORES), UsageError, "lp"),
+    ],
+)
+def test_rows_that_are_nothing_say_why(rows: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        adjudge.load(rows)
+
+
+def test_a_system_with_the_name_of_a_column_is_refused() -> None:
+    segment = Segment(segment="1", lp="en-de", source="a", translations={"domain": "b"})
+    with pytest.raises(UsageError, match="a system is called 'domain'"):
+        TestSet(name="t", segments=(segment,)).to_dict()
+
+
+def test_a_file_that_only_begins_like_parquet_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(DataError, match="not Parquet"):
+        read_content(tmp_path / "a.parquet", lp="en-de")
+
+
+class Split:
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def to_list(self) -> list[dict[str, Any]]:
+        return self.rows
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """A library `datasets` that knows two data sets; what it was asked for."""
+    asked: list[tuple[str, str]] = []
+    one = Split([{"src": "One.", "mt": "Eins."}])
+    scored = Split([{"system": "A", "segment": 1, "lp": "en-de", "score": 0.5}])
+    known = {"me/texts": {"train": one}, "me/both": {"texts": one, "scores": scored}}
+
+    def load_dataset(name: str, revision: str) -> dict[str, Split]:
+        asked.append((name, revision))
+        if name not in known:
+            raise FileNotFoundError(f"no {name}")
+        return known[name]
+
+    library = types.ModuleType("datasets")
+    library.load_dataset = load_dataset  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "datasets", library)
+    return asked
+
+
+def test_a_data_set_of_hugging_face_is_read_at_its_revision(hub: list[tuple[str, str]]) -> None:
+    (segment,) = adjudge.load("hf:me/texts@v1.0", lp="en-de")
+    assert (segment.source, segment.translations) == ("One.", {"mt": "Eins."})
+    (row,) = adjudge.score("hf:me/both@abc123#scores")
+    assert (row.system, row.score) == ("A", 0.5)
+    assert len(adjudge.run("rules", "hf:me/both@abc123#texts", lp="en-de").records) == 1
+    assert hub == [("me/texts", "v1.0"), ("me/both", "abc123"), ("me/both", "abc123")]
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "words"),
+    [
+        ("hf:me/texts", UsageError, "hf:OWNER/NAME@REVISION"),
+        ("hf:texts@v1", UsageError, "hf:OWNER/NAME@REVISION"),
+        ("hf:me/both@v1", UsageError, "choose one of its splits with #SPLIT: texts, scores"),
+        ("hf:me/both@v1#test", UsageError, "choose one of its splits"),
+        ("hf:me/nothing@v1", DataError, "cannot be had: FileNotFoundError: no me/nothing"),
+    ],
+)
+def test_a_data_set_that_cannot_be_meant_says_why(
+    place: str, error: type[Exception], words: str, hub: list[tuple[str, str]]
+) -> None:
+    with pytest.raises(error, match=words):
+        adjudge.load(place, lp="en-de")
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(UsageError, match=r"pip install 'adjudge\[hf\]'"):
+        adjudge.load("hf:me/texts@v1", lp="en-de")
