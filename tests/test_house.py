@@ -94,8 +94,8 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_291,  # what extras bring, and what is said where one is missing
-    "lines of data": 13_228,  # protocol contrastive-sqm, pages that say why there is no more work
+    "statements": 43_317,  # the first chart of a report, without matplotlib
+    "lines of data": 13_438,  # first screen, index, folding and paper of a report: its style
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

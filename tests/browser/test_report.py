@@ -1,5 +1,9 @@
+import shutil
+import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -99,6 +103,93 @@ def test_it_asks_nothing_says_nothing_and_fits(
     expect(watched.page.locator("#list > li")).to_have_count(6)
     assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
     assert not watched.misdeeds
+
+
+# First screen...
+
+
+def many_systems(amount: int) -> Run:
+    """Names in several scripts, one of them long, in three language pairs."""
+    names = [
+        "Nachtschifffahrtsgesellschaft-v2",
+        "夜间渡轮系统",
+        "عبّارة الليل",
+        *(f"NLLB_{n}" for n in range(amount - 3)),
+    ]
+    texts = small_test_set()
+    texts = replace(
+        texts, segments=tuple(replace(s, translations=dict.fromkeys(names, s.source)) for s in texts)
+    )
+    return make_run(texts, [judgement(s, name) for s in texts for name in names])
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 720), (1920, 1080)], ids=str)
+@pytest.mark.parametrize("systems", [4, 30])
+def test_the_verdict_and_the_first_ranking_are_the_first_screen(
+    open_page: OpenPage, systems: int, size: tuple[int, int]
+) -> None:
+    page = open_page(render(many_systems(systems), judge_all(TEST_SET, "rater")), width=size[0]).page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    chart = page.locator(".chart table").first
+    expect(chart.locator("tbody tr")).to_have_count(min(systems, 12))
+    box = chart.bounding_box()
+    assert box is not None
+    assert 0 < box["y"] < box["y"] + box["height"] <= size[1]
+    lines = page.locator("h1").evaluate("e => e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight)")
+    assert round(lines) <= (2 if size[0] >= 1280 else 5)
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_the_index_stays_in_view_and_covers_nothing_that_it_leads_to(
+    several: str, open_page: OpenPage
+) -> None:
+    page = open_page(several, width=390).page
+    index = page.get_by_label("Contents")
+    for name in ("Chinese to English", "Segments", "Failures", "What the numbers mean"):
+        link = index.get_by_role("link", name=name, exact=True)
+        link.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_function("scrollY > 500")
+        assert index.evaluate("e => e.getBoundingClientRect().top") == 0
+        bottom = index.evaluate("e => e.getBoundingClientRect().bottom")
+        heading = page.get_by_role("heading", name=name, exact=True).bounding_box()
+        assert heading is not None
+        assert bottom <= heading["y"] < 900
+        page.evaluate("scrollTo(0, 0)")
+
+
+def test_the_first_language_pair_is_open_and_a_link_or_paper_opens_the_others(
+    several: str, open_page: OpenPage
+) -> None:
+    page = open_page(several).page
+    open_ones = "all => all.map((one) => one.open)"
+    assert page.locator(".pair").evaluate_all(open_ones) == [True, False, False]
+    ranking = page.locator("#en-ar .ranking").first
+    page.emulate_media(media="print")
+    expect(ranking).to_be_visible()
+    page.emulate_media(media="screen")
+    expect(ranking).to_be_hidden()
+    page.get_by_label("Contents").get_by_role("link", name="English to Arabic").click()
+    expect(ranking).to_be_visible()
+    assert page.locator(".pair").evaluate_all(open_ones) == [True, False, True]
+
+
+def test_on_paper_every_row_of_every_table_is_whole(
+    several_drawn: str, open_page: OpenPage, tmp_path: Path
+) -> None:
+    found = shutil.which("pdftotext")
+    if found is None:
+        pytest.skip("pdftotext reads what is on paper: install poppler-utils")
+    page = open_page(several_drawn).page
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    paper = subprocess.run(
+        [found, "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True
+    ).stdout
+    lines = Counter("".join(line.replace("✕", "").split()) for line in paper.splitlines())
+    found_rows = page.locator(".ranking tbody tr, .pair .tables tbody tr").all_text_contents()
+    rows = Counter("".join(row.split()) for row in found_rows)
+    assert len(rows) > 10
+    assert dict(rows - lines) == {}
 
 
 def test_a_table_of_thirteen_systems_shows_them_all(open_page: OpenPage) -> None:

@@ -221,6 +221,36 @@ def test_the_headline_is_the_finding() -> None:
     assert page.texts["title"] == [f"{page.texts['h1'][0]} · many"]
 
 
+def test_the_first_chart_shows_gold_where_there_is_gold() -> None:
+    test_set = small_test_set(["en-de"])
+    runs = [make_run(test_set), make_run(test_set, annotator="other")]
+    gold = judge_all(test_set, "rater")
+    captions = [
+        re.findall(r"<figure class=\"chart\">.*?<caption>(.*?)</caption>", text, re.DOTALL)
+        for text in (render(runs[0]), render_page(make_page(runs, gold=gold)))
+    ]
+    assert captions == [["By <bdi>judge</bdi> (openai/gpt-x), n = 2"], ["By <bdi>gold</bdi>, n = 2"]]
+
+
+def test_a_long_verdict_leaves_the_rest_to_a_line_below() -> None:
+    page = make_page([make_run(SMALL)])
+    long = replace(page, verdict="By gold, Alder is best", more="judge judged zh-en only")
+    assert long.headline == "By gold, Alder is best; judge judged zh-en only"
+    shown = Page(render_page(long))
+    assert shown.texts["h1"] == ["By gold, Alder is best"]
+    assert "judge judged zh-en only." in shown.words
+
+
+def test_a_caution_that_all_annotators_share_is_said_once() -> None:
+    test_set = many_segments(30)
+    runs = [make_run(test_set), make_run(test_set, judge_all(test_set, "other"), annotator="other")]
+    text = render_page(make_page(runs, gold=judge_all(test_set, "rater")))
+    assert text.count("There are only 3 documents") == 1
+    part = [*judge_all(test_set, "other")[3:], failure(test_set.segments[0], "Alder", "other")]
+    text = render_page(make_page([runs[0], make_run(test_set, part, annotator="other")]))
+    assert re.search(r"<bdi>other</bdi>: \d+ of 30 segments", text)
+
+
 def test_each_row_of_a_ranking_has_its_interval_n_and_failures() -> None:
     test_set = many_segments(12)
     records = [

@@ -42,6 +42,7 @@ from adjudge.reports.figures import (
     count_steps,
     distribution_figure,
     lost_of,
+    range_words,
     ranking_figure,
     steps_figure,
 )
@@ -85,6 +86,7 @@ from adjudge.reports.words import axis_words, card_words, finding, headline, lp_
 __all__ = ["Page", "make_page", "page_commands", "run_command"]
 
 _BAR: Final = 1000
+_SHORT: Final = 150  # letters of a verdict; two lines of a page 1,280 pixels wide hold more
 _MOST_FAILURES: Final = 200
 
 
@@ -117,6 +119,15 @@ class Block:
     failures: Mapping[str, Counter[str]]
     verdicts: tuple[Verdicts, ...] = ()
     figures: tuple[Figure, ...] = ()
+    axis: str = ""
+
+    @property
+    def amounts(self) -> str:
+        """How many segments its scores are of, and how many judgements are in none of them."""
+        rows = [bar.row for bar in self.bars]
+        lost = {why: sum(amounts.values()) for why, amounts in lost_of(rows).items()}
+        told = [f"{amount:,} {why}" for why, amount in lost.items() if amount]
+        return ", ".join([f"n = {range_words([row.n for row in rows if row.score is not None])}", *told])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,13 +141,35 @@ class Section:
     blocks: tuple[Block, ...]
     parts: tuple[Part, ...] = ()
 
+    @property
+    def trusted(self) -> Block | None:
+        """The block that the first chart shows: of gold, else of people, else the first one with scores."""
+        scored = [b for b in self.blocks if any(bar.row.score is not None for bar in b.bars)]
+        kinds = ("gold", "people")
+        own = (b for kind in kinds for b in scored if b.annotator.kind == kind)
+        return next(own, next(iter(scored), None))
+
+    @property
+    def notes(self) -> dict[str, list[str]]:
+        """Notes of its rankings, each once, with the annotators whose ranking has it."""
+        found: dict[str, list[str]] = {}
+        for block in self.blocks:
+            for note in block.notes:
+                found.setdefault(note, []).append(block.annotator.label)
+        return found
+
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """All of a report."""
+    """All of a report.
+
+    Its headline has three parts: notes about judges that are unfit, a verdict, and what else must be known.
+    """
 
     title: str
-    headline: str
+    unfit: tuple[str, ...]
+    verdict: str
+    more: str
     sections: tuple[Section, ...]
     annotators: tuple[Annotator, ...]
     meanings: tuple[tuple[str, str], ...]
@@ -150,6 +183,11 @@ class Page:
     facts: Mapping[str, Any]
     choices: Mapping[str, Sequence[tuple[str, str]]]
     orders: Sequence[tuple[str, str]]
+
+    @property
+    def headline(self) -> str:
+        """The verdict with all that must be known beside it."""
+        return " ".join([*self.unfit, "; ".join(filter(None, (self.verdict, self.more)))])
 
     @property
     def data(self) -> dict[str, Any]:
@@ -218,19 +256,20 @@ def make_page(
         warn_of_misfits(annotator, segments)
     annotators = (*beside_gold(own, golden), *golden)
     runs = [each for each in judged if isinstance(each, Run)]
-    unfit = [note for run in runs for note in unfit_note(run.info.annotator, why_unfit(run))]
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
     lost = [(a.label, r) for a in annotators for r in a.records if isinstance(r, Failure)]
     failures = tuple((label, r) for label, r in lost if r.reason != UNTRANSLATED)
     holes = {(r.lp, r.segment, r.systems) for _, r in lost if r.reason == UNTRANSLATED}
+    told = headline(
+        {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
+        gold=[annotator.label for annotator in golden],
+    ) + _part_of_gold(golden, segments)
+    verdict, _, more = (told, "", "") if len(told) <= _SHORT else told.partition("; ")
     return Page(
         title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
-        headline="".join(f"{note} " for note in unfit)
-        + headline(
-            {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
-            gold=[annotator.label for annotator in golden],
-        )
-        + _part_of_gold(golden, segments),
+        unfit=tuple(note for run in runs for note in unfit_note(run.info.annotator, why_unfit(run))),
+        verdict=verdict,
+        more=more,
         sections=sections,
         annotators=annotators,
         meanings=tuple((a.label, meaning(a)) for a in annotators),
@@ -356,6 +395,7 @@ def _block(lp: str, annotator: Annotator) -> Block:
         failures=count_failures(records),
         verdicts=tuple(count_verdicts(records)),
         figures=_figures(lp, annotator, result),
+        axis=axis_words(annotator, result.scores),
     )
 
 

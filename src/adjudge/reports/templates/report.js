@@ -133,6 +133,18 @@ async function copyLink(address, button) {
   }
 }
 
+// Parts of the page that are folded...
+
+/** Open what the address leads to; a browser that does it by itself has done so. */
+function unfold() {
+  const part = isState() ? null : document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = part?.closest("details"); at; at = at.parentElement?.closest("details")) at.open = true;
+  part?.scrollIntoView();
+}
+
+/** What was folded before the page was printed. @type {HTMLDetailsElement[]} */
+let folded = [];
+
 // List...
 
 /** @param {number} amount */
@@ -231,8 +243,18 @@ all.addEventListener("click", () => {
   keepAddress();
   filter();
 });
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("main section > details:not([open]), .part details:not([open])")].filter((one) => one instanceof HTMLDetailsElement);
+  for (const one of folded) one.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const one of folded) one.open = false;
+});
 addEventListener("hashchange", async () => {
-  if (!isState() && location.hash) return;
+  if (!isState() && location.hash) {
+    unfold();
+    return;
+  }
   await restore();
   if (single) all.focus({ preventScroll: true });
 });
@@ -242,4 +264,5 @@ byId("shown").before(notice);
 byId("shown").after(all);
 form.hidden = false;
 byId("unscripted").hidden = true;
+if (location.hash) unfold();
 restore();
