@@ -94,8 +94,8 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_317,  # the first chart of a report, without matplotlib
-    "lines of data": 13_438,  # first screen, index, folding and paper of a report: its style
+    "statements": 43_353,  # the first chart of a report, without matplotlib; its matrices of pairs
+    "lines of data": 13_525,  # first screen, index, folding, paper and sorting of a report
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

@@ -16,6 +16,7 @@ from adjudge.reports.page import Page as ReportPage
 from adjudge.reports.page import make_page
 from tests.browser.conftest import OpenPage
 from tests.browser.payloads import PAYLOADS
+from tests.browser.test_pages import faults
 from tests.reports.samples import (
     failure,
     judge_all,
@@ -202,6 +203,91 @@ def test_a_table_of_thirteen_systems_shows_them_all(open_page: OpenPage) -> None
     page = make_page([make_run(texts, records)])
     table = open_page(render_page(undrawn(page)), width=1440).page.get_by_label("Errors by category")
     assert table.first.evaluate("(e) => e.scrollWidth <= e.clientWidth")
+
+
+# Tables...
+
+
+@pytest.fixture(scope="module")
+def varied() -> str:
+    """Systems that differ by several errors, segment by segment, and one failure; gold agrees."""
+    texts = many_segments(12)
+    marks = {"Alder": 0, "Birch": 1, "Cedar": 3}
+    records: list[Record] = []
+    for place, s in enumerate(texts):
+        for name, amount in marks.items():
+            words = s.translations[name].split()[: amount * (place + 1) // 4]
+            records.append(
+                judgement(s, name, spans=tuple(mark(s.translations[name], word) for word in words))
+            )
+    lost = failure(texts.segments[3], "Birch", "other")
+    other = [
+        lost if (r.segment, r.systems) == ("3", ("Birch",)) else replace(r, annotator="other")
+        for r in records
+    ]
+    return render([make_run(texts, records), make_run(texts, other, annotator="other")])
+
+
+def test_a_heading_sorts_its_table_and_the_third_click_undoes_it(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied).page
+    table = page.locator(".ranking").first
+    names = table.locator("tbody th")
+    heading = table.locator("thead th", has_text="System")
+    first = names.all_text_contents()
+    orders = []
+    for key in ("Enter", "Space", "Enter"):
+        heading.get_by_role("button").press(key)
+        orders.append((heading.get_attribute("aria-sort"), names.all_text_contents()))
+    assert orders == [("ascending", sorted(first)), ("descending", sorted(first)[::-1]), (None, first)]
+    score = table.locator("thead th", has_text="Score")
+    score.get_by_role("button").click()
+    score.get_by_role("button").click()
+    assert (score.get_attribute("aria-sort"), names.all_text_contents()) == ("ascending", first[::-1])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_with_everything_open(several_drawn: str, open_page: OpenPage, scheme: str) -> None:
+    page = open_page(several_drawn, color_scheme=scheme).page
+    page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
+    assert faults(page) == []
+
+
+def test_without_scripts_headings_are_words(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied, java_script_enabled=False).page
+    assert page.locator(".ranking thead button").count() == 0
+    assert texts(page, ".ranking >> nth=0 >> thead th")[:3] == ["Rank", "System", "Score"]
+
+
+def test_every_number_of_a_table_leads_to_its_segments(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied).page
+    links = page.locator(":is(.ranking, .counts) td a").evaluate_all(
+        "all => all.map((a) => a.getAttribute('href'))"
+    )
+    assert len(links) > 20
+    amounts = {}
+    for link in links:
+        page.evaluate("link => { location.hash = ''; location.hash = link; }", link)
+        page.wait_for_function(
+            "link => location.hash === link && !document.querySelector('#list').hasAttribute('aria-busy')",
+            arg=link,
+        )
+        expect(page.locator("#segments .notice[role=alert]")).to_be_hidden()
+        amounts[link] = page.locator("#list > li").count()
+    assert min(amounts.values()) > 0
+    (lost,) = (link for link in amounts if "failures=on" in link)
+    assert amounts[lost] == 1
+    assert amounts[next(link for link in amounts if "severity=major" in link and "Cedar" in link)] == 11
+
+
+def test_two_systems_stand_side_by_side_where_they_differ_most(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied).page
+    page.locator("summary", has_text="Every two systems").first.click()
+    page.locator(".matrix").first.get_by_role("link").nth(1).click()
+    expect(page.locator("#segments")).to_be_in_viewport()
+    expect(page.locator("#shown")).to_have_text("Showing 12 of 12 segments.")
+    assert segments(page)[:2] == ["11", "10"]
+    first = page.locator("#list > li").first
+    assert first.locator(".translation .system").all_text_contents() == ["Alder", "Cedar"]
 
 
 @pytest.fixture(scope="module")

@@ -149,6 +149,15 @@ class DifferenceBounds:
         return self._turned.p_above(-value)
 
     @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the difference; None for one unit."""
+        if self.units < 2:
+            return None
+        if not self.error:  # the notes say that it has no width
+            return Interval(self.value, self.value)
+        return Interval(self.low((1 - LEVEL) / 2), self.high((1 - LEVEL) / 2))
+
+    @property
     def _turned(self) -> DifferenceBounds:
         """The second less the first."""
         steps, lows, highs = (
@@ -379,20 +388,12 @@ def difference(
         first=first,
         second=second,
         value=first - second,
-        interval=_interval(bounds),
+        interval=bounds.interval,
         p=_p_value(totals, bounds, test, resamples, seed),
         effect=effect(totals.means),
         units=len(totals.sums),
         effective=len(totals.sums) if segments is None else effective_size(segments, totals),
     )
-
-
-def _interval(bounds: DifferenceBounds) -> Interval | None:
-    if bounds.units < 2:
-        return None
-    if not bounds.error:  # the notes say that it has no width
-        return Interval(bounds.value, bounds.value)
-    return Interval(bounds.low((1 - LEVEL) / 2), bounds.high((1 - LEVEL) / 2))
 
 
 def _p_value(totals: Totals, bounds: DifferenceBounds, test: PairedTest, resamples: int, seed: int) -> float:

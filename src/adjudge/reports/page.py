@@ -11,16 +11,21 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
+import numpy as np
 from pydantic import SkipValidation
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.analysis.compare import difference_bounds
 from adjudge.analysis.rank import RankedSystem
+from adjudge.analysis.score import draws_documents
+from adjudge.analysis.segment_scores import Totals, score_matrix
 from adjudge.core.columns import Column
 from adjudge.core.mqm import find_weights
 from adjudge.core.record import Failure, Record
@@ -75,9 +80,12 @@ from adjudge.reports.segments import (
 )
 from adjudge.reports.tables import (
     CHECKLIST_NOTE,
+    NOTHING,
     digits_for,
+    draws_for,
     interval,
     number,
+    p_value,
     table_of,
     uncollected,
 )
@@ -86,6 +94,7 @@ from adjudge.reports.words import axis_words, card_words, finding, headline, lp_
 __all__ = ["Page", "make_page", "page_commands", "run_command"]
 
 _BAR: Final = 1000
+_MOST_PAIRED: Final = 12  # systems in a matrix of pairs
 _SHORT: Final = 150  # letters of a verdict; two lines of a page 1,280 pixels wide hold more
 _MOST_FAILURES: Final = 200
 
@@ -105,6 +114,16 @@ class Bar:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two systems of a ranking, as they are printed; the difference is the better one less the other."""
+
+    difference: str
+    interval: str
+    p: str
+    is_significant: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Block:
     """All that one annotator found on one language pair."""
 
@@ -120,6 +139,7 @@ class Block:
     verdicts: tuple[Verdicts, ...] = ()
     figures: tuple[Figure, ...] = ()
     axis: str = ""
+    pairs: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
 
     @property
     def amounts(self) -> str:
@@ -202,6 +222,14 @@ class Page:
         """
         segments = list(self.segments.values())
         return iter_segments_data(segments, self.annotators, self.systems, is_thin=is_thin)
+
+    def address(self, **wanted: str) -> str:
+        """The address of some segments: what the form of the page is to be set to, by its own names.
+
+        A filter that the page has no choices for is left out.
+        """
+        kept = {name: value for name, value in wanted.items() if self.choices.get(name, True)}
+        return "#" + urlencode(kept, errors="surrogatepass")
 
     @property
     def figures(self) -> list[Figure]:
@@ -396,7 +424,39 @@ def _block(lp: str, annotator: Annotator) -> Block:
         verdicts=tuple(count_verdicts(records)),
         figures=_figures(lp, annotator, result),
         axis=axis_words(annotator, result.scores),
+        pairs=_pairs(result),
     )
+
+
+def _pairs(result: Result) -> dict[tuple[str, str], Pair]:
+    """Every two of the first systems, better one first, on the segments that the ranking took."""
+    rows, p_values = result.ranking.systems, result.ranking.p_values
+    judged = [row for row in rows if row.score is not None]
+    shown = judged[:_MOST_PAIRED] if p_values else []
+    if len(shown) < 2:
+        return {}
+    matrix = score_matrix(result.scores.segments)
+    columns = [matrix.systems.index(row.system) for row in judged]
+    is_common = np.asarray(~np.isnan(matrix.scores[:, columns]).any(axis=1))
+    common = matrix.select(is_common, columns)
+    totals = common.totals(by_document=draws_documents(common.documents))
+    draws = draws_for(len(result.scores.segments))
+    bounds = {
+        (i, j): difference_bounds(
+            Totals(sums=totals.sums[:, [i, j]], sizes=totals.sizes[:, [i, j]]), resamples=draws
+        )
+        for i, j in combinations(range(len(shown)), 2)
+    }
+    digits = digits_for((b.value for b in bounds.values()), (b.interval for b in bounds.values()))
+    return {
+        (shown[i].system, shown[j].system): Pair(
+            difference=number(bound.value, digits),
+            interval=interval(bound.interval, digits),
+            p=NOTHING if (p := p_values[i][j]) is None else p_value(p),
+            is_significant=shown[j].system in shown[i].better_than,
+        )
+        for (i, j), bound in bounds.items()
+    }
 
 
 def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], tuple[str, str]]:

@@ -60,13 +60,22 @@ CREATE TABLE error (row INTEGER, "by" INTEGER, system INTEGER, severity BLOB, ca
 """
 
 
+_CHOSEN: Final = "coalesce(system IN (?, ?), TRUE)"
 _SCORES: Final = (
-    'SELECT row, avg(score) AS value FROM said WHERE "by" = ? AND system = coalesce(?, system) GROUP BY row'
+    "SELECT row, avg(score) AS value FROM said"
+    ' WHERE coalesce(system IN (?, ?), TRUE) AND "by" = ? GROUP BY row'
 )
-_SPREADS: Final = "SELECT row, max(spread) AS value FROM text WHERE system = coalesce(?, system) GROUP BY row"
+_GAPS: Final = (
+    "SELECT row, abs(avg(CASE WHEN system = ? THEN score END) - avg(CASE WHEN system = ? THEN score END))"
+    ' AS value FROM said WHERE "by" = ? GROUP BY row'
+)
+_SPREADS: Final = (
+    "SELECT row, max(spread) AS value FROM text WHERE coalesce(system IN (?, ?), TRUE) GROUP BY row"
+)
 _ORDERS: Final[Mapping[str, tuple[str, str]]] = {
     "low": (_SCORES, "own.value IS NULL, own.value, segment.row"),
     "high": (_SCORES, "own.value IS NULL, own.value DESC, segment.row"),
+    "gap": (_GAPS, "own.value IS NULL, own.value DESC, segment.row"),
     "spread": (_SPREADS, "coalesce(own.value, 0) DESC, segment.row"),
 }
 """What segments are ordered by, and how; what has no score comes last."""
@@ -80,13 +89,15 @@ class Wanted(BaseModel):
         lp: language pair.
         domain: its position among those of the page.
         system: its position; then only what was said of it counts.
+        against: the position of another one, that stands beside it.
         annotator: their position; then only what they said counts.
         severity: of an error.
         category: of an error, or the core type of it.
         failures: whether a judgement must have failed.
         disagreement: whether annotators must disagree.
         search: words that must stand somewhere, in any case.
-        order: by score of annotator `by`, or by disagreement; else as in the test set.
+        order: by score of annotator `by`, by the difference of two systems, or by disagreement; else as in
+            the test set.
         by: whose scores order.
     """
 
@@ -96,14 +107,21 @@ class Wanted(BaseModel):
     lp: str = ""
     domain: int | None = Field(None, ge=0, le=_LARGEST)
     system: int | None = Field(None, ge=0, le=_LARGEST)
+    against: int | None = Field(None, ge=0, le=_LARGEST)
     annotator: int | None = Field(None, ge=0, le=_LARGEST)
     severity: str = ""
     category: str = ""
     failures: Literal["", "on"] = ""
     disagreement: Literal["", "on"] = ""
     search: str = Field("", max_length=1000)
-    order: Literal["", "low", "high", "spread"] = ""
+    order: Literal["", "low", "high", "gap", "spread"] = ""
     by: int = Field(0, ge=0, le=_LARGEST)
+
+    @property
+    def systems(self) -> tuple[int | None, int | None]:
+        """Both positions; the one that there is twice, or None twice for all."""
+        first = self.against if self.system is None else self.system
+        return first, first if self.against is None else self.against
 
 
 class Rows:
@@ -190,7 +208,7 @@ class Rows:
         query = f"SELECT segment.row FROM segment WHERE {where} ORDER BY segment.row"  # noqa: S608 (ours alone)
         if wanted.order:
             source, order = _ORDERS[wanted.order]
-            values[:0] = [wanted.system] if wanted.order == "spread" else [wanted.by, wanted.system]
+            values[:0] = wanted.systems if wanted.order == "spread" else (*wanted.systems, wanted.by)
             join = f"segment LEFT JOIN ({source}) AS own ON own.row = segment.row"
             query = f"SELECT segment.row FROM {join} WHERE {where} ORDER BY {order}"  # noqa: S608 (ours alone)
         rows = array("q", (row for (row,) in self._connection.execute(query, values)))
@@ -208,13 +226,13 @@ class Rows:
         if wanted.domain is not None:
             named = self._domains[wanted.domain : wanted.domain + 1]
             yield "domain = ?", (_bytes(named[0]) if named else None,)
-        system = (wanted.system,)
+        systems = wanted.systems
         if wanted.disagreement:
-            yield _in("text", "spread >= ? AND system = coalesce(?, system)"), (self._apart, *system)
-        if wanted.system is not None:
-            yield _in("text", "system = ?"), system
-        about = 'coalesce(? IN (system, other), TRUE) AND "by" = coalesce(?, "by")'
-        own = (*system, wanted.annotator)
+            yield _in("text", f"{_CHOSEN} AND spread >= ?"), (*systems, self._apart)
+        for system in (one for one in systems if one is not None):
+            yield _in("text", "system = ?"), (system,)
+        about = f'({_CHOSEN} OR other IN (?, ?)) AND "by" = coalesce(?, "by")'
+        own = (*systems, *systems, wanted.annotator)
         if wanted.annotator is not None:
             yield _in("said", about), own
         if wanted.failures:
@@ -222,8 +240,8 @@ class Rows:
         if wanted.severity or wanted.category:
             what = (*map(_bytes, (wanted.severity, wanted.severity, *[wanted.category] * 3)),)
             marked = "(severity = ? OR ? = x'') AND (category = ? OR core = ? OR ? = x'')"
-            both = 'system = coalesce(?, system) AND "by" = coalesce(?, "by")'
-            yield _in("error", f"{marked} AND {both}"), (*what, *system, wanted.annotator)
+            both = f'{_CHOSEN} AND "by" = coalesce(?, "by")'
+            yield _in("error", f"{marked} AND {both}"), (*what, *systems, wanted.annotator)
         if words := wanted.search.strip().lower():
             yield _in("content", "instr(words, ?) > 0"), (_bytes(words),)
 
