@@ -84,7 +84,7 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
 TWICE = {"__init__"}  # the only file name that may stand twice
 
 AT_MOST = {
-    "Python files": 225,  # why a person is given no more work
+    "Python files": 226,  # how far a run is, read while it is written
     "modules of more than 1,000 lines": 0,
     "modules that one module of the same room imports and no other": 17,
     "file names that stand twice": 0,
@@ -94,8 +94,8 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 43_353,  # the first chart of a report, without matplotlib; its matrices of pairs
-    "lines of data": 13_525,  # first screen, index, folding, paper and sorting of a report
+    "statements": 43_448,  # a report's first chart and matrices of pairs; how far a run is, and its page
+    "lines of data": 13_563,  # first screen, index, folding, paper and sorting of a report; the page of a run
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""

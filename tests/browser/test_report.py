@@ -553,7 +553,7 @@ def test_orders_do_what_they_say(open_page: OpenPage) -> None:
 def test_only_useful_filters_are_offered(open_page: OpenPage) -> None:
     page = open_page(render(make_run(small_test_set(["en-de"])))).page
     names = page.locator("#filters [name]").evaluate_all("all => all.map((e) => e.name)")
-    assert names == ["search", "system", "severity", "category", "domain", "sort"]
+    assert names == ["search", "system", "against", "severity", "category", "domain", "sort"]
 
 
 # Hands and eyes...

@@ -24,23 +24,24 @@ from typing import Annotated, Any, Final, Literal
 import uvicorn
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adjudge.core.scores import VERSION
 from adjudge.core.segment import Segment
 from adjudge.errors import AdjudgeError
 from adjudge.reports.figures import Figure, page_svg
-from adjudge.reports.html import Drawer, drawn, render_page, served_policy
+from adjudge.reports.html import Drawer, drawn, progress_policy, render_page, served_policy
 from adjudge.reports.page import Page
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import uncollected
 from adjudge.web.app import Connections, ending_quietly, protocol_of
 from adjudge.web.security import NO_TELEMETRY, Guard, Site
 
-__all__ = ["Talk", "create_viewer", "serve_viewer"]
+__all__ = ["Talk", "create_viewer", "create_watch", "serve_viewer"]
 
 
 Json = dict[str, Any]
@@ -328,6 +329,8 @@ Talk = Callable[[Segment, tuple[str, ...]], Sequence[Mapping[str, object]]]
 """What tells the conversation behind a judgement: of a segment (without its translations) and systems."""
 
 _MOST: Final = 100
+_MORE_POLICY: Final = "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+"""What only a header can say, besides a page's own policy."""
 _GRACE: Final = 2  # seconds in which requests under way may end
 _WORDS: Final = {404: "There is no such page.", 405: "This server only shows; it takes nothing."}
 
@@ -354,9 +357,7 @@ def create_viewer(
     annotators = [{**each, "talks": by in talks} for by, each in enumerate(page.facts["annotators"])]
     served = {**page.facts, "annotators": annotators, "total": rows.total}
     html = render_page(page, commands, served=served).encode()
-    # What only a header can say, besides the page's own policy.
-    policy = "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    headers = {"Content-Security-Policy": f"{served_policy()}; {policy}"}
+    headers = {"Content-Security-Policy": f"{served_policy()}; {_MORE_POLICY}"}
     app = FastAPI(
         version=VERSION,
         openapi_url=None,
@@ -400,6 +401,33 @@ def create_viewer(
     return app
 
 
+def create_watch(look: Callable[[], str | None], make: Callable[[], FastAPI]) -> ASGIApp:
+    """Make the server of runs under way, which becomes that of their report when all have ended.
+
+    Args:
+        look: renders how far they are; None where they have ended.
+        make: makes the server of the report, once.
+    """
+    report: list[FastAPI] = []
+    one_at_a_time = asyncio.Lock()
+    headers = {"Content-Security-Policy": f"{progress_policy()}; {_MORE_POLICY}"}
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        response: ASGIApp = PlainTextResponse(_WORDS[404], 404)
+        async with one_at_a_time:
+            if not report and scope["path"] == "/":
+                try:
+                    if (page := await run_in_threadpool(look)) is None:
+                        report.append(await run_in_threadpool(make))
+                    else:
+                        response = HTMLResponse(page, headers=headers)
+                except AdjudgeError as error:
+                    response = PlainTextResponse(str(error), 503)
+        await (report[0] if report else response)(scope, receive, send)
+
+    return Guard(answer, site=Site())
+
+
 def _json(content: bytes) -> Response:
     return Response(content, media_type="application/json")
 
@@ -426,11 +454,11 @@ def _add_messages(app: FastAPI) -> None:
     app.add_exception_handler(AdjudgeError, say_ours)
 
 
-def serve_viewer(app: FastAPI, listening: socket.socket) -> None:
+def serve_viewer(app: ASGIApp, listening: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
-        app: of `create_viewer`.
+        app: of `create_viewer` or `create_watch`.
         listening: the port.
     """
     config = uvicorn.Config(
