@@ -1,5 +1,9 @@
+import shutil
+import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,6 +16,7 @@ from adjudge.reports.page import Page as ReportPage
 from adjudge.reports.page import make_page
 from tests.browser.conftest import OpenPage
 from tests.browser.payloads import PAYLOADS
+from tests.browser.test_pages import faults
 from tests.reports.samples import (
     failure,
     judge_all,
@@ -101,6 +106,93 @@ def test_it_asks_nothing_says_nothing_and_fits(
     assert not watched.misdeeds
 
 
+# First screen...
+
+
+def many_systems(amount: int) -> Run:
+    """Names in several scripts, one of them long, in three language pairs."""
+    names = [
+        "Nachtschifffahrtsgesellschaft-v2",
+        "夜间渡轮系统",
+        "عبّارة الليل",
+        *(f"NLLB_{n}" for n in range(amount - 3)),
+    ]
+    texts = small_test_set()
+    texts = replace(
+        texts, segments=tuple(replace(s, translations=dict.fromkeys(names, s.source)) for s in texts)
+    )
+    return make_run(texts, [judgement(s, name) for s in texts for name in names])
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 720), (1920, 1080)], ids=str)
+@pytest.mark.parametrize("systems", [4, 30])
+def test_the_verdict_and_the_first_ranking_are_the_first_screen(
+    open_page: OpenPage, systems: int, size: tuple[int, int]
+) -> None:
+    page = open_page(render(many_systems(systems), judge_all(TEST_SET, "rater")), width=size[0]).page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    chart = page.locator(".chart table").first
+    expect(chart.locator("tbody tr")).to_have_count(min(systems, 12))
+    box = chart.bounding_box()
+    assert box is not None
+    assert 0 < box["y"] < box["y"] + box["height"] <= size[1]
+    lines = page.locator("h1").evaluate("e => e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight)")
+    assert round(lines) <= (2 if size[0] >= 1280 else 5)
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_the_index_stays_in_view_and_covers_nothing_that_it_leads_to(
+    several: str, open_page: OpenPage
+) -> None:
+    page = open_page(several, width=390).page
+    index = page.get_by_label("Contents")
+    for name in ("Chinese to English", "Segments", "Failures", "What the numbers mean"):
+        link = index.get_by_role("link", name=name, exact=True)
+        link.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_function("scrollY > 500")
+        assert index.evaluate("e => e.getBoundingClientRect().top") == 0
+        bottom = index.evaluate("e => e.getBoundingClientRect().bottom")
+        heading = page.get_by_role("heading", name=name, exact=True).bounding_box()
+        assert heading is not None
+        assert bottom <= heading["y"] < 900
+        page.evaluate("scrollTo(0, 0)")
+
+
+def test_the_first_language_pair_is_open_and_a_link_or_paper_opens_the_others(
+    several: str, open_page: OpenPage
+) -> None:
+    page = open_page(several).page
+    open_ones = "all => all.map((one) => one.open)"
+    assert page.locator(".pair").evaluate_all(open_ones) == [True, False, False]
+    ranking = page.locator("#en-ar .ranking").first
+    page.emulate_media(media="print")
+    expect(ranking).to_be_visible()
+    page.emulate_media(media="screen")
+    expect(ranking).to_be_hidden()
+    page.get_by_label("Contents").get_by_role("link", name="English to Arabic").click()
+    expect(ranking).to_be_visible()
+    assert page.locator(".pair").evaluate_all(open_ones) == [True, False, True]
+
+
+def test_on_paper_every_row_of_every_table_is_whole(
+    several_drawn: str, open_page: OpenPage, tmp_path: Path
+) -> None:
+    found = shutil.which("pdftotext")
+    if found is None:
+        pytest.skip("pdftotext reads what is on paper: install poppler-utils")
+    page = open_page(several_drawn).page
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    paper = subprocess.run(
+        [found, "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True
+    ).stdout
+    lines = Counter("".join(line.replace("✕", "").split()) for line in paper.splitlines())
+    found_rows = page.locator(".ranking tbody tr, .pair .tables tbody tr").all_text_contents()
+    rows = Counter("".join(row.split()) for row in found_rows)
+    assert len(rows) > 10
+    assert dict(rows - lines) == {}
+
+
 def test_a_table_of_thirteen_systems_shows_them_all(open_page: OpenPage) -> None:
     names = [f"NLLB_MBR_BLEU_{n}" for n in range(13)]
     texts = small_test_set(["en-de"])
@@ -111,6 +203,91 @@ def test_a_table_of_thirteen_systems_shows_them_all(open_page: OpenPage) -> None
     page = make_page([make_run(texts, records)])
     table = open_page(render_page(undrawn(page)), width=1440).page.get_by_label("Errors by category")
     assert table.first.evaluate("(e) => e.scrollWidth <= e.clientWidth")
+
+
+# Tables...
+
+
+@pytest.fixture(scope="module")
+def varied() -> str:
+    """Systems that differ by several errors, segment by segment, and one failure; gold agrees."""
+    texts = many_segments(12)
+    marks = {"Alder": 0, "Birch": 1, "Cedar": 3}
+    records: list[Record] = []
+    for place, s in enumerate(texts):
+        for name, amount in marks.items():
+            words = s.translations[name].split()[: amount * (place + 1) // 4]
+            records.append(
+                judgement(s, name, spans=tuple(mark(s.translations[name], word) for word in words))
+            )
+    lost = failure(texts.segments[3], "Birch", "other")
+    other = [
+        lost if (r.segment, r.systems) == ("3", ("Birch",)) else replace(r, annotator="other")
+        for r in records
+    ]
+    return render([make_run(texts, records), make_run(texts, other, annotator="other")])
+
+
+def test_a_heading_sorts_its_table_and_the_third_click_undoes_it(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied).page
+    table = page.locator(".ranking").first
+    names = table.locator("tbody th")
+    heading = table.locator("thead th", has_text="System")
+    first = names.all_text_contents()
+    orders = []
+    for key in ("Enter", "Space", "Enter"):
+        heading.get_by_role("button").press(key)
+        orders.append((heading.get_attribute("aria-sort"), names.all_text_contents()))
+    assert orders == [("ascending", sorted(first)), ("descending", sorted(first)[::-1]), (None, first)]
+    score = table.locator("thead th", has_text="Score")
+    score.get_by_role("button").click()
+    score.get_by_role("button").click()
+    assert (score.get_attribute("aria-sort"), names.all_text_contents()) == ("ascending", first[::-1])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_with_everything_open(several_drawn: str, open_page: OpenPage, scheme: str) -> None:
+    page = open_page(several_drawn, color_scheme=scheme).page
+    page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
+    assert faults(page) == []
+
+
+def test_without_scripts_headings_are_words(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied, java_script_enabled=False).page
+    assert page.locator(".ranking thead button").count() == 0
+    assert texts(page, ".ranking >> nth=0 >> thead th")[:3] == ["Rank", "System", "Score"]
+
+
+def test_every_number_of_a_table_leads_to_its_segments(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied).page
+    links = page.locator(":is(.ranking, .counts) td a").evaluate_all(
+        "all => all.map((a) => a.getAttribute('href'))"
+    )
+    assert len(links) > 20
+    amounts = {}
+    for link in links:
+        page.evaluate("link => { location.hash = ''; location.hash = link; }", link)
+        page.wait_for_function(
+            "link => location.hash === link && !document.querySelector('#list').hasAttribute('aria-busy')",
+            arg=link,
+        )
+        expect(page.locator("#segments .notice[role=alert]")).to_be_hidden()
+        amounts[link] = page.locator("#list > li").count()
+    assert min(amounts.values()) > 0
+    (lost,) = (link for link in amounts if "failures=on" in link)
+    assert amounts[lost] == 1
+    assert amounts[next(link for link in amounts if "severity=major" in link and "Cedar" in link)] == 11
+
+
+def test_two_systems_stand_side_by_side_where_they_differ_most(varied: str, open_page: OpenPage) -> None:
+    page = open_page(varied).page
+    page.locator("summary", has_text="Every two systems").first.click()
+    page.locator(".matrix").first.get_by_role("link").nth(1).click()
+    expect(page.locator("#segments")).to_be_in_viewport()
+    expect(page.locator("#shown")).to_have_text("Showing 12 of 12 segments.")
+    assert segments(page)[:2] == ["11", "10"]
+    first = page.locator("#list > li").first
+    assert first.locator(".translation .system").all_text_contents() == ["Alder", "Cedar"]
 
 
 @pytest.fixture(scope="module")
@@ -376,7 +553,7 @@ def test_orders_do_what_they_say(open_page: OpenPage) -> None:
 def test_only_useful_filters_are_offered(open_page: OpenPage) -> None:
     page = open_page(render(make_run(small_test_set(["en-de"])))).page
     names = page.locator("#filters [name]").evaluate_all("all => all.map((e) => e.name)")
-    assert names == ["search", "system", "severity", "category", "domain", "sort"]
+    assert names == ["search", "system", "against", "severity", "category", "domain", "sort"]
 
 
 # Hands and eyes...

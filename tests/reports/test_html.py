@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import adjudge
 from adjudge.core.protocol import SEVERITIES
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run
@@ -32,6 +33,7 @@ from adjudge.reports.html import (
     report,
 )
 from adjudge.reports.page import make_page
+from adjudge.reports.tables import interval, p_value
 from tests.reports.samples import (
     SYSTEMS,
     failure,
@@ -210,6 +212,7 @@ def test_identifiers_are_unique_and_links_lead_somewhere() -> None:
     ids = [str(attributes["id"]) for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     links = [str(a["href"])[1:] for _, a in page.elements if str(a.get("href", "")).startswith("#")]
+    links = [link for link in links if "=" not in link]  # these set the filters, which a browser test follows
     assert links
     assert set(links) <= set(ids)
 
@@ -219,6 +222,61 @@ def test_the_headline_is_the_finding() -> None:
     page = Page(render(make_run(test_set)))
     assert page.texts["h1"] == ["All 3 pairs differ significantly: Alder is best, then Birch and Cedar"]
     assert page.texts["title"] == [f"{page.texts['h1'][0]} · many"]
+
+
+def test_the_first_chart_shows_gold_where_there_is_gold() -> None:
+    test_set = small_test_set(["en-de"])
+    runs = [make_run(test_set), make_run(test_set, annotator="other")]
+    gold = judge_all(test_set, "rater")
+    captions = [
+        re.findall(r"<figure class=\"chart\">.*?<caption>(.*?)</caption>", text, re.DOTALL)
+        for text in (render(runs[0]), render_page(make_page(runs, gold=gold)))
+    ]
+    assert captions == [["By <bdi>judge</bdi> (openai/gpt-x), n = 2"], ["By <bdi>gold</bdi>, n = 2"]]
+
+
+def test_a_long_verdict_leaves_the_rest_to_a_line_below() -> None:
+    page = make_page([make_run(SMALL)])
+    long = replace(page, verdict="By gold, Alder is best", more="judge judged zh-en only")
+    assert long.headline == "By gold, Alder is best; judge judged zh-en only"
+    shown = Page(render_page(long))
+    assert shown.texts["h1"] == ["By gold, Alder is best"]
+    assert "judge judged zh-en only." in shown.words
+
+
+def test_a_caution_that_all_annotators_share_is_said_once() -> None:
+    test_set = many_segments(30)
+    runs = [make_run(test_set), make_run(test_set, judge_all(test_set, "other"), annotator="other")]
+    text = render_page(make_page(runs, gold=judge_all(test_set, "rater")))
+    assert text.count("There are only 3 documents") == 1
+    part = [*judge_all(test_set, "other")[3:], failure(test_set.segments[0], "Alder", "other")]
+    text = render_page(make_page([runs[0], make_run(test_set, part, annotator="other")]))
+    assert re.search(r"<bdi>other</bdi>: \d+ of 30 segments", text)
+
+
+def test_every_two_systems_have_the_interval_of_compare_and_the_p_of_the_ranking() -> None:
+    test_set = many_segments(60)
+    drawn = np.random.default_rng(0)
+    ratings = {"Alder": 70, "Birch": 69, "Cedar": 50}
+    records = [
+        judgement(s, name, protocol="metric", spans=(), rating=mean + drawn.normal(0, 8))
+        for s in test_set
+        for name, mean in ratings.items()
+    ]
+    run = make_run(test_set, records, protocol="metric")
+    (block,) = make_page([run]).sections[0].blocks
+    ranking = adjudge.rank(run)
+    assert [*block.pairs] == [*combinations([row.system for row in ranking.systems], 2)]
+    for (first, second), pair in block.pairs.items():
+        found = adjudge.compare(run, systems=[first, second]).whole.difference
+        assert pair.difference == f"{found.value:.1f}"
+        assert pair.interval == interval(found.interval, 1)
+        row, column = (next(i for i, r in enumerate(ranking) if r.system == name) for name in (first, second))
+        p = ranking.p_values[row][column]
+        assert p is not None
+        assert pair.p == p_value(p)
+        assert pair.is_significant == (p < 0.05)
+    assert {pair.is_significant for pair in block.pairs.values()} == {True, False}
 
 
 def test_each_row_of_a_ranking_has_its_interval_n_and_failures() -> None:

@@ -115,6 +115,12 @@ def found(client: Client, **wanted: object) -> list[str]:
         ({"segment": "' OR ''='"}, []),
         ({"order": "low", "by": 0, "system": 2}, NAMES),
         ({"order": "high", "by": 1, "system": 2}, [*NAMES[1:], NAMES[0]]),
+        ({"severity": "critical", "system": 1, "against": 2}, NAMES),
+        ({"severity": "critical", "system": 0, "against": 1}, []),
+        ({"failures": "on", "system": 1, "against": 2}, ["en-de-0"]),
+        ({"annotator": 2, "system": 2, "against": 1}, NAMES),
+        ({"order": "gap", "by": 1, "system": 0, "against": 2}, [*NAMES[1:], NAMES[0]]),
+        ({"order": "gap", "by": 0, "against": 2}, NAMES),
     ],
     ids=str,
 )

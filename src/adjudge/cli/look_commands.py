@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -421,19 +422,36 @@ def serve_command(
     """Show the report as a page of this machine, with every conversation; Ctrl-C ends it.
 
     No run is changed, and nobody else is asked. Segments come a few at a time, so that runs of any size can
-    be read. What is shown is what was there when it started.
+    be read. Of runs that have not ended it shows how far they are; then, and of all else, what was there when
+    it was read.
     """
     from adjudge.reports.html import Drawer
     from adjudge.web.app import address_of, listen
-    from adjudge.web.viewer import serve_viewer
+    from adjudge.web.viewer import create_watch, serve_viewer
 
     with listen("127.0.0.1", port) as listening, Drawer() as drawer:
         print_note("Reading ...")
-        app = _make(judged, settings, drawer)
+        make = partial(_make, judged, settings, drawer)
+        app = make() if (look := _watch(judged))() is None else create_watch(look, make)
         print_note(f"The report is at {address_of(listening)}")
         print_note("Ctrl-C stops it.")
         serve_viewer(app, listening)
     print_note("Stopped.")
+
+
+def _watch(places: Sequence[Path]) -> Callable[[], str | None]:
+    """What tells how far the runs among some places are; None where all of them have ended."""
+    from adjudge.reports.html import render_progress
+    from adjudge.runs.progress import read_progress
+    from adjudge.store.run_directory import INFO
+
+    runs = [place for place in places if (place / INFO).is_file()]
+
+    def look() -> str | None:
+        found = [progress for run in runs if (progress := read_progress(run)) is not None]
+        return render_progress(found) if found else None
+
+    return look
 
 
 def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAPI:

@@ -55,7 +55,9 @@ __all__ = [
     "drawing",
     "drawn",
     "packed_blocks",
+    "progress_policy",
     "render_page",
+    "render_progress",
     "report",
     "served_policy",
 ]
@@ -361,6 +363,27 @@ def _render(
             rules_model=RULES_MODEL,
         )
     )
+
+
+def render_progress(runs: Sequence[Mapping[str, object]]) -> str:
+    """Render how far runs are, as `read_progress` of runs/progress.py tells it."""
+    style, script = _style(), _script(["progress.js"])
+    return (
+        _templates()
+        .get_template("progress.html.j2")
+        .render(
+            runs=runs,
+            style=Markup(style),  # noqa: S704 (our own file)
+            script=Markup(script),  # noqa: S704 (our own file)
+            policy=progress_policy(),
+            failure_words=FAILURES,
+        )
+    )
+
+
+def progress_policy() -> str:
+    """The policy of that page, which may ask its server and no other."""
+    return _policy(_style(), _script(["progress.js"])) + "; connect-src 'self'"
 
 
 def _style() -> str:

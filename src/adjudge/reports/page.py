@@ -11,16 +11,20 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
+from itertools import chain, combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
+import numpy as np
 from pydantic import SkipValidation
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
 from adjudge.analysis.rank import RankedSystem
+from adjudge.analysis.score import draws_documents
+from adjudge.analysis.segment_scores import score_matrix
 from adjudge.core.columns import Column
 from adjudge.core.mqm import find_weights
 from adjudge.core.record import Failure, Record
@@ -42,6 +46,7 @@ from adjudge.reports.figures import (
     count_steps,
     distribution_figure,
     lost_of,
+    range_words,
     ranking_figure,
     steps_figure,
 )
@@ -74,17 +79,22 @@ from adjudge.reports.segments import (
 )
 from adjudge.reports.tables import (
     CHECKLIST_NOTE,
+    NOTHING,
     digits_for,
     interval,
     number,
+    p_value,
     table_of,
     uncollected,
 )
 from adjudge.reports.words import axis_words, card_words, finding, headline, lp_words, meaning
+from adjudge.stats.bounds import Totals, bounds_of_difference
 
 __all__ = ["Page", "make_page", "page_commands", "run_command"]
 
 _BAR: Final = 1000
+_MOST_PAIRED: Final = 12  # systems in a matrix of pairs
+_SHORT: Final = 150  # letters of a verdict; two lines of a page 1,280 pixels wide hold more
 _MOST_FAILURES: Final = 200
 
 
@@ -103,6 +113,16 @@ class Bar:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two systems of a ranking, as they are printed; the difference is the better one less the other."""
+
+    difference: str
+    interval: str
+    p: str
+    is_significant: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Block:
     """All that one annotator found on one language pair."""
 
@@ -117,6 +137,16 @@ class Block:
     failures: Mapping[str, Counter[str]]
     verdicts: tuple[Verdicts, ...] = ()
     figures: tuple[Figure, ...] = ()
+    axis: str = ""
+    pairs: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
+
+    @property
+    def amounts(self) -> str:
+        """How many segments its scores are of, and how many judgements are in none of them."""
+        rows = [bar.row for bar in self.bars]
+        lost = {why: sum(amounts.values()) for why, amounts in lost_of(rows).items()}
+        told = [f"{amount:,} {why}" for why, amount in lost.items() if amount]
+        return ", ".join([f"n = {range_words([row.n for row in rows if row.score is not None])}", *told])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,13 +160,35 @@ class Section:
     blocks: tuple[Block, ...]
     parts: tuple[Part, ...] = ()
 
+    @property
+    def trusted(self) -> Block | None:
+        """The block that the first chart shows: of gold, else of people, else the first one with scores."""
+        scored = [b for b in self.blocks if any(bar.row.score is not None for bar in b.bars)]
+        kinds = ("gold", "people")
+        own = (b for kind in kinds for b in scored if b.annotator.kind == kind)
+        return next(own, next(iter(scored), None))
+
+    @property
+    def notes(self) -> dict[str, list[str]]:
+        """Notes of its rankings, each once, with the annotators whose ranking has it."""
+        found: dict[str, list[str]] = {}
+        for block in self.blocks:
+            for note in block.notes:
+                found.setdefault(note, []).append(block.annotator.label)
+        return found
+
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """All of a report."""
+    """All of a report.
+
+    Its headline has three parts: notes about judges that are unfit, a verdict, and what else must be known.
+    """
 
     title: str
-    headline: str
+    unfit: tuple[str, ...]
+    verdict: str
+    more: str
     sections: tuple[Section, ...]
     annotators: tuple[Annotator, ...]
     meanings: tuple[tuple[str, str], ...]
@@ -152,6 +204,11 @@ class Page:
     orders: Sequence[tuple[str, str]]
 
     @property
+    def headline(self) -> str:
+        """The verdict with all that must be known beside it."""
+        return " ".join([*self.unfit, "; ".join(filter(None, (self.verdict, self.more)))])
+
+    @property
     def data(self) -> dict[str, Any]:
         """All that its script reads: what holds for the whole page, and every segment."""
         return {**self.facts, "segments": list(self.iter_segments())}
@@ -164,6 +221,14 @@ class Page:
         """
         segments = list(self.segments.values())
         return iter_segments_data(segments, self.annotators, self.systems, is_thin=is_thin)
+
+    def address(self, **wanted: str) -> str:
+        """The address of some segments: what the form of the page is to be set to, by its own names.
+
+        A filter that the page has no choices for is left out.
+        """
+        kept = {name: value for name, value in wanted.items() if self.choices.get(name, True)}
+        return "#" + urlencode(kept, errors="surrogatepass")
 
     @property
     def figures(self) -> list[Figure]:
@@ -218,19 +283,20 @@ def make_page(
         warn_of_misfits(annotator, segments)
     annotators = (*beside_gold(own, golden), *golden)
     runs = [each for each in judged if isinstance(each, Run)]
-    unfit = [note for run in runs for note in unfit_note(run.info.annotator, why_unfit(run))]
     sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
     lost = [(a.label, r) for a in annotators for r in a.records if isinstance(r, Failure)]
     failures = tuple((label, r) for label, r in lost if r.reason != UNTRANSLATED)
     holes = {(r.lp, r.segment, r.systems) for _, r in lost if r.reason == UNTRANSLATED}
+    told = headline(
+        {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
+        gold=[annotator.label for annotator in golden],
+    ) + _part_of_gold(golden, segments)
+    verdict, _, more = (told, "", "") if len(told) <= _SHORT else told.partition("; ")
     return Page(
         title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
-        headline="".join(f"{note} " for note in unfit)
-        + headline(
-            {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
-            gold=[annotator.label for annotator in golden],
-        )
-        + _part_of_gold(golden, segments),
+        unfit=tuple(note for run in runs for note in unfit_note(run.info.annotator, why_unfit(run))),
+        verdict=verdict,
+        more=more,
         sections=sections,
         annotators=annotators,
         meanings=tuple((a.label, meaning(a)) for a in annotators),
@@ -356,7 +422,37 @@ def _block(lp: str, annotator: Annotator) -> Block:
         failures=count_failures(records),
         verdicts=tuple(count_verdicts(records)),
         figures=_figures(lp, annotator, result),
+        axis=axis_words(annotator, result.scores),
+        pairs=_pairs(result),
     )
+
+
+def _pairs(result: Result) -> dict[tuple[str, str], Pair]:
+    """Every two of the first systems, better one first, on the segments that the ranking took."""
+    rows, p_values = result.ranking.systems, result.ranking.p_values
+    judged = [row for row in rows if row.score is not None]
+    shown = judged[:_MOST_PAIRED] if p_values else []
+    if len(shown) < 2:
+        return {}
+    matrix = score_matrix(result.scores.segments)
+    columns = [matrix.systems.index(row.system) for row in judged]
+    is_common = np.asarray(~np.isnan(matrix.scores[:, columns]).any(axis=1))
+    common = matrix.select(is_common, columns)
+    totals = common.totals(by_document=draws_documents(common.documents))
+    bounds = {
+        (i, j): bounds_of_difference(Totals(sums=totals.sums[:, [i, j]], sizes=totals.sizes[:, [i, j]]))
+        for i, j in combinations(range(len(shown)), 2)
+    }
+    digits = digits_for((b.value for b in bounds.values()), (b.interval for b in bounds.values()))
+    return {
+        (shown[i].system, shown[j].system): Pair(
+            difference=number(bound.value, digits),
+            interval=interval(bound.interval, digits),
+            p=NOTHING if (p := p_values[i][j]) is None else p_value(p),
+            is_significant=shown[j].system in shown[i].better_than,
+        )
+        for (i, j), bound in bounds.items()
+    }
 
 
 def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], tuple[str, str]]:

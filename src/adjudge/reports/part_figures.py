@@ -139,6 +139,7 @@ _short = partial(short_name, longest=20)
 _DARKEST: Final = 0.45  # so that ink can be read on it in both themes
 _COLUMN_TITLE: Final = 6.0  # size of the title of a column of bars
 _APART: Final = 0.85  # of the place that a column has, as much as its title may fill
+_HALF: Final = 6  # columns that half of a page holds
 _LONG_BAR: Final = 0.5  # of the longest one; on it there is room for a number
 
 
@@ -384,6 +385,11 @@ class Part:
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether half of a page is too narrow for it."""
+        return len(self.figures) > 1 or any(len(table.columns) > _HALF for table in self.tables)
 
 
 def file_stem(label: str) -> str:

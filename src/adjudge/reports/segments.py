@@ -648,6 +648,7 @@ def filter_choices(
     return {
         "lp": list(lps.items()) if len(lps) > 1 else [],
         "system": _numbered(systems) if len(systems) > 1 else [],
+        "against": _numbered(systems) if len(systems) > 1 else [],
         "annotator": _numbered(a.label for a in annotators) if len(annotators) > 1 else [],
         "severity": [(name, name) for name in SEVERITIES if name in severities],
         "category": [(name, name) for name in dict.fromkeys(chain(*cores))],  # types before their subtypes
@@ -677,6 +678,7 @@ def segment_orders(annotators: Sequence[Annotator]) -> list[tuple[str, str]]:
             orders += [
                 (f"low:{index}", f"lowest score first, {annotator.label}"),
                 (f"high:{index}", f"highest score first, {annotator.label}"),
+                (f"gap:{index}", f"largest difference of the two systems first, {annotator.label}"),
             ]
     return [*orders, ("spread:", "largest disagreement first")] if len(annotators) > 1 else orders
 

@@ -50,6 +50,7 @@ from adjudge.store.run_directory import (
 )
 
 __all__ = [
+    "PART",
     "Entry",
     "Journal",
     "Kept",
@@ -65,7 +66,8 @@ __all__ = [
 ]
 
 
-_PART: Final = ".records.part"  # of the session that goes on
+PART: Final = ".records.part"
+"""Records of the session that goes on, as they are written."""
 _OLD: Final = ".records.old"  # of the one before it, while it is read
 _ROOMS: Final = (
     *("core", "stats", "store", "checks", "formats", "judges", "llm", "analysis", "runs"),
@@ -132,7 +134,7 @@ class Journal:
 
     def __init__(self, folder: Path, basis: bytes) -> None:
         self._folder = folder
-        records, marks = _pair(folder, _PART)
+        records, marks = _pair(folder, PART)
         with ExitStack() as opened, _room():
             self._records = opened.enter_context(records.open("wb"))
             self._marks = opened.enter_context(marks.open("wb"))
@@ -159,6 +161,12 @@ class Journal:
         except OSError as error:
             raise _no_room(error) from error
 
+    def flush(self) -> None:
+        """Let others read what is written."""
+        with _room():
+            self._records.flush()
+            self._marks.flush()
+
     def finish(self) -> None:
         """Give the records their name; whole or not at all.
 
@@ -170,7 +178,7 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
             self._files.close()
-            _move(self._folder, _PART, RECORDS)
+            _move(self._folder, PART, RECORDS)
             for path in _pair(self._folder, _OLD):
                 path.unlink(missing_ok=True)
 
@@ -193,12 +201,12 @@ class Kept:
 
     def __init__(self, folder: Path, basis: bytes) -> None:
         size = partial(_size, folder, basis)
-        name = max((RECORDS, _PART, _OLD), key=size)
+        name = max((RECORDS, PART, _OLD), key=size)
         self._at = 0
         self._is_open = size(name) > 0
         with ExitStack() as opened, _room():
             if self._is_open:
-                if name == _PART:
+                if name == PART:
                     _move(folder, name, name := _OLD)
                 self._records, self._marks = (opened.enter_context(p.open("rb")) for p in _pair(folder, name))
                 self._marks.readline()
@@ -400,7 +408,7 @@ def _parts(lp: str, segment: str, *systems: str) -> Iterator[_Unit]:
 
 def _judged(folder: Path) -> Iterator[_Unit]:
     """What was judged, by whatever records there are; of two identical translations nobody was asked."""
-    for path in filter(Path.is_file, (folder / RECORDS, folder / _PART, folder / _OLD)):
+    for path in filter(Path.is_file, (folder / RECORDS, folder / PART, folder / _OLD)):
         with path.open("rb") as file:
             for line in file:
                 with suppress(ValueError, KeyError, TypeError):  # cut where a session was killed, or damaged
@@ -464,7 +472,7 @@ class RunDirectory:
         info = replace(info, secret=before.secret, times={"started": before.times.get("started", now())})
         if not (found := differences(before, info)):
             return info
-        paths = [self.path / name for name in (RECORDS, _PART, _OLD)]
+        paths = [self.path / name for name in (RECORDS, PART, _OLD)]
         if not any(path.is_file() and path.stat().st_size for path in paths):
             write_test_set(self.path / TEST_SET, test_set)  # nothing was judged under what differs
             write_run_info(self.path, info)

@@ -578,6 +578,7 @@ class JudgeSession(Session):
             if time.monotonic() - written > _INFO_SECONDS:
                 written = time.monotonic()
                 self.directory.write(self.info())
+                self.journal.flush()
 
     def _show(self) -> None:
         done = self.sink.judged + self.sink.failed

@@ -179,6 +179,29 @@ class CallTotals:
     spent: Mapping[str, Spent] = field(default_factory=dict)
 
 
+def _totals(connection: sqlite3.Connection, run: int) -> CallTotals:
+    rows = connection.execute(
+        "SELECT model, sum(reason = ''), count(*), sum(prompt), sum(completion), sum(cached), "
+        "sum(reasoning), sum(most_prompt), sum(most_completion), "
+        "sum(reason = '' AND prompt + completion = 0), sum(detail = ?) "
+        "FROM attempts WHERE run = ? GROUP BY model",
+        (KILLED, run),
+    ).fetchall()
+    sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)] or [0] * 10
+    searched = sum(row[1] for row in rows if row[0].startswith(SEARCH_PREFIX))
+    return CallTotals(
+        asked=sums[0] - searched,
+        searched=searched,
+        attempts=sums[1],
+        lost=sums[9],
+        usage=usage_of(*sums[2:6]),
+        spent={
+            row[0]: Spent(usage_of(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
+            for row in rows
+        },
+    )
+
+
 class CallStore:
     """The store as one run writes it. Lookups come from the calling thread, writes go to a thread."""
 
@@ -339,26 +362,7 @@ class CallStore:
         """Count what this run has asked, over all its sessions; waits until everything is written."""
         self._writer.flush()
         with store_errors(self.path):
-            rows = self._connection.execute(
-                "SELECT model, sum(reason = ''), count(*), sum(prompt), sum(completion), sum(cached), "
-                "sum(reasoning), sum(most_prompt), sum(most_completion), "
-                "sum(reason = '' AND prompt + completion = 0), sum(detail = ?) "
-                "FROM attempts WHERE run = ? GROUP BY model",
-                (KILLED, self._run),
-            ).fetchall()
-        sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)] or [0] * 10
-        searched = sum(row[1] for row in rows if row[0].startswith(SEARCH_PREFIX))
-        return CallTotals(
-            asked=sums[0] - searched,
-            searched=searched,
-            attempts=sums[1],
-            lost=sums[9],
-            usage=usage_of(*sums[2:6]),
-            spent={
-                row[0]: Spent(usage_of(*row[3:7]), Usage(prompt=row[7], completion=row[8]), row[9])
-                for row in rows
-            },
-        )
+            return _totals(self._connection, self._run)
 
     def sync(self) -> None:
         """Write what waits, and have it where no power cut can take it; a commit alone has not.
@@ -462,6 +466,12 @@ class CallReader:
         """Identities of the models whose answers are in here."""
         rows = self._select("SELECT identity FROM models ORDER BY id")
         return [orjson.loads(identity) for (identity,) in rows]
+
+    def totals(self, run: str) -> CallTotals:
+        """What a run has asked so far; nothing where it has asked nothing."""
+        found = self._select("SELECT id FROM runs WHERE name = ?", run)
+        with store_errors(self.path):
+            return _totals(self._connection, found[0][0]) if found else CallTotals()
 
     def find(self, key: bytes) -> Reply | None:
         """The reply to a request, None where it is missing or torn."""

@@ -24,23 +24,24 @@ from typing import Annotated, Any, Final, Literal
 import uvicorn
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adjudge.core.scores import VERSION
 from adjudge.core.segment import Segment
 from adjudge.errors import AdjudgeError
 from adjudge.reports.figures import Figure, page_svg
-from adjudge.reports.html import Drawer, drawn, render_page, served_policy
+from adjudge.reports.html import Drawer, drawn, progress_policy, render_page, served_policy
 from adjudge.reports.page import Page
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import uncollected
 from adjudge.web.app import Connections, ending_quietly, protocol_of
 from adjudge.web.security import NO_TELEMETRY, Guard, Site
 
-__all__ = ["Talk", "create_viewer", "serve_viewer"]
+__all__ = ["Talk", "create_viewer", "create_watch", "serve_viewer"]
 
 
 Json = dict[str, Any]
@@ -60,13 +61,22 @@ CREATE TABLE error (row INTEGER, "by" INTEGER, system INTEGER, severity BLOB, ca
 """
 
 
+_CHOSEN: Final = "coalesce(system IN (?, ?), TRUE)"
 _SCORES: Final = (
-    'SELECT row, avg(score) AS value FROM said WHERE "by" = ? AND system = coalesce(?, system) GROUP BY row'
+    "SELECT row, avg(score) AS value FROM said"
+    ' WHERE coalesce(system IN (?, ?), TRUE) AND "by" = ? GROUP BY row'
 )
-_SPREADS: Final = "SELECT row, max(spread) AS value FROM text WHERE system = coalesce(?, system) GROUP BY row"
+_GAPS: Final = (
+    "SELECT row, abs(avg(CASE WHEN system = ? THEN score END) - avg(CASE WHEN system = ? THEN score END))"
+    ' AS value FROM said WHERE "by" = ? GROUP BY row'
+)
+_SPREADS: Final = (
+    "SELECT row, max(spread) AS value FROM text WHERE coalesce(system IN (?, ?), TRUE) GROUP BY row"
+)
 _ORDERS: Final[Mapping[str, tuple[str, str]]] = {
     "low": (_SCORES, "own.value IS NULL, own.value, segment.row"),
     "high": (_SCORES, "own.value IS NULL, own.value DESC, segment.row"),
+    "gap": (_GAPS, "own.value IS NULL, own.value DESC, segment.row"),
     "spread": (_SPREADS, "coalesce(own.value, 0) DESC, segment.row"),
 }
 """What segments are ordered by, and how; what has no score comes last."""
@@ -80,13 +90,15 @@ class Wanted(BaseModel):
         lp: language pair.
         domain: its position among those of the page.
         system: its position; then only what was said of it counts.
+        against: the position of another one, that stands beside it.
         annotator: their position; then only what they said counts.
         severity: of an error.
         category: of an error, or the core type of it.
         failures: whether a judgement must have failed.
         disagreement: whether annotators must disagree.
         search: words that must stand somewhere, in any case.
-        order: by score of annotator `by`, or by disagreement; else as in the test set.
+        order: by score of annotator `by`, by the difference of two systems, or by disagreement; else as in
+            the test set.
         by: whose scores order.
     """
 
@@ -96,14 +108,21 @@ class Wanted(BaseModel):
     lp: str = ""
     domain: int | None = Field(None, ge=0, le=_LARGEST)
     system: int | None = Field(None, ge=0, le=_LARGEST)
+    against: int | None = Field(None, ge=0, le=_LARGEST)
     annotator: int | None = Field(None, ge=0, le=_LARGEST)
     severity: str = ""
     category: str = ""
     failures: Literal["", "on"] = ""
     disagreement: Literal["", "on"] = ""
     search: str = Field("", max_length=1000)
-    order: Literal["", "low", "high", "spread"] = ""
+    order: Literal["", "low", "high", "gap", "spread"] = ""
     by: int = Field(0, ge=0, le=_LARGEST)
+
+    @property
+    def systems(self) -> tuple[int | None, int | None]:
+        """Both positions; the one that there is twice, or None twice for all."""
+        first = self.against if self.system is None else self.system
+        return first, first if self.against is None else self.against
 
 
 class Rows:
@@ -190,7 +209,7 @@ class Rows:
         query = f"SELECT segment.row FROM segment WHERE {where} ORDER BY segment.row"  # noqa: S608 (ours alone)
         if wanted.order:
             source, order = _ORDERS[wanted.order]
-            values[:0] = [wanted.system] if wanted.order == "spread" else [wanted.by, wanted.system]
+            values[:0] = wanted.systems if wanted.order == "spread" else (*wanted.systems, wanted.by)
             join = f"segment LEFT JOIN ({source}) AS own ON own.row = segment.row"
             query = f"SELECT segment.row FROM {join} WHERE {where} ORDER BY {order}"  # noqa: S608 (ours alone)
         rows = array("q", (row for (row,) in self._connection.execute(query, values)))
@@ -208,13 +227,13 @@ class Rows:
         if wanted.domain is not None:
             named = self._domains[wanted.domain : wanted.domain + 1]
             yield "domain = ?", (_bytes(named[0]) if named else None,)
-        system = (wanted.system,)
+        systems = wanted.systems
         if wanted.disagreement:
-            yield _in("text", "spread >= ? AND system = coalesce(?, system)"), (self._apart, *system)
-        if wanted.system is not None:
-            yield _in("text", "system = ?"), system
-        about = 'coalesce(? IN (system, other), TRUE) AND "by" = coalesce(?, "by")'
-        own = (*system, wanted.annotator)
+            yield _in("text", f"{_CHOSEN} AND spread >= ?"), (*systems, self._apart)
+        for system in (one for one in systems if one is not None):
+            yield _in("text", "system = ?"), (system,)
+        about = f'({_CHOSEN} OR other IN (?, ?)) AND "by" = coalesce(?, "by")'
+        own = (*systems, *systems, wanted.annotator)
         if wanted.annotator is not None:
             yield _in("said", about), own
         if wanted.failures:
@@ -222,8 +241,8 @@ class Rows:
         if wanted.severity or wanted.category:
             what = (*map(_bytes, (wanted.severity, wanted.severity, *[wanted.category] * 3)),)
             marked = "(severity = ? OR ? = x'') AND (category = ? OR core = ? OR ? = x'')"
-            both = 'system = coalesce(?, system) AND "by" = coalesce(?, "by")'
-            yield _in("error", f"{marked} AND {both}"), (*what, *system, wanted.annotator)
+            both = f'{_CHOSEN} AND "by" = coalesce(?, "by")'
+            yield _in("error", f"{marked} AND {both}"), (*what, *systems, wanted.annotator)
         if words := wanted.search.strip().lower():
             yield _in("content", "instr(words, ?) > 0"), (_bytes(words),)
 
@@ -310,6 +329,8 @@ Talk = Callable[[Segment, tuple[str, ...]], Sequence[Mapping[str, object]]]
 """What tells the conversation behind a judgement: of a segment (without its translations) and systems."""
 
 _MOST: Final = 100
+_MORE_POLICY: Final = "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+"""What only a header can say, besides a page's own policy."""
 _GRACE: Final = 2  # seconds in which requests under way may end
 _WORDS: Final = {404: "There is no such page.", 405: "This server only shows; it takes nothing."}
 
@@ -336,9 +357,7 @@ def create_viewer(
     annotators = [{**each, "talks": by in talks} for by, each in enumerate(page.facts["annotators"])]
     served = {**page.facts, "annotators": annotators, "total": rows.total}
     html = render_page(page, commands, served=served).encode()
-    # What only a header can say, besides the page's own policy.
-    policy = "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    headers = {"Content-Security-Policy": f"{served_policy()}; {policy}"}
+    headers = {"Content-Security-Policy": f"{served_policy()}; {_MORE_POLICY}"}
     app = FastAPI(
         version=VERSION,
         openapi_url=None,
@@ -382,6 +401,33 @@ def create_viewer(
     return app
 
 
+def create_watch(look: Callable[[], str | None], make: Callable[[], FastAPI]) -> ASGIApp:
+    """Make the server of runs under way, which becomes that of their report when all have ended.
+
+    Args:
+        look: renders how far they are; None where they have ended.
+        make: makes the server of the report, once.
+    """
+    report: list[FastAPI] = []
+    one_at_a_time = asyncio.Lock()
+    headers = {"Content-Security-Policy": f"{progress_policy()}; {_MORE_POLICY}"}
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        response: ASGIApp = PlainTextResponse(_WORDS[404], 404)
+        async with one_at_a_time:
+            if not report and scope["path"] == "/":
+                try:
+                    if (page := await run_in_threadpool(look)) is None:
+                        report.append(await run_in_threadpool(make))
+                    else:
+                        response = HTMLResponse(page, headers=headers)
+                except AdjudgeError as error:
+                    response = PlainTextResponse(str(error), 503)
+        await (report[0] if report else response)(scope, receive, send)
+
+    return Guard(answer, site=Site())
+
+
 def _json(content: bytes) -> Response:
     return Response(content, media_type="application/json")
 
@@ -408,11 +454,11 @@ def _add_messages(app: FastAPI) -> None:
     app.add_exception_handler(AdjudgeError, say_ours)
 
 
-def serve_viewer(app: FastAPI, listening: socket.socket) -> None:
+def serve_viewer(app: ASGIApp, listening: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
-        app: of `create_viewer`.
+        app: of `create_viewer` or `create_watch`.
         listening: the port.
     """
     config = uvicorn.Config(

@@ -11,8 +11,7 @@ const renderTalk = () => null;
 async function find(query) {
   const segments = await reading;
   const view = viewOf(query);
-  const isShown = shows(query, view);
-  const kept = sorted(segments.filter(isShown), query.sort ?? "", view);
+  const kept = sorted(segments.filter(shows(query, view)), query.sort ?? "", view);
   return { found: kept.length, total: segments.length, page: async (from, amount) => kept.slice(from, from + amount) };
 }
 
@@ -25,12 +24,11 @@ async function find(query) {
 function shows(query, view) {
   const search = (query.search ?? "").trim().toLowerCase();
   const domain = query.domain ? data.domains[Number(query.domain)] : null;
-  const { system } = view;
   return (segment) => {
     if ((query.segment && segment.id !== query.segment) || (query.lp && segment.lp !== query.lp)) return false;
     if (domain !== null && (segment.domain ?? "") !== domain) return false;
-    if (system >= 0 && segment.texts[system] === null) return false;
-    if (query.disagreement && spreadOf(segment, system) < data.apart) return false;
+    if (view.systems.some((system) => segment.texts[system] === null)) return false;
+    if (query.disagreement && spreadOf(segment, view) < data.apart) return false;
     return wasSaid(segment, query, view) && (!search || wordsOf(segment).includes(search));
   };
 }
@@ -44,18 +42,12 @@ function shows(query, view) {
 function wasSaid(segment, query, view) {
   const { severity, category, failures } = query;
   if (!severity && !category && !failures && view.by < 0) return true;
-  const said = (segment.said ?? []).filter((one) => isAbout(one, view.system) && isChosen(one, view));
+  const said = (segment.said ?? []).filter((one) => (one.pair ?? [one.of ?? -1]).some((system) => isShown(system, view)) && isChosen(one, view));
   if (view.by >= 0 && !said.length) return false;
   if (failures && !said.some((one) => one.failed)) return false;
   return (!severity && !category)
     || said.some((one) => (one.errors ?? []).some((error) => isWanted(error, severity ?? "", category ?? "")));
 }
-
-/**
- * @param {Said} said
- * @param {number} system
- */
-const isAbout = (said, system) => system < 0 || said.of === system || !!said.pair?.includes(system);
 
 /**
  * @param {ErrorData} error
@@ -79,27 +71,31 @@ function wordsOf(segment) {
 
 /**
  * @param {Segment} segment
- * @param {number} system
+ * @param {View} view
  */
-function spreadOf(segment, system) {
-  const spread = segment.spread ?? [];
-  return system < 0 ? Math.max(0, ...spread) : spread[system] ?? 0;
+const spreadOf = ({ spread = [] }, view) => Math.max(0, ...spread.filter((_, system) => isShown(system, view)));
+
+/**
+ * Mean of some scores; null where there is none.
+ * @param {Segment} segment
+ * @param {number} by whose scores
+ * @param {(system: number) => boolean} isWithin the systems that they are of
+ */
+function meanOf(segment, by, isWithin) {
+  const scores = (segment.said ?? []).flatMap((said) => (said.by === by && said.of !== undefined && isWithin(said.of)
+    && typeof said.score === "number" ? [said.score] : []));
+  return scores.length ? scores.reduce((sum, score) => sum + score, 0) / scores.length : null;
 }
 
 /**
- * Mean score of one annotator over the shown systems; null where it has none.
+ * How far apart the two systems are, by one annotator; null where it did not score both.
  * @param {Segment} segment
  * @param {number} by
- * @param {number} system
+ * @param {View} view
  */
-function scoreOf(segment, by, system) {
-  let [sum, n] = [0, 0];
-  for (const said of segment.said ?? []) {
-    if (said.by !== by || (system >= 0 && said.of !== system) || typeof said.score !== "number") continue;
-    sum += said.score;
-    n += 1;
-  }
-  return n ? sum / n : null;
+function gapOf(segment, by, { systems: [one, other] }) {
+  const [a, b] = [one, other ?? one].map((system) => meanOf(segment, by, (of) => of === system));
+  return a === null || b === null ? null : Math.abs(a - b);
 }
 
 /**
@@ -107,14 +103,15 @@ function scoreOf(segment, by, system) {
  * @param {string} sort
  * @param {View} view
  */
-function sorted(kept, sort, { system }) {
+function sorted(kept, sort, view) {
   const [order, by] = sort.split(":");
-  if (order === "spread") return kept.sort((a, b) => spreadOf(b, system) - spreadOf(a, system));
-  if (order !== "low" && order !== "high") return kept;
+  if (order === "spread") return kept.sort((a, b) => spreadOf(b, view) - spreadOf(a, view));
+  if (!["low", "high", "gap"].includes(order)) return kept;
   const sign = order === "low" ? 1 : -1;
-  const scores = new Map(kept.map((segment) => [segment, scoreOf(segment, Number(by), system)]));
+  const values = new Map(kept.map((segment) => [segment, order === "gap" ? gapOf(segment, Number(by), view)
+    : meanOf(segment, Number(by), (system) => isShown(system, view))]));
   return kept.sort((one, other) => {
-    const [a, b] = [scores.get(one) ?? null, scores.get(other) ?? null];
+    const [a, b] = [values.get(one) ?? null, values.get(other) ?? null];
     return a === null || b === null ? Number(a === null) - Number(b === null) : sign * (a - b);
   });
 }

@@ -6,7 +6,7 @@ const FIRST = 20;
 const MORE = 50;
 const PAUSE = 200; // milliseconds without a key before a search begins
 /** @type {[string, string][]} how an order begins in the address, and in the form */
-const ORDERS = [["lowest", "low"], ["highest", "high"], ["disagreement", "spread"]];
+const ORDERS = [["lowest", "low"], ["highest", "high"], ["disagreement", "spread"], ["difference", "gap"]];
 
 const form = /** @type {HTMLFormElement} */ (byId("filters"));
 const list = byId("list");
@@ -35,7 +35,7 @@ const readForm = () => Object.fromEntries([...new FormData(form), ["segment", si
 
 /** @param {string} name */
 function namesOf(name) {
-  if (name === "system") return data.systems;
+  if (name === "system" || name === "against") return data.systems;
   if (name === "domain") return data.domains.map((domain) => domain || "none");
   return name === "annotator" ? data.annotators.map(({ label }) => label) : null;
 }
@@ -131,6 +131,68 @@ async function copyLink(address, button) {
   } catch {
     button.textContent = "Not allowed to copy: copy the address of “Link”";
   }
+}
+
+// Parts of the page that are folded...
+
+/** Open what the address leads to; a browser that does it by itself has done so. */
+function unfold() {
+  const part = isState() ? null : document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = part?.closest("details"); at; at = at.parentElement?.closest("details")) at.open = true;
+  part?.scrollIntoView();
+}
+
+/** What was folded before the page was printed. @type {HTMLDetailsElement[]} */
+let folded = [];
+
+// Tables that can be sorted...
+
+/**
+ * What a cell is sorted by: the number that it begins with, else its words; what is empty comes last.
+ * @param {HTMLTableRowElement} row
+ * @param {number} column
+ */
+function valueOf(row, column) {
+  const words = (row.cells[column]?.textContent ?? "").trim().replace("−", "-").replace(/(\d),(?=\d)/g, "$1");
+  const value = words.startsWith("<") ? 0 : Number.parseFloat(words);
+  return { words, value: words === "·" ? 0 : value };
+}
+
+/**
+ * @param {HTMLTableRowElement[]} rows
+ * @param {number} column
+ * @param {number} sign 1 for the lowest first, -1 for the highest
+ */
+const sortedRows = (rows, column, sign) => rows.map((row) => ({ row, ...valueOf(row, column) })).sort((a, b) => {
+  const [hasNone, otherHasNone] = [a, b].map(({ words }) => words === "" || words === "–");
+  if (hasNone || otherHasNone) return Number(hasNone) - Number(otherHasNone);
+  if (Number.isNaN(a.value) || Number.isNaN(b.value)) return sign * a.words.localeCompare(b.words);
+  return sign * (a.value - b.value);
+}).map(({ row }) => row);
+
+/** Make each heading of a table a button: the highest first, the lowest first, and as it was. @param {HTMLTableElement} table */
+function makeSortable(table) {
+  const [body] = table.tBodies;
+  const rows = [...body.rows];
+  if (rows.length < 2) return;
+  const headings = [...table.querySelectorAll("thead th")];
+  for (const [column, heading] of headings.entries()) {
+    if (heading.matches(".bar-cell") || !heading.textContent?.trim()) continue;
+    const button = make("button", { type: "button", class: "plain sort" }, ...heading.childNodes);
+    heading.append(button);
+    button.addEventListener("click", () => {
+      const [up, down] = heading.matches(".number") ? ["descending", "ascending"] : ["ascending", "descending"];
+      const now = heading.getAttribute("aria-sort");
+      const next = now === up ? down : now === down ? "" : up;
+      for (const other of headings) other.removeAttribute("aria-sort");
+      if (next) heading.setAttribute("aria-sort", next);
+      body.append(...(next ? sortedRows(rows, column, next === "ascending" ? 1 : -1) : rows));
+    });
+  }
+}
+
+for (const table of document.querySelectorAll("table:is(.ranking, .counts:not(.matrix))")) {
+  if (table instanceof HTMLTableElement) makeSortable(table);
 }
 
 // List...
@@ -231,8 +293,18 @@ all.addEventListener("click", () => {
   keepAddress();
   filter();
 });
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("main section > details:not([open]), .part details:not([open])")].filter((one) => one instanceof HTMLDetailsElement);
+  for (const one of folded) one.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const one of folded) one.open = false;
+});
 addEventListener("hashchange", async () => {
-  if (!isState() && location.hash) return;
+  if (!isState() && location.hash) {
+    unfold();
+    return;
+  }
   await restore();
   if (single) all.focus({ preventScroll: true });
 });
@@ -242,4 +314,5 @@ byId("shown").before(notice);
 byId("shown").after(all);
 form.hidden = false;
 byId("unscripted").hidden = true;
+if (location.hash) unfold();
 restore();

@@ -58,7 +58,7 @@
  */
 /**
  * @typedef {object} View What is shown of a segment.
- * @property {number} system the only one, or -1
+ * @property {number[]} systems the only ones; none for all
  * @property {number} by the only annotator, or -1
  * @property {boolean} over whether the marks of several annotators lie over one another
  */
@@ -73,9 +73,15 @@
  * @property {(from: number, amount: number) => Promise<Segment[]>} page some of them, in order
  */
 
+/**
+ * @param {number} system
+ * @param {View} view
+ */
+const isShown = (system, { systems }) => !systems.length || systems.includes(system);
+
 /** What a query of the form shows. @type {(query: Query) => View} */
-const viewOf = ({ system, annotator, view }) => ({
-  system: system ? Number(system) : -1,
+const viewOf = ({ system, against, annotator, view }) => ({
+  systems: [system, against].filter(Boolean).map(Number),
   by: annotator ? Number(annotator) : -1,
   over: view === "over",
 });
@@ -364,7 +370,7 @@ function sourceMarks(segment, view) {
   /** @type {Map<string, {mark: Mark, systems: Set<string>, names: Set<string>}>} */
   const marks = new Map();
   for (const said of segment.said ?? []) {
-    if (said.of === undefined || (view.system >= 0 && said.of !== view.system) || !isChosen(said, view)) continue;
+    if (said.of === undefined || !isShown(said.of, view) || !isChosen(said, view)) continue;
     for (const error of said.errors ?? []) {
       if (!error.side || !error.at) continue;
       const [from, to] = error.at;
@@ -404,8 +410,7 @@ function verdictWords(said) {
  * @param {View} view
  */
 function renderPreferences(segment, view) {
-  const own = (segment.said ?? []).filter((said) => said.pair && isChosen(said, view)
-    && (view.system < 0 || said.pair.includes(view.system)));
+  const own = (segment.said ?? []).filter((said) => said.pair?.some((system) => isShown(system, view)) && isChosen(said, view));
   if (!own.length) return null;
   /** @param {Said} said */
   const isFirst = (said) => own.find((one) => one.by === said.by && String(one.pair) === String(said.pair)) === said;
@@ -420,10 +425,9 @@ function renderPreferences(segment, view) {
  * @param {View} view
  */
 function renderSegment(segment, view) {
-  const { system } = view;
   const { source, target } = data.lps[segment.lp];
   const facts = [segment.id, segment.document, segment.domain, `${source.name} to ${target.name}`];
-  const systems = segment.texts.flatMap((text, index) => (text !== null && (system < 0 || system === index) ? [index] : []));
+  const systems = segment.texts.flatMap((text, index) => (text !== null && isShown(index, view) ? [index] : []));
   const many = view.by < 0 && !view.over && data.annotators.filter((annotator) => annotator.marks).length > 1;
   return make("li", { class: "segment" },
     make("header", {}, ...facts.flatMap((fact) => (fact ? [make("span", {}, plain(fact))] : [])), renderLink(segment)),
