@@ -95,7 +95,7 @@ AT_MOST = {
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
     "statements": 43_448,  # a report's first chart and matrices of pairs; how far a run is, and its page
-    "lines of data": 13_563,  # first screen, index, folding, paper and sorting of a report; the page of a run
+    "lines of data": 13_564,  # first screen, index, folding, paper and sorting of a report; the page of a run
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
 must raise one says why beside it. Neither stacking files nor moving code into data counts as less."""
