@@ -105,12 +105,11 @@ def dashboard(browser: Browser, folder: Path) -> None:
         shoot(page, "dashboard.png", 1262)
 
 
-BETWEEN = """section > :is(h3, details, .figures, .side-by-side:not(.rankings), .part),
-  .rankings > :last-child, #segments > :not(#list), #list > li:first-child"""
+BETWEEN = "main > :not(#segments), #segments > :not(#list), #list > li:first-child"
 
 
 def report(browser: Browser, folder: Path) -> None:
-    """Rankings and a segment of a judge and a metric beside gold; what lies between is not in the picture."""
+    """The first screen and a segment of a judge and a metric beside gold; not what lies between."""
     runs = [adjudge.run(name, TEXTS, out=folder / name) for name in ("gemba-mqm", "chrf")]
     gold = [one for one in read_records(path("gold.mqm.jsonl")) if one.lp == "en-de"]
     adjudge.report(runs, folder / "report.html", gold=gold)
@@ -118,7 +117,6 @@ def report(browser: Browser, folder: Path) -> None:
     page.goto((folder / "report.html").as_uri())
     page.wait_for_selector("#list > li")
     page.evaluate("what => document.querySelectorAll(what).forEach(one => one.remove())", BETWEEN)
-    page.evaluate("document.querySelector('main > section').scrollIntoView()")
     shoot(page, "report.png", 1090)
 
 
