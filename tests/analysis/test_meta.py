@@ -437,7 +437,7 @@ def test_seeds_differ_where_a_boundary_is_open_and_nowhere_else(
 
 def test_scores_that_are_no_path_are_refused(tmp_path: Path) -> None:
     wrong: Any = {"scores": {"x": [1, 2, 3]}}
-    with pytest.raises(UsageError, match=r"scores of 'x' are the path of a run or a file, or .* got list"):
+    with pytest.raises(UsageError, match=r"scores of 'x': judgements are wanted.* got list"):
         meta(write_folder(tmp_path / "set"), **wrong)
 
 
@@ -916,7 +916,7 @@ def test_one_file_of_records_holds_all_language_pairs_or_some(wmt23: Path, tmp_p
     [
         (
             {"x": [1, 2]},
-            "scores of 'x' are the path of a run or a file, or one for each language pair; got list",
+            "scores of 'x': judgements are wanted.* got list",
         ),
         ({"x": "nowhere"}, "no run and no file at 'nowhere'"),
         ({"x": {"en-de": "nowhere"}}, "no run and no file at 'nowhere'"),

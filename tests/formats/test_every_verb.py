@@ -13,7 +13,7 @@ import pytest
 import adjudge
 from adjudge import examples
 from adjudge.core.record import Annotation, Record
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import Content
 from adjudge.formats.read import detect, load, read_judgements
@@ -74,6 +74,7 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "records": converted("records", MARKED, "gold.jsonl"),
     "mqm-tsv": converted("mqm-tsv", MARKED, "gold.tsv"),
     "wmt25": converted("wmt25", MARKED, "wmt25.tsv"),
+    "parquet": converted("parquet", MARKED, "gold.parquet"),
     "mtme-ratings": converted("mtme-ratings", MARKED, f"{LP}.mqm.seg.rating"),
     "mtme-scores": converted("mtme-scores", RATED, f"{LP}.length.seg.score"),
     "comet": write_comet,
@@ -144,7 +145,8 @@ def test_compare_reads_it(path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_report_reads_it(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    carries_texts = "test set" in find_format(detect(path)).holds
+    holds = find_format(detect(path)).holds
+    carries_texts = "test set" in holds and " or " not in holds
     texts = None if carries_texts else examples.path("test_set.jsonl")
     page = adjudge.report(path, tmp_path / "python.html", lp=LP, test_set=texts)
     words = TEXTS[2:] if carries_texts else TEXTS
@@ -167,10 +169,17 @@ def test_a_frame_is_read_as_its_file_is(frame: Any, tmp_path: Path) -> None:
     assert [row.system for row in ranked[0]] == [row.system for row in ranked[1]]
 
 
-@pytest.mark.parametrize("given", [pl.DataFrame(ROWS), pd.DataFrame(ROWS), None, 3, 1.5, b"texts.csv", ["a"]])
+@pytest.mark.parametrize("given", [pl.DataFrame(ROWS), pd.DataFrame(ROWS)], ids=["polars", "pandas"])
+@pytest.mark.parametrize("verb", [adjudge.load, adjudge.meta])
+def test_a_frame_of_scores_is_no_test_set(verb: Callable[..., object], given: object) -> None:
+    with pytest.raises(DataError, match="these rows hold judgements and no texts"):
+        verb(given, lp=LP)
+
+
+@pytest.mark.parametrize("given", [None, 3, 1.5, b"texts.csv", ["a"]])
 @pytest.mark.parametrize("verb", [adjudge.load, adjudge.meta])
 def test_what_is_no_path_is_refused_in_our_words(verb: Callable[[Any], object], given: object) -> None:
-    with pytest.raises(UsageError, match=rf"a path .*was wanted, got a {type(given).__name__}: write texts"):
+    with pytest.raises(UsageError, match=rf"a path, .*was wanted, got {type(given).__name__}$"):
         verb(given)
 
 

@@ -4,11 +4,13 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import adjudge
+from adjudge import examples
 from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.scores import Run
@@ -256,3 +258,25 @@ def test_ipython_itself_shows_them(results: list[Any]) -> None:
         data, _ = shell.display_formatter.format(value)
         assert data["text/html"] == render(value)
         assert "text/plain" in data
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_the_notebook_of_the_page_runs_with_either_library(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, notebook = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[:2]
+    assert len(notebook.splitlines()) < 40
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").symlink_to(examples.path("test_set.jsonl").parent)
+    exec(files, {})  # noqa: S102 (the page's own)
+    room: dict[str, Any] = {}
+    exec(notebook.replace("polars", library), room)  # noqa: S102
+    assert {path.name for path in tmp_path.iterdir()} >= {"table.tex", "ranking.pdf", "correlations.pdf"}
+    gold = adjudge.score(examples.path("gold.mqm.jsonl"), lp="en-de")
+    assert room["found"].n_segments == len({each.segment for each in gold.segments})
+    assert {metric.name for metric in room["found"].metrics} == {"overlap", "esa"}
+    assert r"\begin{tabular}" in (tmp_path / "table.tex").read_text()
+    assert {row.system for row in room["ranking"].systems} == {"Alder", "Birch", "Cedar"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ __all__ = [
     "EvalSet",
     "Found",
     "Frame",
+    "InMemory",
     "Level",
     "OwnScores",
     "ScoreSet",
@@ -330,8 +331,18 @@ def _split(text: str) -> tuple[str, Path]:
     return name, path
 
 
-def _two_scores(name: str, first: Path, second: Path) -> str:
+def _two_scores(name: str, first: Path | InMemory, second: Path | InMemory) -> str:
     return f"two scores {name!r}: {first} and {second}; give each a name of its own, NAME=FILE"
+
+
+class InMemory(NamedTuple):
+    """Scores that are in memory: an array of systems by segments, or what `read_judgements` takes."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        """Name the type alone, for messages."""
+        return f"a {type(self.value).__name__} in memory"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,16 +350,17 @@ class OwnScores:
     """Where the scores of a metric of a user's own are.
 
     Args:
-        files: language pair to run or file; None for one that may hold any number of language pairs.
+        files: language pair to run or file, or to what is in memory; None for one that may hold any number of
+            language pairs.
         in_folder: whether its name is that of a file in a folder, which ends in the reference it was shown.
         is_shared: whether several language pairs are evaluated, of which a file need not hold all.
     """
 
-    files: dict[str | None, Path] = field(default_factory=dict)
+    files: dict[str | None, Path | InMemory] = field(default_factory=dict)
     in_folder: bool = False
     is_shared: bool = False
 
-    def file_of(self, lp: str | None) -> Path | None:
+    def file_of(self, lp: str | None) -> Path | InMemory | None:
         """The run or file that holds a language pair; None where there is none."""
         return self.files.get(lp, self.files.get(None))
 
@@ -363,8 +375,8 @@ def find_own_scores(
     files with one number a line, of one system each, is one metric, called by the folder.
 
     Args:
-        given: `[NAME=]PATH`, a name again for another language pair; or name to path, or to language pair to
-            path.
+        given: `[NAME=]PATH`, a name again for another language pair; or name to path or to what is in memory,
+            or to language pair to one of these.
         lps: that are evaluated; None for the only one of the test set.
 
     Raises:
@@ -372,6 +384,9 @@ def find_own_scores(
     """
     found: dict[str, OwnScores] = {}
     for name, path, lp in _given(given):
+        if isinstance(path, InMemory):
+            _add(found.setdefault(name, OwnScores(is_shared=len(lps) > 1)), name, lp, path)
+            continue
         is_folder = path.is_dir() and not _is_known(path)
         files = _in_folder(path, lp, lps) if is_folder else [(path, _stem(path), lp or _lp_of(path, lps))]
         for file, stem, told in files:
@@ -380,22 +395,22 @@ def find_own_scores(
     return found
 
 
-def _given(given: Iterable[str] | Mapping[str, object]) -> Iterator[tuple[str, Path, str | None]]:
+def _given(
+    given: Iterable[str] | Mapping[str, object],
+) -> Iterator[tuple[str, Path | InMemory, str | None]]:
     if not isinstance(given, Mapping):
         for text in given:
             yield *_split(text), None
         return
     for name, files in given.items():
         for lp, file in files.items() if isinstance(files, Mapping) else [(None, files)]:
-            if not isinstance(file, str | Path):
-                what = f"scores of {name!r} are the path of a run or a file"
-                raise UsageError(f"{what}, or one for each language pair; got {type(file).__name__}")
-            if not Path(file).exists():
+            if isinstance(file, str | Path) and not Path(file).exists():
                 raise UsageError(f"no run and no file at {str(file)!r}")
-            yield name, Path(file), None if lp is None else canonical_lp(lp)
+            held = Path(file) if isinstance(file, str | Path) else InMemory(file)
+            yield name, held, None if lp is None else canonical_lp(lp)
 
 
-def _add(own: OwnScores, name: str, lp: str | None, path: Path) -> None:
+def _add(own: OwnScores, name: str, lp: str | None, path: Path | InMemory) -> None:
     if lp in own.files:
         if lp is None:
             raise UsageError(_two_scores(name, own.files[lp], path))
@@ -462,13 +477,13 @@ def _read_lp(text: str) -> str | None:
 
 
 def read_score_source(
-    path: Path, name: str, frame: Frame, texts: Callable[[], TestSet], weights: str | None = None
+    path: Path | InMemory, name: str, frame: Frame, texts: Callable[[], TestSet], weights: str | None = None
 ) -> Found:
     """Read the scores in a file or a run, and put them where the frame has their systems and segments.
 
     Args:
         path: `.seg.score` or `.sys.score` (the one beside the other is read too), run, records, MQM TSV or
-            `.seg.rating`.
+            `.seg.rating`; or what is in memory.
         name: of the scores.
         frame: systems and segments; lines of a score file are its segments, in order.
         texts: loads the test set, for formats that mark places in its texts.
@@ -477,13 +492,51 @@ def read_score_source(
     Raises:
         DataError: it is none of these, or nothing in it is about this test set.
     """
+    if isinstance(path, InMemory):
+        if hasattr(path.value, "__array__") and not hasattr(path.value, "columns"):
+            return array_as_scores(name, path.value, frame, texts())
+        try:
+            return _read(path.value, name, frame, None, weights)
+        except UsageError as error:
+            raise UsageError(f"scores of {name!r}: {error}") from error
     if path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
         return tables_as_scores(name, _read_tables(path, frame), frame)
     known = texts() if find_format(detect(path)).takes_texts else None
-    read = read_judgements(path, frame.lp, known, needed=False)
+    return _read(path, name, frame, known, weights)
+
+
+def _read(source: Any, name: str, frame: Frame, known: TestSet | None, weights: str | None) -> Found:  # noqa: ANN401
+    read = read_judgements(source, frame.lp, known, needed=False)
     found = records_as_scores(name, read.run or read.records, frame, weights)
     notes = tuple(f"{name}: {note.removesuffix('.')}." for note in read.notes)
     return replace(found, notes=(*notes, *found.notes))
+
+
+def array_as_scores(name: str, array: Any, frame: Frame, texts: TestSet) -> Found:  # noqa: ANN401 (of any library)
+    """Take an array of systems by segments, in the order of the test set; NaN is a failure.
+
+    Raises:
+        UsageError: it has another shape; says both.
+        DataError: it has no number, or an infinite one.
+    """
+    found = np.asarray(array, dtype=np.float64)
+    shape = len(texts.systems), len(frame.segments)
+    if found.shape != shape:
+        raise UsageError(
+            f"scores of {name!r} must be an array of {shape[0]} systems by {shape[1]} segments, in the "
+            f"order of the test set; got one of {' by '.join(map(str, found.shape)) or 'no dimension'}"
+        )
+    if np.isnan(found).all() or np.isinf(found).any():
+        raise DataError(f"scores of {name!r} have {'no number' if np.isnan(found).all() else 'infinity'}")
+    segments = found[[texts.systems.index(system) for system in frame.systems]]
+    failed = np.isnan(segments).sum(axis=1).tolist()
+    scores = ScoreSet(
+        name=name,
+        segments=segments,
+        systems=row_means(segments),
+        failed={system: n for system, n in zip(frame.systems, failed, strict=True) if n},
+    )
+    return Found(scores=scores)
 
 
 # Score files

@@ -12,6 +12,7 @@ from adjudge.analysis.eval_set import (
     EvalSet,
     Found,
     Frame,
+    InMemory,
     OwnScores,
     foreign_note,
     read_score_source,
@@ -38,12 +39,14 @@ _JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl
 """Formats that hold texts and the gold of these texts in one file."""
 
 
-def known_name(path: Path | str) -> str:
+def known_name(path: Path | str | TestSet) -> str:
     """Name that task sets know a test set by: that of its folder, else of the task whose metrics it has.
 
     MENT is `ment` wherever it lies. A folder of another name is taken for the test set of the task of whose
-    primary metrics it has most, and at least half.
+    primary metrics it has most, and at least half. One in memory is called as it says.
     """
+    if isinstance(path, TestSet):
+        return path.name
     path, _ = find_path(path)
     if detect(path).startswith("ment"):
         return ANNOTATOR
@@ -66,8 +69,10 @@ def known_name(path: Path | str) -> str:
 _MOST_OF_A_TASK: Final = 0.5  # of its primary metrics
 
 
-def find_set_lps(path: Path | str) -> tuple[str, ...]:
+def find_set_lps(path: Path | str | TestSet) -> tuple[str, ...]:
     """Language pairs of a test set."""
+    if isinstance(path, TestSet):
+        return path.lps
     path, lp = find_path(path)
     if path.is_dir() and detect(path) in _FOLDERS:
         return (lp,) if lp is not None else tuple(find_lps(path))
@@ -75,10 +80,10 @@ def find_set_lps(path: Path | str) -> tuple[str, ...]:
 
 
 def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default)
-    path: Path | str,
+    path: Path | str | TestSet,
     lp: str | None = None,
     *,
-    gold: Sequence[str] | None = (),
+    gold: Sequence[str | tuple[str, InMemory]] | None = (),
     scores: Mapping[str, OwnScores] | None = None,
     metrics: Sequence[str] = (),
     preferred: str | None = None,
@@ -91,7 +96,8 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     Args:
         path: an MTME or MENT folder, whose metrics are read too, or any test set.
         lp: may be left out where there is one.
-        gold: names of the folder's own, or files, also as `NAME=FILE`; empty for the only one, None for none.
+        gold: names of the folder's own, or files, also as `NAME=FILE`, or a name and what is in memory; empty
+            for the only one, None for none.
         scores: further metrics, name to runs and files; one without this language pair is left out.
         metrics: of the folder's own only these, and no file of another; empty for all. A name without a
             reference is that of the metric with `reference`.
@@ -108,7 +114,10 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     names = () if gold is None else gold or source.default_gold(preferred)
     golds = {}
     for each in names:
-        name, found = source.read_gold(each) or _read_file(each, source, read)
+        if isinstance(each, tuple):
+            name, found = each[0], read(each[1], each[0])
+        else:
+            name, found = source.read_gold(each) or _read_file(each, source, read)
         golds[name] = replace(found, scores=replace(found.scores, name=name))
     chosen = source.choose_metrics(metrics, scores or {}, reference)
     judged = source.read_metrics(chosen)
@@ -141,7 +150,11 @@ def _read_own(name: str, own: OwnScores, source: _Source, read: partial[Found]) 
 
 
 def read_one(
-    path: Path | str, lp: str | None, kind: Literal["gold", "metric"], name: str, weights: str | None = None
+    path: Path | str | TestSet,
+    lp: str | None,
+    kind: Literal["gold", "metric"],
+    name: str,
+    weights: str | None = None,
 ) -> EvalSet:
     """Read one language pair with one gold, or one metric, of the folder's own or a file, and nothing else.
 
@@ -157,11 +170,14 @@ def read_one(
     return source.eval_set(one, {}) if kind == "gold" else source.eval_set({}, one)
 
 
-def _open(path: Path | str, lp: str | None, weights: str | None) -> tuple[_Source, partial[Found]]:
+def _open(path: Path | str | TestSet, lp: str | None, weights: str | None) -> tuple[_Source, partial[Found]]:
     """A folder or a test set, and what reads a file of scores of it."""
-    path, lp = find_path(path, lp)
-    form = detect(path)
-    source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
+    if isinstance(path, TestSet):
+        source = _own(path, "", lp)
+    else:
+        path, lp = find_path(path, lp)
+        form = detect(path)
+        source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
     return source, partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
 
 
@@ -190,7 +206,7 @@ class _Source:
     """Where an eval set comes from.
 
     Args:
-        path: folder or file.
+        path: folder or file, or the texts themselves.
         frame: its systems and segments.
         golds: name to the files of a gold.
         metrics: name to the files of a metric.
@@ -199,7 +215,7 @@ class _Source:
         torn: which files of translations do not fit the segments.
     """
 
-    path: Path
+    path: Path | TestSet
     frame: Frame
     golds: Mapping[str, list[ScoreFile]]
     metrics: Mapping[str, list[ScoreFile]]
@@ -209,7 +225,8 @@ class _Source:
 
     def texts(self) -> TestSet:
         """Load the test set with its translations."""
-        return load(self.path, self.frame.lp)
+        held = self.path
+        return held.select(lp=self.frame.lp) if isinstance(held, TestSet) else load(held, self.frame.lp)
 
     def default_gold(self, preferred: str | None) -> Sequence[str]:
         """The gold to take where none is named.
@@ -395,9 +412,9 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
     )
 
 
-def _own(path: Path, form: str, lp: str | None) -> _Source:
+def _own(path: Path | TestSet, form: str, lp: str | None) -> _Source:
     """Take any test set, whose scores are all in files of their own."""
-    test_set = load(path, lp)
+    test_set = path.select(lp=lp) if isinstance(path, TestSet) else load(path, lp)
     if len(test_set.lps) > 1:
         raise UsageError(
             f"{test_set.name} has several language pairs: add --lp, one of {', '.join(test_set.lps)}"

@@ -48,8 +48,11 @@ from adjudge.analysis.meta_settings import (
 from adjudge.analysis.shared_tasks import Choice, LpRule, Statistic, Task, choose, suspicious, task_of
 from adjudge.core.language import coded_lp
 from adjudge.core.protocol import SEVERITIES
+from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import load
+from adjudge.formats.rows import HUB, Frame, Rows
 from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
 from adjudge.stats.judged import Average, Floats, Result, sharing
 from adjudge.stats.measures import MEASURES
@@ -607,13 +610,17 @@ def _units(name: str, gold: ScoreSet, settings: MetaSettings) -> int:
 
 
 @takes(MetaSettings)
-def meta(test_set: Path | str, lp: str | Sequence[str] | None, settings: MetaSettings) -> MetaEvaluation:
+def meta(
+    test_set: TestSet | Frame | Rows | Path | str, lp: str | Sequence[str] | None, settings: MetaSettings
+) -> MetaEvaluation:
     """Judge metrics and judges by how well they agree with gold.
 
-    A task that is not named is that which the test set was made for.
+    A task that is not named is that which the test set was made for. `gold` and the values of `scores` may be
+    in memory: a run, records, a data frame, or an array of systems by segments in the order of the test set,
+    higher is better, NaN for a failure.
 
     Args:
-        test_set: folder of mt-metrics-eval or MENT, any other test set, or a public name.
+        test_set: folder of mt-metrics-eval or MENT, any other test set, a loaded one, or a public name.
         lp: language pair; several, or several separated by commas, are also taken together. None for the
             only one, else for those of the task.
         settings: what is compared, by which measures.
@@ -622,6 +629,8 @@ def meta(test_set: Path | str, lp: str | Sequence[str] | None, settings: MetaSet
         DataError: a file is not what it should be, or nothing is left to compare.
         UsageError: a name or an option that there is not.
     """
+    if not isinstance(test_set, Path | str | TestSet) or str(test_set).startswith(HUB):
+        test_set = load(test_set, lp if isinstance(lp, str) and "," not in lp else None)
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
     parts = [part for each in lps for part in _each_gold(test_set, each, own, settings)]
@@ -632,7 +641,9 @@ def meta(test_set: Path | str, lp: str | Sequence[str] | None, settings: MetaSet
     return parts[0] if len(parts) == 1 else put_together(parts, settings)
 
 
-def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None) -> list[str | None]:
+def _lps(
+    test_set: Path | str | TestSet, lp: str | Sequence[str] | None, task: Task | None
+) -> list[str | None]:
     if lp is not None:
         wanted = lp.split(",") if isinstance(lp, str) else lp
         return list(dict.fromkeys(coded_lp(each) for each in wanted))
@@ -646,7 +657,7 @@ def _lps(test_set: Path | str, lp: str | Sequence[str] | None, task: Task | None
 
 
 def _each_gold(
-    test_set: Path | str, lp: str | None, own: Mapping[str, OwnScores], settings: MetaSettings
+    test_set: Path | str | TestSet, lp: str | None, own: Mapping[str, OwnScores], settings: MetaSettings
 ) -> Iterator[MetaEvaluation]:
     task = settings.chosen_task or (None if lp is None else task_of(known_name(test_set), lp))
     rule = None if task is None or lp is None else task.rule(lp)
@@ -698,7 +709,7 @@ def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnSco
     return replace(eval_set, metrics=kept, notes=(*eval_set.notes, *([note] if left else [])))
 
 
-def with_systems_of(eval_set: EvalSet, gold: str, systems: str, test_set: Path | str) -> EvalSet:
+def with_systems_of(eval_set: EvalSet, gold: str, systems: str, test_set: Path | str | TestSet) -> EvalSet:
     """Take the scores of systems from another gold, where the task says so and the folder has it."""
     try:
         other = read_one(test_set, eval_set.lp, "gold", systems).golds[systems]

@@ -17,7 +17,7 @@ import numpy as np
 from annotated_types import Ge, Lt
 from pydantic import BeforeValidator, SkipValidation
 
-from adjudge.analysis.eval_set import EvalSet, Level, ScoreSet, row_means
+from adjudge.analysis.eval_set import EvalSet, InMemory, Level, ScoreSet, row_means
 from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
 from adjudge.core.columns import Column, Framed
 from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
@@ -78,6 +78,16 @@ def _one_or_several(value: object) -> object:
     return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else value
 
 
+def _golds(value: Any) -> object:  # noqa: ANN401 (whatever a user gives)
+    """Take one name as several; what is in memory goes by its name, or by that of gold."""
+    if isinstance(value, Mapping):
+        return tuple(f"{k}={v}" if isinstance(v, str | Path) else (k, InMemory(v)) for k, v in value.items())
+    several = _one_or_several(str(value) if isinstance(value, Path) else value)
+    if isinstance(several, tuple) and all(isinstance(each, str | Path) for each in several):
+        return tuple(map(str, several))
+    return (("gold", InMemory(value)),)
+
+
 def _read_bins(value: object) -> object:
     return split_numbers(value, int, "whole numbers with commas between")
 
@@ -91,16 +101,21 @@ class MetaSettings:
     """
 
     gold: Annotated[
-        Sequence[str],
-        BeforeValidator(_one_or_several),
-        Option(help="Of the folder, or a file; repeat for more.", repeats=True, metavar="NAME|[NAME=]FILE"),
+        SkipValidation[Any],
+        BeforeValidator(_golds),
+        Option(
+            help="Of the folder, or a file; repeat for more.",
+            repeats=True,
+            metavar="NAME|[NAME=]FILE",
+            kind=Sequence[str],
+        ),
     ] = ()
     better: Annotated[
         str | None,
         Option(help="Of a challenge set: the system whose translations are right.", metavar="SYSTEM"),
     ] = None
     scores: Annotated[
-        SkipValidation[Mapping[str, Path | str | Mapping[str, Path | str]] | Sequence[str]],
+        SkipValidation[Mapping[str, Any] | Sequence[str]],
         Option(
             help="A run, records, scores or a folder of score files to judge; repeat for more.",
             repeats=True,

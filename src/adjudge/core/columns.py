@@ -96,6 +96,14 @@ class Framed:
         """Show the first rows and notes of its table, in less than 4 kB."""
         return str(_shower().render_text(self))
 
+    def to_latex(self) -> str:
+        """Its table, with notes, as a paper takes it; needs the packages booktabs and threeparttable.
+
+        Raises:
+            UsageError: there is no such table; says what has one.
+        """
+        return str(_shower().render_latex(self))
+
     def plot(self) -> Figure:
         """Draw the result with matplotlib.
 

@@ -76,6 +76,18 @@ _TABLES: Final[dict[str, Callable[[Any], Iterable[Table]]]] = {
 }
 
 
+def render_latex(value: Framed) -> str:
+    """The tables of a result in LaTeX.
+
+    Raises:
+        UsageError: it has none.
+    """
+    kind = type(value).__name__
+    if kind not in _TABLES:
+        raise UsageError(f"{kind} has no table for a paper; there are tables of {', '.join(_TABLES)}")
+    return "\n".join(render_table(table, "latex") for table in _TABLES[kind](value))
+
+
 def render_text(value: Framed) -> str:
     """The tables of a result for a console: their first rows and notes, in less than 4 kB."""
     shown = []
