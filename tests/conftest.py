@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -112,6 +112,7 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
+CACHES = count()  # of tests; a folder is made when something is kept in it
 SESSIONS: "WeakSet[Any]" = WeakSet()  # of aiohttp
 
 
@@ -146,9 +147,10 @@ def count_open_files() -> int:
 
 
 @pytest.fixture(autouse=True)
-def _same_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test may change folder or environment; the next one does not see it."""
+def _same_folder(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A test may change folder, environment or what is kept in the cache; the next one does not see it."""
     monkeypatch.chdir(Path.cwd())
+    monkeypatch.setenv("ADJUDGE_CACHE", str(tmp_path_factory.getbasetemp() / f"cache-{next(CACHES)}"))
 
 
 @pytest.fixture(scope="session", autouse=True)

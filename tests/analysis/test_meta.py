@@ -1120,7 +1120,7 @@ DA: dict[str, list[float | None]] = {"A": [90, 80, None, 70], "B": [80, None, 60
 
 
 def test_a_second_annotation_by_people_stands_below_the_metrics_and_is_none_of_them(tmp_path: Path) -> None:
-    from adjudge.cli.trust_commands import _data
+    from adjudge.cli.meta_command import _data
 
     folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
     human = folder / "human-scores"

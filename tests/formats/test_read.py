@@ -143,6 +143,9 @@ def test_a_path_is_stronger_than_a_name(cache: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     entry = CATALOG[0]
+    monkeypatch.setenv("ADJUDGE_CACHE", str(tmp_path / "ours"))
+    assert cached_path(entry) == tmp_path / "ours" / "test-sets" / entry.name
+    monkeypatch.delenv("ADJUDGE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cached_path(entry) == tmp_path / "xdg" / "adjudge" / "test-sets" / entry.name
     monkeypatch.delenv("XDG_CACHE_HOME")

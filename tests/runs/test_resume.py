@@ -87,7 +87,7 @@ def test_all_is_judged_again_where_something_has(
     before = records(tmp_path / "run")
     judged.clear()
     if what == "program":
-        monkeypatch.setattr(resume, "_program", lambda: b"a better reader")
+        monkeypatch.setattr(resume, "program_digest", lambda *_: b"a better reader")
     elif what == "answers":
         (tmp_path / "run/calls.sqlite").unlink()
     else:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from adjudge.analysis.eval_set import (
     over_units,
 )
 from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set, read_one
+from adjudge.analysis.kept import content_digest, keeping, kept
 from adjudge.analysis.meta_settings import (
     PRIMARY,
     MetaEvaluation,
@@ -48,6 +50,7 @@ from adjudge.analysis.meta_settings import (
 from adjudge.analysis.shared_tasks import Choice, LpRule, Statistic, Task, choose, suspicious, task_of
 from adjudge.core.language import coded_lp
 from adjudge.core.protocol import SEVERITIES
+from adjudge.core.scores import Interval
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
 from adjudge.errors import DataError, UsageError
@@ -231,14 +234,21 @@ def _joint_tables(
     sides = [
         _compared(part, [each[place].name for each in joined], settings) for place, part in enumerate(parts)
     ]
-    tables = {}
+    asked: dict[str, tuple[Statistic, ...]] = {}
     if "sys_accuracy" in settings.chosen_measures and not _has_several_golds(parts):
-        pooled = Statistic(measure="sys_accuracy", pooled=True)
-        tables["sys_accuracy"] = joint_p_values(_differences([pooled], sides, settings))
+        asked["sys_accuracy"] = (Statistic(measure="sys_accuracy", pooled=True),)
     statistics = () if task is None else task.statistics
     if statistics and all(s.pooled or default_method(s.measure) != "bootstrap" for s in statistics):
-        tables[META] = joint_p_values(_differences(statistics, sides, settings))
-    return tables
+        asked[META] = statistics
+    contents = [side.content for side in sides]
+
+    def table(statistics: tuple[Statistic, ...]) -> object:
+        return joint_p_values(_differences(statistics, sides, settings)).tolist()
+
+    return {
+        name: np.array(kept("joint", (), (contents, each, settings), partial(table, each)))
+        for name, each in asked.items()
+    }
 
 
 def _differences(
@@ -432,6 +442,17 @@ class Compared:
         documents = self.documents if self.settings.by_document else ()
         return Drawing(resamples=self.settings.resamples, seed=self.settings.seed, documents=documents)
 
+    def kept(self, step: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 (what the step makes)
+        """What a step makes of these scores, or made of them before."""
+        return kept(step, (), (self.content, self.documents, self.task, self.settings), make)
+
+    @cached_property
+    def content(self) -> bytes:
+        """Digest of all scores."""
+        sides = self.gold, *self.metrics
+        ranges = np.array([side.range or (np.nan, np.nan) for side in sides])
+        return content_digest(ranges, *(each for side in sides for each in (side.segments, side.systems)))
+
     def draws(self, name: str, average: Average | None = None) -> Floats:
         """Draws by metrics, values of a measure."""
         options = self._options(name, average)
@@ -491,9 +512,15 @@ class Compared:
 
 def with_intervals(rows: Sequence[MetricResults], compared: Compared) -> list[MetricResults]:
     """Give every value its 95 % interval: percentiles of a bootstrap over segments, or documents."""
-    drawn = {name: percentile_intervals(compared.draws(name)) for name in compared.settings.chosen_measures}
+
+    def intervals(name: str) -> list[Interval | None]:
+        drawn = compared.meta_draws if name == META else partial(compared.draws, name)
+        found = compared.kept(f"intervals {name}", lambda: percentile_intervals(drawn()))
+        return [None if each is None else Interval(*each) for each in found]
+
+    drawn = {name: intervals(name) for name in compared.settings.chosen_measures}
     with_meta = any(row.meta is not None for row in rows)
-    means = percentile_intervals(compared.meta_draws()) if with_meta else [None] * len(rows)
+    means = intervals(META) if with_meta else [None] * len(rows)
     return [
         replace(
             row,
@@ -519,7 +546,11 @@ def with_clusters(
         *compared.settings.chosen_measures,
         *([META] if any(row.meta is not None for row in rows) else []),
     ]
-    tables = {name: compared.p_values(name) for name in columns}
+
+    def table(name: str) -> object:
+        return compared.p_values(name).tolist()
+
+    tables = {name: np.array(compared.kept(f"p-values {name}", partial(table, name))) for name in columns}
     return _clustered(rows, tables, compared.settings), tables
 
 
@@ -633,12 +664,13 @@ def meta(
         test_set = load(test_set, lp if isinstance(lp, str) and "," not in lp else None)
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
-    parts = [part for each in lps for part in _each_gold(test_set, each, own, settings)]
-    judged = {metric.name for part in parts for metric in part.metrics}
-    if nowhere := [name for name in own if name not in judged]:
-        there = ", ".join(part.lp for part in parts)
-        raise DataError(f"{', '.join(nowhere)} has no score of {there}")
-    return parts[0] if len(parts) == 1 else put_together(parts, settings)
+    with keeping(settings.cache):
+        parts = [part for each in lps for part in _each_gold(test_set, each, own, settings)]
+        judged = {metric.name for part in parts for metric in part.metrics}
+        if nowhere := [name for name in own if name not in judged]:
+            there = ", ".join(part.lp for part in parts)
+            raise DataError(f"{', '.join(nowhere)} has no score of {there}")
+        return parts[0] if len(parts) == 1 else put_together(parts, settings)
 
 
 def _lps(

@@ -60,8 +60,8 @@ _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[
 _UNITS: Final[dict[Level, str]] = {"seg": "segment", "doc": "document", "domain": "domain", "sys": "system"}
 _SHOWN: Final = 80  # characters of a line that is none
 
-_OTHER_JSON: Final = (b"u", b"f", b'"', b"[", b"{")
-"""Bytes of JSON values that are no numbers: null and true, false, text, arrays, objects."""
+_OTHER: Final = (b"u", b"f", b'"', b"[", b"{", b"\n")
+"""Bytes of null and true, false, text, arrays and objects of JSON; last, of another line."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,21 +144,23 @@ def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
 
     blocks: dict[str, NDArray[np.float64]] = {}
     start, data = 0, raw.removesuffix(b"\n")
-    if data.startswith(codecs.BOM_UTF8):
+    if data.startswith(codecs.BOM_UTF8) or b"," in data:
         return None
     while start < len(data):
         key = data[start : data.find(b"\t", start) + 1]
         end = _end_of_block(data, start, key)
         numbers = data[start + len(key) : end].replace(b"\n" + key, b",")
-        if any(other in numbers for other in _OTHER_JSON):
+        if any(other in numbers for other in _OTHER):
             return None
+        if b"N" in numbers:
+            numbers = numbers.replace(b"None", b"null")
         try:
             name = key[:-1].decode()
-            values = orjson.loads(b"[" + numbers.replace(b"None", b"null") + b"]")
+            values = orjson.loads(b"[" + numbers + b"]")
             block = np.array(values, dtype=np.float64)
         except (ValueError, TypeError):
             return None
-        if name in blocks or block.shape != (data.count(b"\n", start, end) + 1,) or not name or "\n" in name:
+        if name in blocks or not block.size or not name or "\n" in name:
             return None
         blocks[name] = block
         start = end + 1

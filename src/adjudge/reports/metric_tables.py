@@ -12,19 +12,21 @@ from decimal import Decimal
 from itertools import groupby, pairwise
 from operator import itemgetter
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from adjudge.analysis.error_free import FREE, ErrorFree, Publishable
 from adjudge.analysis.meta_settings import CHANCE, PEOPLE, MetaEvaluation, MetricResults, Stratum, named_gold
-from adjudge.analysis.spans import Confusion, SpanComparison, SpanRow, SpanScore, span_columns
 from adjudge.core.columns import Column
 from adjudge.core.protocol import Severity
 from adjudge.core.scores import listed
 from adjudge.core.wording import count
 from adjudge.reports.tables import NOTHING, Table, interval, number, table_of, whole
-from adjudge.reproduce.reproduction import Cell, Reproduction
 from adjudge.stats.judged import Result
 from adjudge.stats.measures import MEASURES
+
+if TYPE_CHECKING:  # `adjudge meta` starts without them
+    from adjudge.analysis.error_free import ErrorFree, Publishable
+    from adjudge.analysis.spans import Confusion, SpanComparison, SpanScore
+    from adjudge.reproduce.reproduction import Cell, Reproduction
 
 __all__ = [
     "best_first",
@@ -302,6 +304,8 @@ def span_table(comparisons: Mapping[str, SpanComparison], *, exact: bool, by: st
         exact: full precision, for programs.
         by: what the groups are.
     """
+    from adjudge.analysis.spans import SpanRow, span_columns
+
     rows = [
         SpanRow(run, comparison.failed, score)
         for run, comparison in comparisons.items()
@@ -347,6 +351,8 @@ def error_free_table(found: Mapping[str, ErrorFree], *, exact: bool) -> Table:
         found: by run.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
+    from adjudge.analysis.error_free import FREE
+
     rows = [SimpleNamespace(run=run, of=one) for run, one in found.items()]
     columns = [*([Column("run", "its name")] if len(found) > 1 else []), *FREE]
     return table_of(columns, {"": rows}, exact=exact, notes=_free_notes(found))

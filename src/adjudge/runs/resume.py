@@ -12,14 +12,11 @@ import hashlib
 import os
 import secrets
 import sqlite3
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import cache, partial
-from importlib.metadata import version
-from importlib.resources import files
+from functools import partial
 from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -36,6 +33,7 @@ from adjudge.llm.asking import Trail
 from adjudge.runs.units import Annotator, settings_of
 from adjudge.store.call_file import STORE, run_name
 from adjudge.store.calls import count_answers, lacking, read_uses
+from adjudge.store.files import program_digest
 from adjudge.store.json_lines import read_test_set, record_to_line, write_test_set
 from adjudge.store.run_directory import (
     ANSWERS,
@@ -268,25 +266,11 @@ def basis_of(annotator: Annotator) -> bytes:
     judge = annotator.judge if isinstance(annotator, Repeated) else annotator
     if not type(judge).__module__.startswith(_JUDGES):
         return os.urandom(16).hex().encode()
-    digest = hashlib.sha256(_program())
+    digest = hashlib.sha256(program_digest(_ROOMS, _READERS))
     for value in settings_of(judge).values():
         if isinstance(value, str) and value and Path(value).is_file():
             digest.update(Path(value).read_bytes())
     return digest.hexdigest().encode()
-
-
-@cache
-def _program() -> bytes:
-    """Digest of the rooms that a record comes from, and of what reads answers for us."""
-    digest = hashlib.sha256(sys.version.encode())
-    for name in _READERS:
-        digest.update(version(name).encode())
-    root = Path(str(files("adjudge")))
-    found = (path for room in _ROOMS for path in (root / room).rglob("*"))
-    for path in sorted(path for path in found if path.is_file() and path.suffix != ".pyc"):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes())
-    return digest.digest()
 
 
 def _pair(folder: Path, name: str) -> tuple[Path, Path]:

@@ -9,6 +9,7 @@ Writing: whole or not at all.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import math
@@ -18,7 +19,9 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from sys import intern
 from typing import Any, BinaryIO, NoReturn
@@ -34,6 +37,7 @@ __all__ = [
     "decode",
     "find_files",
     "inside",
+    "program_digest",
     "read_bytes",
     "read_fields",
     "read_head",
@@ -358,6 +362,25 @@ def render_json_line(value: object) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a number of numpy's, or one of more than 64 bits
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+@cache
+def program_digest(rooms: tuple[str, ...], packages: tuple[str, ...]) -> bytes:
+    """Digest of the part of this program that something comes from.
+
+    Args:
+        rooms: folders of adjudge; every file in them counts.
+        packages: other people's, whose versions count.
+    """
+    digest = hashlib.sha256(f"{sys.version} {sys.platform}".encode())
+    for name in packages:
+        digest.update(version(name).encode())
+    root = Path(str(files("adjudge")))
+    found = (path for room in rooms for path in (root / room).rglob("*"))
+    for path in sorted(path for path in found if path.is_file() and path.suffix != ".pyc"):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes())
+    return digest.digest()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
