@@ -54,6 +54,7 @@ _FORMAT_MODULES: Final[Mapping[str, str]] = {
     "po": "tabular",
     "tmx": "tabular",
     "xlsx": "tabular",
+    "parquet": "rows",
 }
 """Formats whose module in `formats/` or `store/` has another name."""
 

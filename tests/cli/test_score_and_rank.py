@@ -737,8 +737,8 @@ def test_texts_are_refused_where_nothing_needs_them(
     asked = Asked(capsys, "score", records, "--test-set", records)
     assert asked.code == 2
     assert (
-        "--test-set is for appraise, comet, mqm-tsv, mtme-ratings, mtme-scores, score-lines, score-table, and"
-        in asked.err
+        "--test-set is for appraise, comet, mqm-tsv, mtme-ratings, mtme-scores, parquet, score-lines, "
+        "score-table, and" in asked.err
     )
 
 

@@ -55,7 +55,6 @@ from adjudge.errors import (
 from adjudge.judges._prompts import Adapter, find_adapter
 from adjudge.judges._samples import Repeated
 from adjudge.llm.model import NotYetError
-from adjudge.metrics.function import FunctionMetric, read_plugin
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
 from adjudge.store.run_directory import SHARDS
@@ -465,7 +464,11 @@ def load_annotator(
     from adjudge.judges import JUDGES, load_judge
     from adjudge.metrics import METRICS, load_metric
 
-    functions = {} if plugin is None else read_plugin(plugin)
+    functions: Mapping[str, Annotator] = {}
+    if plugin is not None:
+        from adjudge.metrics.function import read_plugin
+
+        functions = read_plugin(plugin)
     if taken := functions.keys() & {*JUDGES, *METRICS}:
         raise UsageError(f"--plugin: {min(taken)} is a name of ours; give the function another name=")
     if name in JUDGES:
@@ -523,9 +526,11 @@ def code_of(annotator: Annotator) -> str:
         files of its package; of a module in no package over that, of a class without a file over its source.
         Of a function, over its file, else (in a notebook) its source, else its bytecode.
     """
-    if isinstance(annotator, FunctionMetric):
-        return _code_of_function(annotator.function)
     make = type(annotator.judge if isinstance(annotator, Repeated) else annotator)
+    if make.__module__.startswith("adjudge.metrics."):
+        from adjudge.metrics.function import FunctionMetric
+
+        return _code_of_function(annotator.function) if isinstance(annotator, FunctionMetric) else ""
     return "" if make.__module__.startswith("adjudge.") else _code_of(make)
 
 
