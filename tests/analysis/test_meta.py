@@ -178,6 +178,40 @@ def test_several_golds_stand_side_by_side(tmp_path: Path) -> None:
     assert (found.metrics, found.has_numbers) == ((), False)
 
 
+def write_two_pairs(tmp_path: Path) -> tuple[Path, dict[str, Path]]:
+    """A folder of two language pairs, and a gold of each under one name."""
+    folder = write_folder(write_folder(tmp_path / "set"), "zh-en")
+    other = {system: values[::-1] for system, values in GOLD.items()}
+    return folder, {
+        "en-de": write_scores(tmp_path / "golds" / "en-de" / "own.seg.score", GOLD),
+        "zh-en": write_scores(tmp_path / "golds" / "zh-en" / "own.seg.score", other),
+    }
+
+
+@pytest.mark.parametrize("named", ["mine={}", "{}"])
+def test_a_gold_is_of_the_language_pair_that_its_folder_says(tmp_path: Path, named: str) -> None:
+    folder, golds = write_two_pairs(tmp_path)
+    found = meta(folder, "en-de,zh-en", gold=[named.format(path) for path in golds.values()])
+    for part, (lp, path) in zip(found.parts, golds.items(), strict=True):
+        assert part.lp == lp
+        alone = meta(folder, lp, gold=[named.format(path)])
+        assert part.metrics == alone.metrics
+    with pytest.raises(UsageError, match="none of the golds is of zh-en"):
+        meta(folder, "en-de,zh-en", gold=[str(golds["en-de"])])
+
+
+def test_two_golds_of_one_name_are_refused(tmp_path: Path) -> None:
+    folder, golds = write_two_pairs(tmp_path)
+    with pytest.raises(UsageError, match="two golds 'mine' of en-de"):
+        meta(folder, "en-de", gold=[f"mine={path}" for path in golds.values()])
+
+
+def test_gold_under_another_name_is_no_second_annotation(tmp_path: Path) -> None:
+    folder, golds = write_two_pairs(tmp_path)
+    assert meta(folder, "en-de", gold=[str(golds["en-de"])]).people == ()
+    assert [row.name for row in meta(folder, "zh-en", gold=[str(golds["zh-en"])]).people] == ["mqm"]
+
+
 def test_failed_judgements_are_counted_and_have_no_score(tmp_path: Path) -> None:
     path = write_own(tmp_path / "own.jsonl")
     people = write_ratings(tmp_path / "people.jsonl", {s: [90, 80, 20, 70] for s in "ABC"})

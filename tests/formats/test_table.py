@@ -4,6 +4,7 @@ import csv
 import datetime as dt
 import io
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import openpyxl
@@ -11,6 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adjudge.analysis.gate import gate
+from adjudge.analysis.rank import rank
+from adjudge.analysis.score import score
 from adjudge.core.segment import Segment
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.read import detect, load, read_judgements
@@ -223,6 +227,21 @@ def test_scores_beside_sources_are_read_where_their_segments_are_said(tmp_path: 
     assert detect(path) == "score-table"
     found = read_judgements(path, "en-de").records
     assert [(r.segment, getattr(r, "rating", None)) for r in found] == [("2", 0.5), ("1", 0.25)]
+
+
+@pytest.mark.parametrize("column", ["metric", "Metric", "annotator"])
+def test_scores_of_several_metrics_have_no_mean_and_those_of_people_have(tmp_path: Path, column: str) -> None:
+    rows = [f"{system},{n},{who},{n}" for system in "AB" for n in (1, 2) for who in "xy"]
+    (path := tmp_path / "x.csv").write_text("\n".join([f"system,segment,{column},score", *rows]))
+    if column == "annotator":
+        assert [row.score for row in score(path, lp="en-de").systems] == [1.5, 1.5]
+        return
+    for judge in (score, rank, partial(gate, systems=("A", "B"), margin=1)):
+        with pytest.raises(DataError, match=r"scores of 2 metrics \(x, y\), whose mean says nothing"):
+            judge(path, lp="en-de")
+    path.write_text("system,metric,score\nA,x,1\nB,y,2\n")
+    with pytest.raises(DataError, match="2 metrics"):  # also where each system has its own
+        score(path, lp="en-de")
 
 
 def test_a_system_may_have_translations_that_are_numbers(tmp_path: Path) -> None:

@@ -208,6 +208,19 @@ def test_a_function_that_stands_in_no_file_has_a_code_too() -> None:
     assert code_of(made("1")) == code_of(made("1")) != code_of(made("2"))
 
 
+def test_the_code_of_a_function_holds_what_it_was_made_with() -> None:
+    def scaled(factor: object, start: int = 0) -> FunctionMetric:
+        @adjudge.metric(name="scaled")
+        def length(translation: str, start: int = start) -> float:
+            return start + len(translation) * int(str(factor))
+
+        return length
+
+    assert code_of(scaled(1)) == code_of(scaled(1))
+    assert len({code_of(made) for made in (scaled(1), scaled(-1), scaled("1"), scaled(1, start=2))}) == 4
+    assert code_of(scaled(object())) == code_of(scaled(object()))  # where it lies in memory tells nothing
+
+
 # Mistakes...
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "ScoreSet",
     "find_own_scores",
     "foreign_note",
+    "golds_by_lp",
     "is_unspaced",
     "length_names",
     "over_units",
@@ -408,6 +409,28 @@ def _given(
                 raise UsageError(f"no run and no file at {str(file)!r}")
             held = Path(file) if isinstance(file, str | Path) else InMemory(file)
             yield name, held, None if lp is None else canonical_lp(lp)
+
+
+def golds_by_lp(
+    golds: Sequence[str | tuple[str, InMemory]], lps: Sequence[str | None]
+) -> dict[str | None, list[str | tuple[str, InMemory]]]:
+    """The golds of each language pair: a file whose folder or name says one (`en-de/`, `en-de.`) is of that.
+
+    Raises:
+        UsageError: golds were given, and none of them is of a language pair.
+    """
+    told = [(gold, None if isinstance(gold, tuple) else _lp_of_gold(gold, lps)) for gold in golds]
+    found = {lp: [gold for gold, own in told if own in {None, lp}] for lp in lps}
+    if golds and (without := [lp for lp, own in found.items() if not own]):
+        raise UsageError(f"none of the golds is of {without[0]}, by the names of their files and folders")
+    return found
+
+
+def _lp_of_gold(gold: str, lps: Sequence[str | None]) -> str | None:
+    _, equals, file = gold.partition("=")
+    path = Path(file if equals and not Path(gold).exists() else gold)
+    told = (_lp_before(path) or _read_lp(path.resolve().parent.name)) if path.is_file() else None
+    return told if told in lps else None
 
 
 def _add(own: OwnScores, name: str, lp: str | None, path: Path | InMemory) -> None:

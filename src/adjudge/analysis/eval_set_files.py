@@ -8,6 +8,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, Literal
 
+import numpy as np
+
 from adjudge.analysis.eval_set import (
     EvalSet,
     Found,
@@ -118,6 +120,10 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
             name, found = each[0], read(each[1], each[0])
         else:
             name, found = source.read_gold(each) or _read_file(each, source, read)
+        if name in golds:
+            raise UsageError(
+                f"there are two golds {name!r} of {source.frame.lp}: give each a name of its own"
+            )
         golds[name] = replace(found, scores=replace(found.scores, name=name))
     chosen = source.choose_metrics(metrics, scores or {}, reference)
     judged = source.read_metrics(chosen)
@@ -125,7 +131,13 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     judged |= {name: found for name, found in own.items() if found is not None}
     _check_weights(weights, [*golds.values(), *judged.values()])
     second = dict(source.second_golds(golds)) if people and golds else {}
-    second = {name: found for name, found in second.items() if name not in judged}
+    known = [gold.scores.segments for gold in golds.values()]  # in the folder under another name, too
+    second = {
+        name: found
+        for name, found in second.items()
+        if name not in judged
+        and not any(np.array_equal(found.scores.segments, k, equal_nan=True) for k in known)
+    }
     unread = () if metrics else tuple(name for name in source.metrics if name not in chosen)
     return replace(source.eval_set(golds, judged | second), people=tuple(second), unread=unread)
 

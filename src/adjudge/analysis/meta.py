@@ -21,9 +21,11 @@ import numpy as np
 from adjudge.analysis.eval_set import (
     CLEAN,
     EvalSet,
+    InMemory,
     OwnScores,
     ScoreSet,
     find_own_scores,
+    golds_by_lp,
     length_names,
     over_units,
 )
@@ -665,7 +667,8 @@ def meta(
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
     with keeping(settings.cache):
-        parts = [part for each in lps for part in _each_gold(test_set, each, own, settings)]
+        golds = golds_by_lp(settings.gold, lps)
+        parts = [part for each in lps for part in _each_gold(test_set, each, golds[each], own, settings)]
         judged = {metric.name for part in parts for metric in part.metrics}
         if nowhere := [name for name in own if name not in judged]:
             there = ", ".join(part.lp for part in parts)
@@ -689,14 +692,18 @@ def _lps(
 
 
 def _each_gold(
-    test_set: Path | str | TestSet, lp: str | None, own: Mapping[str, OwnScores], settings: MetaSettings
+    test_set: Path | str | TestSet,
+    lp: str | None,
+    golds: Sequence[str | tuple[str, InMemory]],
+    own: Mapping[str, OwnScores],
+    settings: MetaSettings,
 ) -> Iterator[MetaEvaluation]:
     task = settings.chosen_task or (None if lp is None else task_of(known_name(test_set), lp))
     rule = None if task is None or lp is None else task.rule(lp)
     eval_set = read_eval_set(
         test_set,
         lp,
-        gold=settings.gold if settings.better is None else None,
+        gold=golds if settings.better is None else None,
         scores=own,
         metrics=() if settings.of_task else settings.metrics,
         preferred=None if task is None or lp is None else task.gold_of(lp),

@@ -27,6 +27,7 @@ class Content(Generic[R_co]):
         met: what was odd or left out, and how often.
         campaign: who judged what when; None where the file does not say it, or nobody asked for it.
         origin: file that the texts were read from, where judgements can be written into it.
+        is_of_metrics: whether its annotators are metrics, over several of which a mean says nothing.
     """
 
     test_set: TestSet | None = None
@@ -34,6 +35,7 @@ class Content(Generic[R_co]):
     met: Counter[str] = field(default_factory=Counter)
     campaign: CampaignFile | None = None
     origin: Path | None = None
+    is_of_metrics: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -549,7 +549,7 @@ def _of_content(name: str, form: str, content: Content[Any], texts: TestSet | No
     if not content.records and content.test_set is not None:
         raise DataError("this file holds texts and no judgements; give a run or records", path=path)
     metrics = list(dict.fromkeys(record.annotator for record in content.records))
-    if form == "wmt-scores" and len(metrics) > 1:
+    if content.is_of_metrics and len(metrics) > 1:
         raise DataError(
             f"scores of {len(metrics)} metrics ({', '.join(metrics[:5])}), whose mean says nothing; "
             f"`adjudge convert FILE OUT --annotator {shlex.quote(metrics[0])} --to records` keeps one",

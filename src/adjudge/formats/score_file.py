@@ -329,6 +329,7 @@ class _Score(NamedTuple):
     segment: str = ""
     document: str = ""
     lp: str = ""
+    is_of_metric: bool = False
 
 
 def is_number(first: str) -> bool:
@@ -457,7 +458,7 @@ def read_plain_scores(
         raise DataError("there is no score in this file: every one is missing", path=path)
     if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
         met["segments that nobody scored: no system has a number there"] += unscored
-    return Content(records=tuple(records), met=+met)
+    return Content(records=tuple(records), met=+met, is_of_metrics=scores[0].is_of_metric)
 
 
 def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> None:
@@ -511,7 +512,9 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
             path=path,
             line=1,
         )
-    yield from (_read_row(names, row, path, line) for line, row in rows if row)
+    for line, row in rows:
+        if row:
+            yield _read_row(names, row, path, line)._replace(is_of_metric="metric" in heading)
 
 
 def _read_row(names: list[str], row: list[str], path: Path, line: int) -> _Score:

@@ -423,7 +423,8 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotati
     read = _document_scores if path.is_dir() or _begins_with(path, _SCORE_KEYS) else _table_scores
     files = find_files(path, "*.jsonl") if path.is_dir() else [path]
     rows = (row for file in files for row in read(file, met))
-    return Content(records=tuple(row for row in rows if wanted in {None, row.lp}), met=+met)
+    kept = tuple(row for row in rows if wanted in {None, row.lp})
+    return Content(records=kept, met=+met, is_of_metrics=True)
 
 
 def is_score_folder(path: Path) -> bool:

@@ -13,6 +13,7 @@ import difflib
 import hashlib
 import inspect
 import marshal
+import re
 import sys
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -540,7 +541,17 @@ def _code_of_function(function: Callable[..., Any]) -> str:
     with suppress(OSError, TypeError):
         file = Path(inspect.getsourcefile(function) or "")
         source = file.read_bytes() if file.is_file() else inspect.getsource(function).encode()
-    return hashlib.sha256(source).hexdigest()[:6]
+    return hashlib.sha256(source + _bound(function)).hexdigest()[:6]
+
+
+def _bound(function: Callable[..., Any]) -> bytes:
+    """What a function was made with: defaults, and what it holds of the function around it."""
+    held = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
+    bound = {**held, "": (function.__defaults__, function.__kwdefaults__)}
+    if bound == {"": (None, None)}:
+        return b""
+    plain = re.sub(r" at 0x[0-9a-f]+", "", repr(sorted(bound.items())))  # where an object lies tells nothing
+    return plain.encode()
 
 
 @cache
