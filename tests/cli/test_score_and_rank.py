@@ -731,6 +731,21 @@ def test_ratings_outside_of_their_folder_are_scored_with_the_texts_given(
         assert [(r["system"], r["score"]) for r in Asked(capsys, *given).rows] == [("a", "-5.0")]
 
 
+def test_a_scorecard_ranks_records_with_their_texts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (card := tmp_path / "card.toml").write_text(
+        'source = "ours"\n[points]\ncritical = 25\nmajor = 5\nminor = 1\nneutral = 0\n'
+        "[passing]\npoints = 30\nwords = 1000\n"
+    )
+    gold, texts = str(examples.path("gold.mqm.jsonl")), str(examples.path("test_set.jsonl"))
+    asked = ("rank", gold, "--lp", "en-de", "--weights", str(card))
+    assert call(*asked) == 2
+    assert "add --test-set" in capsys.readouterr().err
+    assert call(*asked, "--test-set", texts) == 0
+    assert "Alder" in capsys.readouterr().out
+
+
 def test_texts_are_refused_where_nothing_needs_them(
     records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

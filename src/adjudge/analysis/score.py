@@ -20,7 +20,7 @@ from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
 from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.language import count_words, source_language, target_language
-from adjudge.core.mqm import DEFAULT_WEIGHTS, PassMark, Weights, find_weights, total
+from adjudge.core.mqm import DEFAULT_WEIGHTS, PassMark, Weights, total
 from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.core.scores import VERSION, Card, Interval, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import Segment, TestSet
@@ -129,8 +129,7 @@ def scored(
         if texts is not None and needed:
             raise UsageError("test_set is for the path of ratings without ids: leave it out with scores")
         return Scored(source, {} if texts is None else domains_of(texts, None))
-    points = find_weights(settings.weights) if isinstance(settings.weights, str) else settings.weights
-    needed = needed and (points is None or points.passing is None)  # a scorecard has a use for texts
+    needed = needed and not settings.is_card
     documents = settings.documents if isinstance(settings, OneAnnotator) else None
     judgements = read_judgements(source, settings.lp, texts, needed=needed, documents=documents).warn()
     domains = judgements.domains if texts is None else domains_of(texts, settings.lp)

@@ -75,11 +75,17 @@ def rank_command(
             *(path for path in paths if path not in lines),
         ]
         read = [
-            read_judgements(each, settings.lp, settings.test_set, documents=settings.documents)
+            read_judgements(
+                each,
+                settings.lp,
+                settings.test_set,
+                needed=not settings.is_card,
+                documents=settings.documents,
+            )
             for each in given
         ]
         sources = {each.name: each for each in read}
-    plain = replace(settings, test_set=None, documents=None)
+    plain = replace(settings, test_set=settings.test_set if settings.is_card else None, documents=None)
     rankings = {name: rank.by(source, plain) for name, source in sources.items()}
     if radar is not None:
         if len(rankings) > 1:

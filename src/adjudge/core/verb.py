@@ -33,7 +33,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, SkipValidation
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from adjudge.core.language import coded_lp
-from adjudge.core.mqm import Weights
+from adjudge.core.mqm import Weights, find_weights
 from adjudge.core.segment import TestSet
 from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
@@ -347,6 +347,12 @@ class Scoring:
         Option(help="Criterion of preferences (else overall) or of segments; `all-pass` for all."),
     ] = None
     test_set: Texts = None
+
+    @property
+    def is_card(self) -> bool:
+        """Whether errors are weighed by a scorecard, which counts the words of the texts."""
+        points = find_weights(self.weights) if isinstance(self.weights, str) else self.weights
+        return points is not None and points.passing is not None
 
 
 @settings
