@@ -203,7 +203,7 @@ def test_a_wrong_option_is_a_usage_error_that_says_what_there_is(
         ("chrff", "and the metrics bleu, chrf, "),
         ("chrff", "; did you mean chrf?"),
         ("gemba-mqn", "; did you mean gemba-mqm?"),
-        ("x", "bridge; one of your own counts once it is installed\n"),
+        ("x", "bridge; one of your own counts once it is installed, or with --plugin FILE\n"),
     ],
 )
 def test_a_name_that_nobody_has_is_told_beside_those_that_there_are(
