@@ -143,13 +143,14 @@ def test_every_average_of_a_draw_of_everything_once_is_the_measure(average: Aver
     )
 
 
-def test_a_test_set_too_large_for_a_table_of_segments_is_drawn_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("name", ["seg_kendall_b", "seg_kendall_c"])
+def test_tables_of_segments_are_made_some_rows_at_a_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     gold, metrics = scores(2)
-    quick = measure_draws("seg_kendall_b", gold, metrics, Drawing(resamples=9))
-    monkeypatch.setattr("adjudge.stats.resampling._MOST_SEGMENTS", 5)
-    assert measure_draws("seg_kendall_b", gold, metrics, Drawing(resamples=9)) == pytest.approx(quick)
+    whole = measure_draws(name, gold, metrics, Drawing(resamples=9))
+    monkeypatch.setattr("adjudge.stats.resampling._CELLS", 5 * gold.shape[1] - 1)
+    assert np.array_equal(measure_draws(name, gold, metrics, Drawing(resamples=9)), whole)
+    monkeypatch.setattr("adjudge.stats.resampling._WHOLE", 1)  # sums of double precision
+    assert np.array_equal(measure_draws(name, gold, metrics, Drawing(resamples=9)), whole)
 
 
 RNG = np.random.default_rng(0)

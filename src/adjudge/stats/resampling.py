@@ -57,9 +57,9 @@ __all__ = [
 Resampled = Callable[[Floats], Floats]
 """Draws by segments, how often each was drawn, to one value a draw; NaN where it has none."""
 
-Codes = NDArray[np.int32]
-
-_MOST_SEGMENTS: Final = 4000  # of tables of segments by segments: 1 GB at most
+Codes = NDArray[np.signedinteger[Any]]
+_CELLS: Final = 2**18  # of one block of pairs of segments, which then stays in the processor's cache
+_WHOLE: Final = 2**24  # whole numbers below are exact in single precision
 
 _FLAT: Final = 1e-12  # share of a sum of squares; scores with less variance are constant
 
@@ -195,55 +195,66 @@ def _kendall(scores: Judged, shape: tuple[int, ...], variant: Literal["b", "c"])
     known = ~np.isnan(scores.gold).reshape(shape)
     codes = [_codes(side.reshape(shape), known) for side in scores]
     size = known.sum(axis=0, dtype=np.float64)
-    alike, *tied = _between_segments(codes[0], codes[1], wants_ties=variant == "b")
 
     def value(counts: Floats) -> Floats:
-        n, numerator = counts @ size, _quadratic(counts, alike)
+        n, (numerator, *tied) = counts @ size, _between_segments(counts, *codes, has_ties=variant == "b")
         if variant == "c":
             classes = np.minimum(*(_classes(counts, side) for side in codes))
             return divided(numerator * classes, np.where(classes > 1, n * n * (classes - 1), 0.0))
-        untied = [n * n - _quadratic(counts, same) for same in tied]  # a score and itself are equal, no pair
+        untied = [n * n - same for same in tied]  # a score and itself are equal, no pair
         return divided(numerator, np.sqrt(np.maximum(untied[0] * untied[1], 0.0)))
 
     return value
 
 
-def _quadratic(counts: Floats, table: Floats) -> Floats:
-    return np.asarray(((counts @ table) * counts).sum(axis=1))
-
-
 def _classes(counts: Floats, codes: Codes) -> Floats:
     """Different values in each draw."""
-    place = np.nonzero(codes >= 0)
-    found = [np.count_nonzero(np.bincount(codes[place], row[place[1]])) for row in counts]
-    return np.array(found, dtype=np.float64)
+    found = np.zeros((len(counts), int(codes.max(initial=-1)) + 2), dtype=np.bool_)
+    for seen, row in zip(found, counts, strict=True):
+        seen[codes[:, row > 0]] = True
+    return np.asarray(found[:, :-1].sum(axis=1), dtype=np.float64)  # no value, -1, is the last
 
 
 def _codes(scores: Floats, known: NDArray[np.bool_]) -> Codes:
     """Whole numbers in the order of the scores; -1 where there is none."""
-    codes = np.full(scores.shape, -1, dtype=np.int32)
-    codes[known] = np.unique(scores[known], return_inverse=True)[1]
-    return codes
+    values, codes = np.unique(scores[known], return_inverse=True)
+    found = np.full(scores.shape, -1, dtype=np.min_scalar_type(-max(len(values), 1)))
+    found[known] = codes
+    return found
 
 
-def _between_segments(g: Codes, m: Codes, *, wants_ties: bool) -> list[Floats]:
-    """Segments by segments: concordant less discordant pairs, and pairs tied in gold, and in the metric.
+def _between_segments(counts: Floats, g: Codes, m: Codes, *, has_ties: bool) -> Floats:
+    """Concordant less discordant pairs of each draw, and pairs tied in gold, and in the metric.
 
-    Each is the sum over two systems in one order, doubled where they differ: enough for a quadratic form.
+    All are quadratic forms of the counts, whose tables, segments by segments, are summed over two systems in
+    one order, doubled where they differ, and made some rows at a time.
     """
-    small = len(g) ** 2 <= np.iinfo(np.int16).max  # no cell can be larger than the pairs of systems
-    found = np.zeros((3, g.shape[1], g.shape[1]), dtype=np.int16 if small else np.int32)
+    systems, segments = g.shape
+    sums = np.zeros((3 if has_ties else 1, len(counts)))
+    is_exact = counts.sum(axis=1).max(initial=0) * systems**2 < _WHOLE  # no cell is above systems squared
+    side = counts.astype(np.float32) if is_exact else counts
+    small = np.int8 if 2 * systems <= np.iinfo(np.int8).max else np.int32
     has_gaps = bool((g < 0).any())
-    for a in range(len(g)):
-        for b in range(a, len(g)):
-            order_g, order_m = _signs(g[a], g[b]), _signs(m[a], m[b])
-            parts = [order_g * order_m, *(order == 0 for order in (order_g, order_m) if wants_ties)]
-            for total, part in zip(found, parts, strict=False):
-                counted = part.view(np.int8)
+    height = max(1, _CELLS // max(segments, 1))
+    for start in range(0, segments, height):
+        rows = slice(start, start + height)
+        tables = np.zeros((len(sums), len(g[0, rows]), segments), dtype=np.float32)
+        for a in range(systems):
+            counted = np.zeros(tables.shape, dtype=small)
+            for b in (*range(a + 1, systems), a):
+                if a == b:
+                    counted *= 2
+                orders = [_signs(scores[a, rows], scores[b]) for scores in (g, m)]
+                parts = [orders[0] * orders[1], *(order == 0 for order in orders if has_ties)]
                 if has_gaps:
-                    counted = counted * ((g[a] >= 0)[:, None] & (g[b] >= 0))
-                np.add(total, counted if a == b else 2 * counted, out=total)
-    return [total.astype(np.float64) for total in found]
+                    known = (g[a, rows] >= 0)[:, None] & (g[b] >= 0)
+                    parts = [part * known for part in parts]
+                for place, part in enumerate(parts):
+                    counted[place] += part.view(np.int8)
+            tables += counted
+        for place, table in enumerate(tables):
+            sums[place] += ((side @ table.T) * counts[:, rows]).sum(axis=1)
+    return sums
 
 
 def _signs(first: Codes, second: Codes) -> NDArray[np.int8]:
