@@ -64,6 +64,8 @@ TYPED = {"rate", "comment"}  # what is typed goes on within one event until that
 LETS_GO = "() => dispatchEvent(new Event('beforeunload', { cancelable: true }))"
 IS_SETTLED = """() => document.querySelector("#saved").textContent === "All saved"
     || document.querySelector(".conflict")"""
+KNOWS = f"""() => !document.querySelector("#saved") || document.querySelector("[data-about=signed-out]")
+    || ({IS_SETTLED})()"""
 READ = """() => [...document.querySelectorAll(".item")].map((item) => [
     item.querySelector(".translation .text").textContent, {
         rating: item.querySelector("output").textContent,
@@ -340,9 +342,9 @@ class Story:
 
     def enter(self) -> None:
         """By the form on the page where the page knows; else by the link in another tab."""
+        self.page.wait_for_function(KNOWS)  # what was sent before may be under way
         form = self.page.locator("[data-about=signed-out]")
-        saved = self.page.locator("#saved")
-        if saved.count() and saved.text_content() != "All saved":
+        if form.count():
             form.get_by_label("Your link").fill(self.site.link())
             form.get_by_role("button").click()
             expect(form).to_have_count(0)
