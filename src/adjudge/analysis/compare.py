@@ -7,7 +7,6 @@ this. A unit is a segment or a document: what varies independently.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal, NamedTuple, get_args
@@ -15,7 +14,7 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.score import Place, Source, is_same_file, scored
+from adjudge.analysis.score import Place, Source, few_documents_note, is_same_file, scored
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
     coverage_note,
@@ -28,7 +27,15 @@ from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note
-from adjudge.stats.bounds import METHOD, Bounds, Totals, bounds_of_difference, linearised
+from adjudge.stats.bounds import (
+    METHOD,
+    Bounds,
+    Totals,
+    bounds_of_difference,
+    has_flips,
+    linearised,
+    permutation_p_value,
+)
 from adjudge.stats.judged import Floats
 from adjudge.stats.paired import (
     ROUNDING,
@@ -142,9 +149,8 @@ def difference(
 ) -> Difference:
     """Compare the two systems of `totals`, units by two, both judged in every unit.
 
-    permutation: `paired.sign_flip_p_values` of the unit's parts in the means; also known as approximate
-        randomisation (Riezler and Maxwell 2005). All flips up to 12 units. Flips take differences for
-        symmetric; p is therefore at least that of the interval, which follows the skew.
+    permutation: `bounds.permutation_p_value`, of sign flips of the unit's parts in the means; also known as
+        approximate randomisation (Riezler and Maxwell 2005). All flips up to 12 units.
     bootstrap: share of draws with replacement (Koehn 2004) that lie as far from the difference as that lies
         from 0, and at least the p of the interval: drawn alone, it finds too many differences with few units.
     wilcoxon: `paired.signed_rank_p_value` of the unit's means: whether differences lie around 0, which is
@@ -164,19 +170,22 @@ def difference(
         second=second,
         value=first - second,
         interval=bounds.interval,
-        p=_p_value(totals, bounds, test, resamples, seed),
+        p=_p_value(totals, bounds, test, (resamples, seed), by_document=segments is not None),
         effect=effect(totals.means),
         units=len(totals.sums),
         effective=len(totals.sums) if segments is None else effective_size(segments, totals),
     )
 
 
-def _p_value(totals: Totals, bounds: Bounds, test: PairedTest, resamples: int, seed: int) -> float:
+def _p_value(
+    totals: Totals, bounds: Bounds, test: PairedTest, drawing: tuple[int, int], *, by_document: bool
+) -> float:
+    resamples, seed = drawing
     if test == "permutation":
         shares = enlarged(totals.shares)
         gaps = shares[:, [0]] - shares[:, [1]]
         flipped = float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])
-        return max(flipped, bounds.p) if 0 < bounds.error < math.inf else flipped
+        return permutation_p_value(flipped, bounds.p, bounds, by_document=by_document)
     if test == "wilcoxon":
         means = enlarged(totals.means)
         return signed_rank_p_value(means[:, 0] - means[:, 1])
@@ -214,6 +223,8 @@ def effect(scores: Floats) -> Effect:
 
 def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) -> str:
     """Say how p and interval came about."""
+    if test == "permutation" and not has_flips(units, by_document=of == "documents"):
+        return f"95 % interval and two-sided p: {METHOD} over {of}"
     flips = f", {'all' if is_exact(units) else f'{resamples:,}'} sign flips" if test == "permutation" else ""
     if test == "bootstrap":
         flips = f", {resamples:,} resamples"
@@ -586,7 +597,9 @@ def _power_notes(found: Difference, settings: CompareSettings) -> Iterator[str]:
     least = (
         smallest_p_value(units - 1, settings.resamples) if is_exact(units) else 1 / (settings.resamples + 1)
     )
-    if settings.test == "permutation" and least >= _ALPHA:
+    yield from few_documents_note(units, by_document=bool(settings.by_document))
+    has_flipped = has_flips(units, by_document=bool(settings.by_document))
+    if settings.test == "permutation" and has_flipped and least >= _ALPHA:
         yield f"Too few segments or documents, or resamples: p cannot be below {least:g}."
 
 

@@ -27,10 +27,10 @@ from adjudge.analysis.preferences import (
     tabulate,
 )
 from adjudge.analysis.score import (
-    FEW_DOCUMENTS,
     Source,
     costly_note,
     draws_documents,
+    few_documents_note,
     intervals_of_means,
     lone_system_note,
     scored,
@@ -50,7 +50,7 @@ from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals, unit_draws
-from adjudge.stats.bounds import METHOD, Totals, bounds_of_difference
+from adjudge.stats.bounds import METHOD, Totals, bounds_of_difference, has_flips, permutation_p_value
 from adjudge.stats.bradley_terry import (
     PULL,
     Cycle,
@@ -216,8 +216,8 @@ class RankSettings(OneAnnotator):
     test: Annotated[
         Test | None,
         Option(
-            help="Test of every pair: paired permutation (default), signed-rank, WMT's rank-sum, or "
-            "Student's t; bradley-terry and davidson have their own."
+            help="Test of every pair: paired permutation (default), signed-rank, or WMT's rank-sum; "
+            "bradley-terry and davidson have their own."
         ),
     ] = None
     alpha: Annotated[Alpha, Option(help="A p-value below this is significant.")] = 0.05
@@ -256,17 +256,20 @@ class RankSettings(OneAnnotator):
         """Whether the method says how pairs are tested."""
         return self.is_model or self.method == "item-mean"
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether few units keep every p-value from being small."""
-        return self.is_model or (self.test or DEFAULT_TEST) == "permutation"
+    def is_bounded(self, units: int) -> bool:
+        """Whether so few units keep every p-value from being small."""
+        return self.is_model or self.flips(units)
+
+    def flips(self, units: int) -> bool:
+        """Whether so many units are tested by flips of signs; with Holm's correction always."""
+        is_flipped = self.holm or has_flips(units, by_document=bool(self.by_document))
+        return (self.test or DEFAULT_TEST) == "permutation" and is_flipped
 
     def settled(self, documents: Collection[tuple[str, str]], systems: int) -> RankSettings:
-        """Settle whether documents or segments are drawn and tested, with which test, and how often.
+        """Settle whether documents or segments are drawn and tested, and how often.
 
-        Where all sign flips of so few documents cannot reach alpha, and no test is asked for, the test is
-        Student's t over documents; not with Holm's correction, whose errors it does not keep so low. That
-        needs p-values far below alpha, and flips in proportion: five times what the first of the pairs takes.
+        Holm's correction needs p-values far below alpha, and flips in proportion: five times what the first
+        of the pairs takes.
 
         Args:
             documents: lp and document of each segment; "" where a segment has no document.
@@ -276,16 +279,15 @@ class RankSettings(OneAnnotator):
             UsageError: documents are asked for and none is known.
         """
         by_document = draws_documents(documents, by_document=self.by_document)
-        known = len({document for document in documents if document[1]})
-        units = known + sum(not name for _, name in documents)  # a segment without one is its own
-        is_few = (
-            by_document and units > 1 and is_exact(units) and 2 * smallest_p_value(units, 1) >= self.alpha
-        )
-        test = "t" if self.test is None and not self.is_model and is_few and not self.holm else self.test
         draws = self.resamples
         if self.holm and not self.has_own_test:
             draws = max(draws, math.ceil(10 * math.comb(systems, 2) / self.alpha))
-        return replace(self, by_document=by_document, test=test, resamples=draws)
+        return replace(self, by_document=by_document, resamples=draws)
+
+    def title(self, units: int) -> str:
+        """Name the test of so many units."""
+        test = self.test or DEFAULT_TEST
+        return TITLES[test] if test != "permutation" or self.flips(units) else METHOD
 
     def corrected(self, p_values: Floats) -> Floats:
         """One-sided p-values of the pairs, those above the diagonal, corrected where that was asked for."""
@@ -321,19 +323,14 @@ def _sureness_notes(
     units: int, systems: int, settings: RankSettings, *, has_documents: bool
 ) -> Iterator[str]:
     least = 2 * smallest_p_value(units, settings.resamples) * (math.comb(systems, 2) if settings.holm else 1)
-    if settings.is_bounded and systems > 1 and least >= settings.alpha:
+    if settings.is_bounded(units) and systems > 1 and least >= settings.alpha:
         yield (
             f"Too few {settings.of} or resamples: p cannot be below {min(least, 1):g}, so no system can be "
             "ranked."
         )
     if not settings.by_document and has_documents:
         yield BY_SEGMENT_NOTE
-    if settings.by_document and 1 < units < FEW_DOCUMENTS:
-        yield (
-            f"There are only {units} documents, so that intervals are wide and tests weak. Judge more "
-            "documents; --by-segment takes segments for independent and finds more differences than there "
-            "are."
-        )
+    yield from few_documents_note(units, by_document=bool(settings.by_document))
 
 
 def placed(
@@ -582,17 +579,20 @@ def _rows(
 
 
 def tested_pairs(ordered: Totals, settings: RankSettings) -> Floats:
-    """`better_p_values` by the settings. With Holm those of sign flips are at least those of the bounds.
+    """`better_p_values` by the settings; those of the permutation test by `bounds.permutation_p_value`.
 
-    Skew misleads flips most where p is small: alone, equal systems of WMT23 differed in up to 9 % of samples.
+    With Holm's correction the documents are never too few for flips: it needs p-values so small that the skew
+    misleads the bounds.
     """
     test = settings.test or DEFAULT_TEST
     p_values = better_p_values(ordered, test, resamples=settings.resamples, seed=settings.seed)
-    if settings.holm and test == "permutation":
+    if test == "permutation":
+        is_few = bool(settings.by_document) and not settings.holm
         for pair in combinations(range(len(p_values)), 2):
             bounds = bounds_of_difference(Totals(sums=ordered.sums[:, pair], sizes=ordered.sizes[:, pair]))
-            if 0 < bounds.error < math.inf:
-                p_values[pair] = max(p_values[pair], bounds.p_above(0))
+            p_values[pair] = permutation_p_value(
+                p_values[pair], bounds.p_above(0), bounds, by_document=is_few
+            )
     return settings.corrected(p_values)
 
 
@@ -609,7 +609,7 @@ def _p_values(tally: Tally, drawn: Floats, order: list[int], settings: RankSetti
 
 def _method(tally: Tally, settings: RankSettings) -> str:
     comparisons = int(tally.totals.sizes.sum()) // 2
-    test = "bootstrap of the difference" if settings.is_model else TITLES[settings.test or DEFAULT_TEST]
+    test = "bootstrap of the difference" if settings.is_model else settings.title(len(tally.wins))
     return (
         f"{_TITLES[settings.method]}; {comparisons} comparisons in {len(tally.wins)} {settings.of}; 95 % "
         f"intervals by bootstrap over {settings.of}, {settings.resamples} resamples; ranks by two-sided, "
@@ -687,7 +687,7 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
     translations of a segment are compared, and nothing is dropped. With a criterion, marked MQM errors are
     ranked by the preferences that the errors of this category make.
 
-    Without a test, documents so few that no sign flip reaches alpha are tested by Student's t.
+    The permutation test is that of `compare`: `bounds.permutation_p_value`.
 
     A system of which nothing was judged is listed last, without score and cluster, and drops nothing.
     Several language pairs are ranked each on its own.
@@ -932,13 +932,12 @@ def _is_corpus(scores: Scores) -> bool:
 def _rank_method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
     units = len(totals.sums)
     of = count(units, settings.of.removesuffix("s"))
-    test = settings.test or DEFAULT_TEST
     by = f" over {of}"
-    if test == "permutation":
+    if settings.flips(units):
         by = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
     return (
         f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {METHOD} over {of}; "
-        f"ranks by two-sided, clusters by one-sided {TITLES[test]} of every pair{by}, p < "
+        f"ranks by two-sided, clusters by one-sided {settings.title(units)} of every pair{by}, p < "
         f"{settings.alpha:g}, {settings.correction}; seed {settings.seed}"
     )
 

@@ -32,13 +32,13 @@ from adjudge.stats.bootstrap import lone_unit_note
 from adjudge.stats.bounds import METHOD, Totals, bounds_of_means
 
 __all__ = [
-    "FEW_DOCUMENTS",
     "Place",
     "ScoreSettings",
     "Source",
     "costly_note",
     "domains_of",
     "draws_documents",
+    "few_documents_note",
     "intervals_of_means",
     "is_critical",
     "is_same_file",
@@ -366,6 +366,16 @@ def lone_system_note(systems: Collection[str]) -> Sequence[str]:
 
 FEW_DOCUMENTS: Final = 10
 """Documents below which intervals and tests over them deserve a warning."""
+
+
+def few_documents_note(units: int, *, by_document: bool) -> Iterator[str]:
+    """Say that documents are few, where they are the unit of tests."""
+    if by_document and 1 < units < FEW_DOCUMENTS:
+        yield (
+            f"There are only {units} documents, so that intervals are wide and tests weak. Judge more "
+            "documents; --by-segment takes segments for independent and finds more differences than there "
+            "are."
+        )
 
 
 def draws_documents(documents: Iterable[tuple[str, str]], *, by_document: bool | None = None) -> bool:

@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 
+_LEAST_FLIPPED: Final = 6  # all flips of five documents give p >= 0.0625
 METHOD: Final = "Student's t with Hall's correction for skew"
 
 ENOUGH_UNITS: Final = 100
@@ -184,6 +185,32 @@ def bounds_of_difference(totals: Totals) -> Bounds:
     """
     first, second = (totals.sums.sum(axis=0) / totals.sizes.sum(axis=0)).tolist()
     return _bounds(first - second, linearised(totals))
+
+
+def has_flips(units: int, *, by_document: bool) -> bool:
+    """Whether the permutation test flips signs: of fewer than six documents no flips can show a difference.
+
+    Then its p-value is that of the bounds alone, which erred in 3 to 5 % of samples of two to five documents
+    of WMT23. Of so few segments they erred in up to 7 %, and none is believed.
+    """
+    return not by_document or not 1 < units < _LEAST_FLIPPED
+
+
+def permutation_p_value(flipped: float, bound: float, bounds: Bounds, *, by_document: bool) -> float:
+    """p-value of the permutation test: the larger one of sign flips and of the bounds.
+
+    Flips take differences for symmetric, and bounds follow the skew. Differences that do not vary have no
+    bounds: the flips alone.
+
+    Args:
+        flipped: p-value of all sign flips, or of many.
+        bound: p-value by the bounds, on as many sides.
+        bounds: of the difference.
+        by_document: whether units are documents.
+    """
+    if not 0 < bounds.error < math.inf:
+        return flipped
+    return max(flipped, bound) if has_flips(bounds.units, by_document=by_document) else bound
 
 
 def linearised(totals: Totals) -> Floats:

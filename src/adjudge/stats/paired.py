@@ -50,13 +50,12 @@ Seed = int | Sequence[int]
 Alternative = Literal["greater", "two-sided"]
 """`greater`: the first is better. `two-sided`: they differ."""
 
-Test = Literal["permutation", "wilcoxon", "rank-sum", "t"]
+Test = Literal["permutation", "wilcoxon", "rank-sum"]
 TESTS: Final[tuple[Test, ...]] = get_args(Test)
 TITLES: Final[Mapping[Test, str]] = {
     "permutation": "paired permutation test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "rank-sum": "Wilcoxon rank-sum test",
-    "t": "paired t-test",
 }
 """Of every pair of systems."""
 
@@ -192,7 +191,7 @@ def better_p_values(ordered: Totals, test: Test, *, resamples: int, seed: int) -
 
     Args:
         ordered: judged for all systems, best first.
-        test: `permutation` and `t` compare means, the others the ranks of segments or documents.
+        test: `permutation` compares means, the others the ranks of segments or documents.
         resamples: random sign flips of the permutation test, the same for every pair.
         seed: of those.
     """
@@ -211,27 +210,11 @@ def _better(ordered: Totals, first: Ints, second: Ints, test: Test, drawing: tup
         shares, (resamples, seed) = enlarged(ordered.shares), drawing
         differences = shares[:, first] - shares[:, second]
         return sign_flip_p_values(differences, alternative="greater", resamples=resamples, seed=seed)
-    if test == "t":
-        shares = enlarged(ordered.shares)
-        return _t_p_values(shares[:, first] - shares[:, second])
     means = enlarged(ordered.means)
     a, b = means[:, first], means[:, second]
     if test == "wilcoxon":
         return np.array([signed_rank_p_value(d, "greater") for d in (a - b).T])
     return np.array([rank_sum_p_value(x, y, "greater") for x, y in zip(a.T, b.T, strict=True)])
-
-
-def _t_p_values(differences: Floats) -> Floats:
-    """One-sided paired t-test of each column; a constant difference gets what all sign flips give it."""
-    from scipy.special import stdtr
-
-    units = len(differences)
-    means = differences.mean(axis=0)
-    errors = differences.std(axis=0, ddof=1) / np.sqrt(units) if units > 1 else np.zeros_like(means)
-    is_flat = errors <= ROUNDING * np.abs(differences).max(axis=0, initial=0.0)
-    found = stdtr(units - 1, -means / np.where(is_flat, 1.0, errors))
-    constant = np.where(means > 0, smallest_p_value(units, 1000), 1.0)
-    return np.asarray(np.where(is_flat, constant, found), dtype=np.float64)
 
 
 def holm(p_values: Floats) -> Floats:
