@@ -18,7 +18,7 @@ from pydantic import BeforeValidator
 from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result, print_tables
 from adjudge.core.language import canonical_lp
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, settings, split_names
-from adjudge.core.wording import count
+from adjudge.core.wording import command, count
 from adjudge.errors import DataError, UsageError
 from adjudge.reports.tables import Table, TableFormat, duration
 
@@ -327,12 +327,40 @@ def campaign_move_command(
 ) -> None:
     """Move the store of a campaign to a PostgreSQL server, or back to a file. Stop the server first.
 
-    Links, files and exports stay what they are. The old store stays where it is; remove it when all is well.
+    Links, files and exports stay what they are. When everything is in the new store, the old one loses it.
     """
     from adjudge.campaigns.campaign import move_campaign
 
     old, new = move_campaign(name, database)
-    print_note(f"{name} is now in {new}; {old} is no longer used, and stays as it is.")
+    print_note(f"{name} is now in {new}, and no longer in {old}.")
+
+
+def campaign_remove_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Remove it from this store; left out: from the one that it is in."),
+    ] = None,
+    backup: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Copy it to FILE before; never replaced.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the name of the campaign.")] = False,
+) -> None:
+    """Remove all that a database holds of a campaign, with --backup, or where the campaign was moved away.
+
+    Stop the server first. Files in the folder stay, and `adjudge campaign restore` goes back to the backup.
+    """
+    from adjudge.campaigns.campaign import remove_campaign
+
+    def confirm(what: str) -> None:
+        print_note(f"To be removed: {what}.")
+        if not yes and typer.prompt(f"Type {name.name} to remove it", err=True) != name.name:
+            raise UsageError(f"that is not the name {name.name!r}: nothing is removed")
+
+    removed = remove_campaign(name, database, backup, confirm)
+    kept = "" if backup is None else f" `{command('campaign', 'restore', name, backup)}` brings it back."
+    print_note(f"{name} is no longer in {removed}.{kept}")
 
 
 _FORMATS: Final = (

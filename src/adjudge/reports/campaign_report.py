@@ -98,10 +98,12 @@ def _section_table(section: Section) -> Table:
     lacking = grouped(
         ((one.measure, one.result.reason), one.of) for one in section.numbers if one.result.value is None
     )
-    reasons = [
-        f"{measure} of {_whom([*dict.fromkeys(whom)])}: none, for {reason}."
-        for (measure, reason), whom in lacking.items()
-    ]
+    reasons = []
+    for (measure, reason), own in lacking.items():
+        whom = [*dict.fromkeys(own)]
+        if len(whom) > _NAMED + 1:
+            whom = [*whom[:_NAMED], f"{len(whom) - _NAMED:,} others"]
+        reasons.append(f"{measure} of {', '.join(whom)}: none, for {reason}.")
     is_grouped = len({number.of for number in numbers}) * 2 <= len(numbers)
     return Table(
         columns=columns,
@@ -148,12 +150,6 @@ def _shown_numbers(numbers: Sequence[Number]) -> tuple[list[Number], list[str]]:
         "median and lowest is pairs. `adjudge campaign analyse` has them all with --format json, csv or tsv."
     )
     return [*(number for number in numbers if not number.is_of_pair), *summary, *least], [told]
-
-
-def _whom(names: Sequence[str]) -> str:
-    """Some names; of many, the first ones and how many others there are."""
-    others = [f"{len(names) - _NAMED:,} others"] if len(names) > _NAMED + 1 else names[_NAMED:]
-    return ", ".join([*names[:_NAMED], *others])
 
 
 def _cells(row: Number, *, has_both: bool) -> list[str]:
