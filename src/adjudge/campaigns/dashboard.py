@@ -57,6 +57,7 @@ __all__ = [
     "PersonProgress",
     "Progress",
     "Resting",
+    "count_first_pass",
     "dashboard",
     "find_own_progress",
     "find_progress",
@@ -156,16 +157,16 @@ class Counts:
         return dict(map(tuple, self._all(chosen)))
 
     def held(self) -> dict[int, tuple[int, int]]:
-        """Documents and segments that each person has or did, without checks and second looks."""
+        """Documents that each person has or did, and all items, of checks and second looks, too."""
         query: Select[Any] = (
             select(
                 assignment.c.person_id,
-                func.count(_DOCUMENT.distinct()),
+                func.count(_DOCUMENT.distinct()).filter(task.c.kind.in_(FIRST)),
                 func.count(item.c.id),
             )
             .join_from(assignment, task)
             .join(item, item.c.task_id == task.c.id)
-            .where(assignment.c.state.in_(TAKEN), task.c.kind.in_(FIRST))
+            .where(assignment.c.state.in_(TAKEN), _IS_WORK)
             .group_by(assignment.c.person_id)
         )
         return {number: (documents, segments) for number, documents, segments in map(tuple, self._all(query))}
@@ -212,7 +213,7 @@ class PersonProgress:
         is_failed: whether they did not pass the test before work; others get what was dealt to them.
         lps: language pairs.
         documents: that they have or did, with all systems.
-        held: segments of these; checks and second looks are none.
+        held: items that they have or did, of checks and second looks, too.
         tasks: that they finished.
         items: that they finished, in tasks that were given back, too.
         left: items that they have and did not finish; None where the next document comes when they ask.
@@ -334,6 +335,20 @@ def find_progress(campaign: Campaign, now: float) -> Progress:
             people=tuple(_people(counts)),
         )
         return _with_forecast(found, counts, now)
+
+
+def count_first_pass(campaign: Campaign) -> tuple[int, int, int]:
+    """Items of the first pass, the segments that they are of, and the judgements that they need."""
+    columns = (
+        func.count(),
+        func.count((task.c.lp + " " + item.c.segment).distinct()),
+        func.coalesce(func.sum(task.c.redundancy), 0),
+    )
+    chosen = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
+    with campaign.database.reading() as connection:
+        row = connection.execute(select(*columns).join_from(item, task).where(chosen)).one()
+    items, segments, needed = map(int, row)
+    return items, segments, needed
 
 
 def _people(counts: Counts) -> Iterator[PersonProgress]:

@@ -643,7 +643,7 @@ def campaign_status_command(
 
 def _status_table(name: str, found: Progress) -> Table:
     return Table(
-        title=f"{name}: {found.items_done:,} of {found.items:,} segments",
+        title=f"{name}: {found.items_done:,} of {found.items:,} judgements",
         columns=(
             "person",
             *_HOLDS,
@@ -677,15 +677,15 @@ def _row(person: PersonProgress) -> list[str]:
 def _notes(found: Progress) -> list[str]:
     notes = [
         f"Tasks: {found.tasks_done:,} of {found.tasks:,} done, {found.under_way:,} under way.",
-        f"Still to do: {count(found.items_left, 'segment')}"
+        f"Still to do: {count(found.items_left, 'judgement')}"
         + ("." if found.active_left is None else f", about {duration(found.active_left)} of work."),
     ]
     if found.ends_at is not None and found.an_hour is not None and found.items_left:
-        notes.append(f"At {found.an_hour:.1f} segments an hour it ends {_moment(found.ends_at)}.")
+        notes.append(f"At {found.an_hour:.1f} judgements an hour it ends {_moment(found.ends_at)}.")
     if found.items_given_back:
         notes.append(
-            f"Finished besides, in tasks that were given back: {count(found.items_given_back, 'segment')}. "
-            "These judgements count, and the tasks are done again."
+            f"Finished besides, in tasks that were given back: {count(found.items_given_back, 'judgement')}. "
+            "They count, and the tasks are done again."
         )
     if failed := [person.name for person in found.people if person.is_failed]:
         notes.append(
