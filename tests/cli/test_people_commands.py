@@ -464,6 +464,33 @@ def test_an_import_says_what_it_took_over_and_what_it_leaves(capsys: pytest.Capt
     assert "everybody has a new link, in winter/links.csv" in err
 
 
+def test_times_that_nobody_measured_are_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys, "-n", "ann")
+    judged(rating=50, active=20.0)
+    run(capsys, "campaign", "export", "autumn", "autumn.jsonl")
+    lines = [json.loads(line) for line in Path("autumn.jsonl").read_text().splitlines()]
+    lines = [{**line, "active": None} if "active" in line else line for line in lines]
+    Path("without.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, _, err = run(capsys, "campaign", "import", "winter", "without.jsonl")
+    assert code == 0, err
+    _, out, _ = run(capsys, "campaign", "status", "winter")
+    (row,) = [line.split() for line in out.splitlines() if line.split()[:1] == ["ann"]]
+    assert row[6:8] == ["–", "–"], out
+    assert "Of 18 judgements nobody measured the time" in out
+    _, out, _ = run(capsys, "campaign", "status", "winter", "--format", "json")
+    told = json.loads(out)
+    assert (told["active_seconds"], told["active_seconds_left"]) == (None, None)
+    assert [told["people"][0][name] for name in ("active_seconds", "idle_seconds", "seconds_each")] == [
+        None
+    ] * 3
+    _, out, _ = run(capsys, "campaign", "analyse", "winter", "--resamples", "10")
+    assert "Of 18 of 18 items the active time is not known." in out
+    run(capsys, "campaign", "export", "winter", "winter.csv", "--to", "spreadsheet")
+    assert {row["active seconds"] for row in csv.DictReader(Path("winter.csv").read_text().splitlines())} == {
+        ""
+    }
+
+
 def test_ratings_survive_pearmut_whatever_categories_a_machine_marked(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

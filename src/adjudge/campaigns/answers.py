@@ -287,7 +287,7 @@ class _Answer:
     state: State
     page: str | None
     is_complete: bool
-    active: float
+    active: float | None
     idle: float
     first_at: float
     last_at: float
@@ -330,7 +330,7 @@ class _Saving:
             state=first_state(shown.asked) if is_new else read_state(row.state),
             page=row.page,
             is_complete=bool(row.is_complete),
-            active=row.active or 0.0,
+            active=0.0 if is_new else row.active,
             idle=row.idle or 0.0,
             first_at=self.now if is_new else row.first_at,
             last_at=0.0 if is_new else row.last_at,
@@ -386,7 +386,9 @@ class _Saving:
         if one.kind != "time":
             revision = found.revision = found.revision + 1
             found.page = self.page
-        found.active, found.idle = found.active + one.active, found.idle + one.idle
+        if found.active is not None:  # else a part of it would be taken for all
+            found.active += one.active
+        found.idle += one.idle
         at = one.at if self.given.started_at <= one.at <= self.now else self.now
         found.first_at, found.last_at = min(found.first_at, at), max(found.last_at, at)
         text = state.model_dump_json()

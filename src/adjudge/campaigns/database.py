@@ -520,7 +520,7 @@ answer: Final = Table(
     Column("revision", Integer, nullable=False),
     Column("state", Text, nullable=False),  # JSON of campaigns.items.State
     Column("is_complete", Boolean, nullable=False),
-    Column("active", Float, nullable=False),  # seconds
+    Column("active", Float),  # seconds; NULL where nobody measured them
     Column("idle", Float, nullable=False),
     Column("first_at", Float, nullable=False),
     Column("last_at", Float, nullable=False),

@@ -662,13 +662,14 @@ def _status_table(name: str, found: Progress) -> Table:
 def _row(person: PersonProgress) -> list[str]:
     interval = person.interval
     checks = "" if interval is None else f"{person.passed}/{person.checks}"
+    unknown = "–" if person.items else ""
     return [
         person.name + ("" if (state := _state(person)) == "active" else f" ({state})"),
         *_holds(person),
         f"{person.tasks:,}",
         f"{person.items:,}",
-        f"{person.active / 3600:.1f}",
-        "" if person.seconds_each is None else f"{person.seconds_each:.0f}",
+        "–" if person.active is None else f"{person.active / 3600:.1f}",
+        unknown if person.seconds_each is None else f"{person.seconds_each:.0f}",
         checks if interval is None else f"{checks} [{interval.low:.0%}, {interval.high:.0%}]",
         "" if person.last_at is None else _moment(person.last_at),
     ]
@@ -691,6 +692,9 @@ def _notes(found: Progress) -> list[str]:
         notes.append(
             f"Failed the test and get no work; what was dealt to them is others': {', '.join(failed)}."
         )
+    if untimed := sum(person.items - person.timed for person in found.people):
+        what = f"{count(untimed, 'judgement')} nobody measured the time, as in what was imported"
+        notes.append(f"Of {what}: hours, seconds and the work left are told of the others.")
     if any(person.checks for person in found.people):
         notes.append("Checks: noticed of done, with the 95 % Wilson interval.")
     return notes
@@ -731,7 +735,7 @@ def _person(person: PersonProgress) -> dict[str, Any]:
         "tasks_done": person.tasks,
         "segments_done": person.items,
         "active_seconds": person.active,
-        "idle_seconds": person.idle,
+        "idle_seconds": None if person.active is None else person.idle,
         "seconds_each": person.seconds_each,
         "checks": person.checks,
         "checks_passed": person.passed,
