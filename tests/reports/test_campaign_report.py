@@ -88,6 +88,18 @@ def test_of_many_pairs_of_people_the_tables_show_a_summary_and_programs_get_all(
     assert lines < 40, "a reason is said once, however many pairs have it"
 
 
+def test_many_pairs_of_people_without_a_value_are_one_line() -> None:
+    people = [f"p{number:02d}" for number in range(12)]
+    systems = [f"S{place}" for place in range(6)]
+    submissions = [work(person, system, "1", 50) for person in people for system in systems]
+    found = analyse(campaign(*submissions), draws=Draws(resamples=20))
+    title = "Do every two annotators order the systems alike?"
+    (table,) = (table for table in analysis_tables(found) if table.title == title)
+    assert [row[0] for row in table.rows] == ["all"]
+    assert any(note.startswith("Of 66 pairs of people none has a value.") for note in table.notes)
+    assert len(table.notes) < 10
+
+
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_tables_are_written_in_every_format(form: str) -> None:
     for table in analysis_tables(small()):

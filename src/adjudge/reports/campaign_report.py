@@ -145,9 +145,14 @@ def _shown_numbers(numbers: Sequence[Number]) -> tuple[list[Number], list[str]]:
         (number for number in by_measure[first] if number.result.value is not None),
         key=lambda number: number.result.value or 0.0,
     )[:_PAIRS_SHOWN]
+    shown = (
+        f"the {len(least)} with the lowest {first[0]} stand here; n of median and lowest is pairs"
+        if least
+        else "none has a value"
+    )
     told = (
-        f"Of {len(pairs):,} pairs of people, the {len(least)} with the lowest {first[0]} stand here; n of "
-        "median and lowest is pairs. `adjudge campaign analyse` has them all with --format json, csv or tsv."
+        f"Of {len(pairs):,} pairs of people {shown}. `adjudge campaign analyse` has them all with --format "
+        "json, csv or tsv."
     )
     return [*(number for number in numbers if not number.is_of_pair), *summary, *least], [told]
 
