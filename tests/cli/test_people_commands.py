@@ -75,6 +75,21 @@ def test_a_new_campaign_says_what_was_made_and_what_comes_next(capsys: pytest.Ca
     assert stat.S_IMODE(Path("autumn/links.csv").stat().st_mode) == 0o600
 
 
+def test_commands_to_copy_are_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "s 10 日本"
+    code, out, _ = run(capsys, "campaign", "new", name, "set.jsonl", "-n", "ann")
+    assert (code, f"Next: adjudge campaign serve '{name}'\n" in out) == (0, True)
+    _, _, err = run(capsys, "campaign", "new", name, "set.jsonl")
+    assert f"open it: adjudge campaign serve '{name}'" in err
+    _, _, err = run(capsys, "campaign", "import", "other", name)
+    assert f"`adjudge campaign export '{name}' FILE` first" in err
+    with open_campaign(name) as campaign:
+        judge(campaign, rating=50)
+    run(capsys, "campaign", "export", name, "export.jsonl")
+    _, out, _ = run(capsys, "campaign", "import", "over there", "export.jsonl")
+    assert "Next: adjudge campaign serve 'over there'\n" in out
+
+
 def test_one_table_says_who_has_what(capsys: pytest.CaptureFixture[str]) -> None:
     made(capsys, "--annotators", "ann:en-de, ben", "--raters", "2", "--pairs-of-people")
     rows = list(csv.DictReader(Path("autumn/links.csv").read_text().splitlines()))

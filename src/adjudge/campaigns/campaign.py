@@ -13,7 +13,6 @@ import json
 import os
 import re
 import secrets
-import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -129,7 +128,7 @@ def refuse_taken(folder: Path) -> None:
         UsageError: something is; where that is a campaign, says what opens it.
     """
     if folder.exists():
-        opening = f", or open it: adjudge campaign serve {shlex.quote(str(folder))}"
+        opening = f", or open it: {command('campaign', 'serve', folder)}"
         is_campaign = (folder / _FILE).is_file()
         raise UsageError(f"{str(folder)!r} exists; choose another name{opening if is_campaign else ''}")
 

@@ -25,7 +25,7 @@ from adjudge.cli.options import (
 )
 from adjudge.core.language import canonical_lp
 from adjudge.core.verb import Option, settings
-from adjudge.core.wording import count
+from adjudge.core.wording import command, count
 from adjudge.errors import UsageError
 from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import duration
@@ -189,7 +189,7 @@ def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
         + (f", of them {', '.join(rest)}" if rest else ""),
         f"  to do    {told}{checks}: {count(found.items, 'judgement')}",
         f"  time     about {duration(work)} of work, {each} each, at {seconds} s a segment",
-        f"Next: adjudge campaign serve {campaign.folder}",
+        f"Next: {command('campaign', 'serve', campaign.folder)}",
         "",
     ]
     return "\n".join(lines)
@@ -254,7 +254,7 @@ def campaign_import_command(
 
     if (file / "campaign.json").is_file():
         raise UsageError(
-            f"{file} is a campaign of adjudge already: `adjudge campaign export {file} FILE` first"
+            f"{file} is a campaign of adjudge already: `{command('campaign', 'export', file, 'FILE')}` first"
         )
     content = read_content(file, lp=lp, as_campaign=True)
     campaign_file = content.campaign
@@ -299,7 +299,7 @@ def _told_of_import(campaign: Campaign, found: Progress) -> str:
         *([f"  begun    {count(begun, 'judgement')} besides, in tasks to be gone on with"] if begun else []),
         f"  to do    {count(found.items_left, 'judgement')}; in all {told}",
         "  not made checks and tutorial: what people did of such elsewhere is no part of a new campaign",
-        f"Next: adjudge campaign serve {campaign.folder}",
+        f"Next: {command('campaign', 'serve', campaign.folder)}",
         "",
     ]
     return "\n".join(lines)

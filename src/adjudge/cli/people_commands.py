@@ -605,7 +605,7 @@ def _say_links(links: Sequence[Link], without: Sequence[str], folder: Path, addr
         print_note(f"The organiser's link: {address}{link.path}")
     if organisers and not sys.stderr.isatty():  # a log is read by others, and kept
         print_note("The organiser's link is printed on a terminal only; links.csv has it too.")
-    another = f"`adjudge campaign people {folder} --new-link NAME`"
+    another = f"`{command('campaign', 'people', folder, '--new-link', 'NAME')}`"
     if not links:
         print_note(f"There are no links here any more: {another}.")
         return
