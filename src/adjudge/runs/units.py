@@ -481,7 +481,8 @@ def load_annotator(
             bridge = command("run", "bridge", "--command", "PROGRAM", "--name", name)
             raise UsageError(
                 f"{name} runs in an environment of its own: {bridge}; docs/bridge.md has the programs of "
-                "COMET and MetricX. Scores that are there already are read by score, rank and meta as they are"
+                "COMET and MetricX. Scores that are there already are read by score, rank and meta as they "
+                "are"
             )
         near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
         raise UsageError(
