@@ -84,7 +84,7 @@ def test_names_say_what_a_thing_is(path: Path) -> None:
 TWICE = {"__init__"}  # the only file name that may stand twice
 
 AT_MOST = {
-    "Python files": 232,  # kept results, functions as metrics, rows of frames, extras
+    "Python files": 233,  # kept results, functions as metrics, rows of frames, extras
     "modules of more than 1,000 lines": 0,
     "modules that one module of the same room imports and no other": 16,
     "file names that stand twice": 0,
@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 44_263,  # frames, functions as metrics, faults of instructions, second looks apart
+    "statements": 44_440,  # frames, functions as metrics, faults of instructions, second looks apart
     "lines of data": 13_785,  # faults of instructions, undo of what was given up, colours in the dark
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

@@ -20,6 +20,7 @@ from adjudge.campaigns.campaign import (
     open_campaign,
     read_guidelines,
     read_links,
+    remove_campaign,
     restore_campaign,
     write_guidelines,
 )
@@ -150,7 +151,9 @@ def test_a_campaign_moves_to_a_server_and_back(
     worked_on(made, 0, 1, now=NOW)
     before = exported(made.folder)
     made.database.backup(tmp_path / "backup.sqlite", "moving")
+    made.database.close()
     old, new = move_campaign(made.folder, server)
+    assert not (made.folder / "campaign.sqlite").exists()
     with contextmanager(opener)(tmp_path, small, server) as neighbour:
         other, _ = neighbour(name="neighbour")
         work_off(other, person(other), NOW)
@@ -164,15 +167,14 @@ def test_a_campaign_moves_to_a_server_and_back(
         there.database.backup(tmp_path / "later.sqlite", "moving")
     later = exported(made.folder)
     assert later != before
-    with pytest.raises(UsageError, match="exists: move it away"):
-        move_campaign(made.folder, None)
-    (made.folder / "campaign.sqlite").rename(tmp_path / "old.sqlite")
     restore_campaign(made.folder, tmp_path / "backup.sqlite")
     assert exported(made.folder) == before
     restore_campaign(made.folder, tmp_path / "later.sqlite")
     assert exported(made.folder) == later
     move_campaign(made.folder, None)
     assert exported(made.folder) == later
+    with pytest.raises(DataError, match="has no campaign 'moving'"):
+        remove_campaign(made.folder, server, None, confirm=no_question)
     worked_on(made, 1, now=NOW + 1900)
     restore_campaign(made.folder, tmp_path / "later.sqlite")
     assert exported(made.folder) == later
@@ -208,13 +210,116 @@ def test_what_cannot_be_moved_or_restored_stays_what_it_was(
             restore_campaign(one.folder, tmp_path / "other.sqlite")
     with pytest.raises(StoreError):
         move_campaign(one.folder, "postgresql://localhost:1/none?connect_timeout=1")
-    with pytest.raises(UsageError, match="exists: move it away"):
+    with pytest.raises(UsageError, match=r"is in sqlite:.* already"):
         move_campaign(one.folder, None)
+    with pytest.raises(UsageError, match="the only store"):
+        remove_campaign(one.folder, None, None, confirm=no_question)
     with pytest.raises(DataError, match="no campaign 'one'"):
         restore_campaign(one.folder, tmp_path / "other.sqlite")
     with pytest.raises((StoreError, DataError)):
         restore_campaign(one.folder, tmp_path / "text.sqlite")
     assert exported(one.folder) == before
+
+
+def no_question(_: str) -> None:
+    """Whoever asks gets a yes."""
+
+
+def left_behind(made: Campaign, server: str) -> None:
+    """Move a campaign to a server, and put a copy back where it was, as earlier versions left it."""
+    made.database.close()
+    file = made.folder / "campaign.sqlite"
+    content = file.read_bytes()
+    move_campaign(made.folder, server)
+    file.write_bytes(content)
+
+
+def test_what_a_move_left_behind_is_replaced_by_moving_back(make_campaign: MakeCampaign, server: str) -> None:
+    made, _ = make_campaign(name="moving")
+    left_behind(made, server)
+    worked_on(made, 0, now=NOW)
+    later = exported(made.folder)
+    move_campaign(made.folder, None)
+    assert exported(made.folder) == later
+
+
+def test_a_move_that_ended_before_it_was_noted_goes_on(make_campaign: MakeCampaign, server: str) -> None:
+    made, _ = make_campaign(name="moving")
+    worked_on(made, 0, now=NOW)
+    known, before = (made.folder / "campaign.json").read_bytes(), exported(made.folder)
+    left_behind(made, server)
+    (made.folder / "campaign.json").write_bytes(known)
+    move_campaign(made.folder, server)
+    assert exported(made.folder) == before
+    assert not (made.folder / "campaign.sqlite").exists()
+
+
+def test_what_was_written_in_an_old_store_is_never_lost(
+    make_campaign: MakeCampaign, server: str, tmp_path: Path
+) -> None:
+    made, _ = make_campaign(name="moving")
+    known = (made.folder / "campaign.json").read_bytes()
+    left_behind(made, server)
+    moved = (made.folder / "campaign.json").read_bytes()
+    (made.folder / "campaign.json").write_bytes(known)
+    worked_on(made, 0, now=NOW)
+    written = exported(made.folder)
+    (made.folder / "campaign.json").write_bytes(moved)
+    with pytest.raises(UsageError, match=r"adjudge campaign remove .*--backup FILE"):
+        move_campaign(made.folder, None)
+    old = f"sqlite:///{made.folder / 'campaign.sqlite'}"
+    with pytest.raises(UsageError, match=r"it has what postgresql.* lacks"):
+        remove_campaign(made.folder, old, None, confirm=no_question)
+    remove_campaign(made.folder, old, tmp_path / "old.sqlite", confirm=no_question)
+    move_campaign(made.folder, None)
+    restore_campaign(made.folder, tmp_path / "old.sqlite")
+    assert exported(made.folder) == written
+
+
+def test_a_campaign_is_removed_from_a_server_and_brought_back(
+    make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet
+) -> None:
+    with contextmanager(opener)(tmp_path, small, server) as there:
+        made, _ = there(name="there")
+        other, _ = there(name="neighbour")
+        worked_on(made, 0, now=NOW)
+    before, before_other = exported(made.folder), exported(other.folder)
+    with pytest.raises(UsageError, match="the only store"):
+        remove_campaign(made.folder, None, None, confirm=no_question)
+    same = f"{server}%20-cstatement_timeout%3D60000"  # the same store by another address
+    with pytest.raises(UsageError, match="the only store"):
+        remove_campaign(made.folder, same, None, confirm=no_question)
+    with pytest.raises(UsageError, match="already"):
+        move_campaign(made.folder, same)
+    assert exported(made.folder) == before
+    asked: list[str] = []
+    remove_campaign(made.folder, None, tmp_path / "kept.sqlite", asked.append)
+    assert asked[0].endswith(": 4 people, 1 finished segment"), asked
+    with pytest.raises(DataError, match="no campaign 'there'; `adjudge campaign restore"):
+        open_campaign(made.folder)
+    restore_campaign(made.folder, tmp_path / "kept.sqlite")
+    assert (exported(made.folder), exported(other.folder)) == (before, before_other)
+    made.folder.rename(tmp_path / "lost")
+    with pytest.raises(UsageError, match="the only store"):
+        remove_campaign(made.folder, server, None, confirm=no_question)
+    remove_campaign(made.folder, server, tmp_path / "again.sqlite", confirm=no_question)
+    assert exported(other.folder) == before_other
+
+
+def test_who_serves_a_server_s_campaign_while_it_moves_writes_nothing_more(
+    make_campaign: MakeCampaign, server: str
+) -> None:
+    made, links = make_campaign(name="moving")
+    made.database.close()
+    move_campaign(made.folder, server)
+    with open_campaign(made.folder) as serving:
+        who = person(serving)
+        given = take(serving, who, NOW)
+        move_campaign(made.folder, None)
+        with pytest.raises(AdjudgeError):
+            answer_all(serving, who, given, NOW)
+        with pytest.raises(AdjudgeError):
+            enter(serving, links[0].secret, NOW)
 
 
 # What cannot be made...

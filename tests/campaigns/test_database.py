@@ -28,6 +28,7 @@ from adjudge.campaigns.database import (
     Database,
     Statement,
     Turns,
+    answer,
     audit,
     campaign,
     event,
@@ -122,11 +123,16 @@ def test_everybody_goes_on_where_documents_were_not_dealt_to_people(tmp_path: Pa
     (tmp_path / "campaign.json").write_text(json.dumps(said), encoding="utf-8")
     with closing(sqlite3.connect(tmp_path / "campaign.sqlite")) as store:
         store.executescript((OLDER / f"m003-{how}.sql").read_text(encoding="utf-8"))
+        store.execute("UPDATE answer SET active = 0 WHERE assignment_id = 1")
+        store.execute("UPDATE event SET page = 'import' WHERE assignment_id = 1")
+        store.commit()
     opened = open_campaign(tmp_path)
     with closing(opened.database) as database:
         assert_has_all(database)
         with database.reading() as connection:
             assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
+            unknown = connection.execute(select(answer.c.assignment_id).where(answer.c.active.is_(None)))
+            assert {*unknown.scalars()} == {1}
         before = find_progress(opened, NOW)
         assert (before.tasks, before.tasks_done, before.under_way) == (14, 2, 1)
         if how == "static":

@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from adjudge.campaigns.dashboard import find_progress
-from adjudge.campaigns.database import Campaign
+from adjudge.campaigns.answers import save
+from adjudge.campaigns.assigning import assignments
+from adjudge.campaigns.dashboard import dashboard, find_progress
+from adjudge.campaigns.database import Campaign, assignment
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.importing import import_submissions
 from adjudge.core.record import Annotation, ErrorSpan
@@ -18,7 +21,7 @@ from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import content_of
 from adjudge.formats.pearmut import read_pearmut_submissions
 from tests.campaigns.conftest import NOW, MakeCampaign
-from tests.campaigns.work import finished, person, take, work_off
+from tests.campaigns.work import change, finished, items, person, take, work_off
 
 PEOPLE = ["ann", "ben"]
 
@@ -45,6 +48,48 @@ def test_an_export_goes_into_another_campaign_and_comes_out_equal(
     assert said(second) == said(first)
     found = find_progress(second, NOW + 1e6)
     assert (found.items_left, found.tasks_done) == (0, found.tasks)
+
+
+def test_what_nobody_measured_is_unknown_and_not_nothing(make_campaign_anywhere: MakeCampaign) -> None:
+    first, _ = make_campaign_anywhere("esa", PEOPLE, redundancy=2, name="first")
+    for number in range(2):
+        work_off(first, person(first, number), NOW, rating=70, active=12.0)
+    submissions = [
+        replace(s, active=None) if s.person == "ann" or s.segment == "1.1" else s
+        for s in export_campaign(first).submissions
+    ]
+    second, _ = make_campaign_anywhere("esa", PEOPLE, redundancy=2, name="second", assignment="pool")
+    import_submissions(second, submissions, NOW + 1e6)
+    found = find_progress(second, NOW + 1e6)
+    ann, ben, _ = found.people
+    assert (ann.items, ann.timed, ann.active, ann.seconds_each) == (12, 0, None, None)
+    assert (ben.items, ben.timed, ben.active, ben.seconds_each) == (12, 10, 120.0, 12.0)
+    assert found.active == 120.0
+    told = {one["name"]: one for one in dashboard(second, NOW + 1e6)["people"]}
+    assert (told["ann"]["active"], told["ann"]["seconds"], told["ben"]["seconds"]) == (None, None, 12.0)
+    exported = export_campaign(second).submissions
+    assert sum(s.active is None for s in exported) == 14
+    third, _ = make_campaign_anywhere("esa", PEOPLE, redundancy=2, name="third", assignment="pool")
+    import_submissions(third, [s for s in submissions if s.active is None and s.task < 3], NOW + 1e6)
+    found = find_progress(third, NOW + 1e6)
+    assert found.items_left
+    assert (found.active, found.active_left) == (None, None)
+    assert dashboard(third, NOW + 1e6)["progress"]["active"] is None
+
+
+def test_work_on_what_was_imported_does_not_make_its_time_known(make_campaign: MakeCampaign) -> None:
+    first, _ = make_campaign("esa", PEOPLE, redundancy=2, name="first")
+    work_off(first, person(first), NOW, rating=70)
+    second, _ = make_campaign("esa", PEOPLE, redundancy=2, name="second", assignment="pool")
+    submissions = [replace(s, active=None) for s in export_campaign(first).submissions]
+    import_submissions(second, submissions, NOW)
+    with second.database.reading() as connection:
+        row = connection.execute(select(assignment.c.id, assignment.c.person_id).limit(1)).one()
+    (given,) = [one for one in assignments(second, person(second)) if one.id == row.id]
+    shown = items(second, given)[0]
+    saved = save(second, person(second), given.id, "page", [change(shown, 1, rating=60, active=4.0)], NOW)
+    assert not saved.refused
+    assert {s.active for s in export_campaign(second).submissions} == {None}
 
 
 def marked(campaign: Campaign, *spans: ErrorSpan, **changes: Any) -> list[Submission]:

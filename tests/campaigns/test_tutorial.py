@@ -11,6 +11,7 @@ from adjudge.campaigns.assigning import Assignment, assign_next
 from adjudge.campaigns.dashboard import find_progress
 from adjudge.campaigns.database import Campaign, Person
 from adjudge.campaigns.items import MarkedSpan, Missing, State, TranslationState, feedback
+from adjudge.campaigns.making import insert_tasks
 from adjudge.campaigns.settings import NAMES, find_campaign_protocol
 from adjudge.campaigns.stopping import why_nothing
 from adjudge.campaigns.tasks import Item
@@ -209,6 +210,56 @@ def test_who_is_below_the_pass_mark_gets_no_work(
         save(campaign, who, given.id, "p", [change(shown, base=1, rating=0)], NOW)
     finish(campaign, who, given.id, NOW)
     assert (assign_next(campaign, who, NOW) is not None) == passes, "finished again, it is what it was"
+
+
+@pytest.mark.parametrize(
+    ("right", "passes"), [((2, 2), True), ((1, 2), True), ((2, 1), True), ((1, 1), False)]
+)
+@pytest.mark.parametrize("how", ["static", "pool"])
+def test_a_test_of_several_tasks_is_passed_or_failed_when_all_are_done(
+    make_campaign_anywhere: MakeCampaign, how: str, right: tuple[int, int], passes: bool
+) -> None:
+    campaign, _ = make_campaign_anywhere("sqm", 1, tutorial=True, pass_mark=0.75, assignment=how)
+    insert_tasks(campaign.database, campaign.id, [make_tutorial(campaign.protocol, "en-de")])
+    who = person(campaign)
+    first = take_test(campaign, who, right[0])
+    finish(campaign, who, first.id, NOW)  # twice is once
+    assert person(campaign).tutorial_at is None, "half of it says nothing yet"
+    assert why_nothing(campaign, who, NOW) == ""
+    (half, *_) = find_progress(campaign, NOW).people
+    assert not half.is_failed
+    assert half.left != 0
+    second = take_test(campaign, who, right[1])
+    assert second.task != first.task
+    assert (person(campaign).tutorial_at is not None) == passes
+    assert why_nothing(campaign, who, NOW) == ("" if passes else "test")
+    (done, *_) = find_progress(campaign, NOW).people
+    assert done.is_failed != passes
+    given = assign_next(campaign, who, NOW)
+    assert (given is None) != passes
+    assert given is None or given.kind == "original"
+
+
+def test_a_tutorial_of_several_tasks_comes_whole_before_the_work(make_campaign: MakeCampaign) -> None:
+    campaign, _ = make_campaign("esa", 1, tutorial=True)
+    insert_tasks(campaign.database, campaign.id, [make_tutorial(campaign.protocol, "en-de")])
+    who = person(campaign)
+    for is_last in (False, True):
+        given = take(campaign, who, NOW)
+        assert given.kind == "tutorial"
+        for shown in items(campaign, given):
+            done = Item(segment="1", source="", translations=shown.translations, check=shown.check)
+            save(
+                campaign,
+                who,
+                given.id,
+                "p",
+                [change(shown, kind="complete", state=answer(done).model_dump())],
+                NOW,
+            )
+        finish(campaign, who, given.id, NOW)
+        assert (person(campaign).tutorial_at is not None) == is_last
+    assert take(campaign, who, NOW).kind == "original"
 
 
 def test_what_was_dealt_to_who_fails_the_test_goes_to_others_and_organisers_see_it(

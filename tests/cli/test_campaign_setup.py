@@ -20,6 +20,7 @@ from adjudge.campaigns.settings import CampaignSettings
 from adjudge.cli.main import main
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import count
 from adjudge.formats.campaign_export import write_campaign_file
 from adjudge.store.json_lines import write_records, write_test_set
 from tests.analysis.study_campaigns import campaign
@@ -255,10 +256,10 @@ def told(capsys: pytest.CaptureFixture[str], test_set: str, *options: str) -> di
 @pytest.mark.parametrize(
     ("protocol", "tasks", "to_do", "work"),
     [
-        ("esa", "4 documents", "4 segments", "3 minutes of work, 2 minutes each, at 34 s"),
-        ("mqm", "4 documents", "4 segments", "4 minutes of work, 2 minutes each, at 49 s"),
+        ("esa", "4 documents", "4 translations of 1 segment", "3 minutes of work, 2 minutes each, at 34 s"),
+        ("mqm", "4 documents", "4 translations of 1 segment", "4 minutes of work, 2 minutes each, at 49 s"),
         ("contrastive-esa", "1 document", "1 segment", "3 minutes of work, 2 minutes each, at 136 s"),
-        ("pairwise", "6 documents", "6 segments", "7 minutes of work, 4 minutes each, at 68 s"),
+        ("pairwise", "6 documents", "6 pairs of 1 segment", "7 minutes of work, 4 minutes each, at 68 s"),
         ("post-edit", "1 document", "1 segment", "2 minutes of work, 1 minute each, at 120 s"),
     ],
 )
@@ -267,7 +268,8 @@ def test_the_time_is_that_of_all_translations_and_never_nothing(
 ) -> None:
     lines = told(capsys, "one.jsonl", "--protocol", protocol)
     assert lines["tasks"] == tasks
-    assert lines["to"] == f"do    {to_do}, each by 1 of 2 people"
+    judgements = count(int(to_do.split(maxsplit=1)[0]), "judgement")
+    assert lines["to"] == f"do    {to_do}, each by 1 of 2 people: {judgements}"
     assert lines["time"] == f"about {work} a segment"
 
 
@@ -292,8 +294,8 @@ def test_status_says_what_is_left_in_minutes(capsys: pytest.CaptureFixture[str])
         release(campaign, given.number, NOW, actor="test")
     assert call("campaign", "status", "autumn") == 0
     out = capsys.readouterr().out
-    assert "Still to do: 4 segments, about 1 minute of work." in out
-    assert "Finished besides, in tasks that were given back: 1 segment." in out
+    assert "Still to do: 4 judgements, about 1 minute of work." in out
+    assert "Finished besides, in tasks that were given back: 1 judgement." in out
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,21 @@ def test_a_new_campaign_says_what_was_made_and_what_comes_next(capsys: pytest.Ca
     assert stat.S_IMODE(Path("autumn/links.csv").stat().st_mode) == 0o600
 
 
+def test_commands_to_copy_are_quoted(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "s 10 日本"
+    code, out, _ = run(capsys, "campaign", "new", name, "set.jsonl", "-n", "ann")
+    assert (code, f"Next: adjudge campaign serve '{name}'\n" in out) == (0, True)
+    _, _, err = run(capsys, "campaign", "new", name, "set.jsonl")
+    assert f"open it: adjudge campaign serve '{name}'" in err
+    _, _, err = run(capsys, "campaign", "import", "other", name)
+    assert f"`adjudge campaign export '{name}' FILE` first" in err
+    with open_campaign(name) as campaign:
+        judge(campaign, rating=50)
+    run(capsys, "campaign", "export", name, "export.jsonl")
+    _, out, _ = run(capsys, "campaign", "import", "over there", "export.jsonl")
+    assert "Next: adjudge campaign serve 'over there'\n" in out
+
+
 def test_one_table_says_who_has_what(capsys: pytest.CaptureFixture[str]) -> None:
     made(capsys, "--annotators", "ann:en-de, ben", "--raters", "2", "--pairs-of-people")
     rows = list(csv.DictReader(Path("autumn/links.csv").read_text().splitlines()))
@@ -89,6 +104,44 @@ def test_one_table_says_who_has_what(capsys: pytest.CaptureFixture[str]) -> None
         assert held[:2] == [(["en-de"], rows[0]["segments"])] * 2
         _, out, _ = run(capsys, "campaign", command, "autumn")
         assert "languages" in out
+
+
+@pytest.mark.parametrize(
+    ("protocol", "what"),
+    [
+        ("esa", "18 translations of 6 segments"),
+        ("pairwise", "18 pairs of 6 segments"),
+        ("post-edit", "6 segments"),
+    ],
+)
+def test_segments_and_judgements_are_told_apart(
+    capsys: pytest.CaptureFixture[str], protocol: str, what: str
+) -> None:
+    each = int(what.split(maxsplit=1)[0])
+    out = made(capsys, "-n", "2", "--raters", "2", "--protocol", protocol)
+    assert f"  to do    {what}, each by 2 of 2 people: {2 * each} judgements\n" in out
+    _, out, _ = run(capsys, "campaign", "status", "autumn")
+    assert f"0 of {2 * each} judgements" in out
+    assert f"Still to do: {2 * each} judgements." in out
+
+
+def test_what_people_have_and_what_is_left_count_checks_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    out = made(capsys, "-n", "2", "--raters", "2", "--checks", "0.2", "--seed", "7")
+    found = re.search(r"each by 2 of 2 people, and (\d+) in checks: (\d+) judgements\n", out)
+    assert found is not None, out
+    assert int(found[2]) == 36 + int(found[1])
+    _, out, _ = run(capsys, "campaign", "people", "autumn", "--format", "json")
+    people = json.loads(out)["people"][:2]
+    assert sum(one["segments"] for one in people) == int(found[2])
+    assert [one["segments"] for one in people] == [one["segments_left"] for one in people]
+    rows = list(csv.DictReader(Path("autumn/links.csv").read_text().splitlines()))
+    assert [int(row["segments"]) for row in rows[:2]] == [one["segments"] for one in people]
+    judged()
+    _, out, _ = run(capsys, "campaign", "status", "autumn", "--format", "json")
+    done = json.loads(out)["people"][:2]
+    assert [(one["segments"], one["segments_done"], one["segments_left"]) for one in done] == [
+        (one["segments"], one["segments"], 0) for one in people
+    ]
 
 
 def test_people_are_added_with_languages(capsys: pytest.CaptureFixture[str]) -> None:
@@ -419,11 +472,38 @@ def test_an_import_says_what_it_took_over_and_what_it_leaves(capsys: pytest.Capt
     run(capsys, "campaign", "export", "autumn", "autumn.jsonl")
     code, out, err = run(capsys, "campaign", "import", "winter", "autumn.jsonl")
     assert code == 0, err
-    assert "done     18 segments, by 1 person" in out
-    assert "to do    0 segments" in out
+    assert "done     18 judgements, by 1 person" in out
+    assert "to do    0 judgements; in all 18 translations of 6 segments, each by the one person\n" in out
     assert "not made checks and tutorial" in out
     assert "in autumn.jsonl still: 4 answers to attention checks" in err
     assert "everybody has a new link, in winter/links.csv" in err
+
+
+def test_times_that_nobody_measured_are_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys, "-n", "ann")
+    judged(rating=50, active=20.0)
+    run(capsys, "campaign", "export", "autumn", "autumn.jsonl")
+    lines = [json.loads(line) for line in Path("autumn.jsonl").read_text().splitlines()]
+    lines = [{**line, "active": None} if "active" in line else line for line in lines]
+    Path("without.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, _, err = run(capsys, "campaign", "import", "winter", "without.jsonl")
+    assert code == 0, err
+    _, out, _ = run(capsys, "campaign", "status", "winter")
+    (row,) = [line.split() for line in out.splitlines() if line.split()[:1] == ["ann"]]
+    assert row[6:8] == ["–", "–"], out
+    assert "Of 18 judgements nobody measured the time" in out
+    _, out, _ = run(capsys, "campaign", "status", "winter", "--format", "json")
+    told = json.loads(out)
+    assert (told["active_seconds"], told["active_seconds_left"]) == (None, None)
+    assert [told["people"][0][name] for name in ("active_seconds", "idle_seconds", "seconds_each")] == [
+        None
+    ] * 3
+    _, out, _ = run(capsys, "campaign", "analyse", "winter", "--resamples", "10")
+    assert "Of 18 of 18 items the active time is not known." in out
+    run(capsys, "campaign", "export", "winter", "winter.csv", "--to", "spreadsheet")
+    assert {row["active seconds"] for row in csv.DictReader(Path("winter.csv").read_text().splitlines())} == {
+        ""
+    }
 
 
 def test_ratings_survive_pearmut_whatever_categories_a_machine_marked(
@@ -478,7 +558,7 @@ def test_references_that_people_wrote_come_back(capsys: pytest.CaptureFixture[st
     run(capsys, "campaign", "export", "autumn", "autumn.jsonl")
     code, out, err = run(capsys, "campaign", "import", "winter", "autumn.jsonl")
     assert (code, "not in winter" in err) == (0, False), err
-    assert "done     6 segments" in out
+    assert "done     6 judgements" in out
     run(capsys, "campaign", "export", "winter", "winter.jsonl")
     kept = [
         [(s.segment, s.chosen, s.edited) for s in read_campaign_file(Path(f"{name}.jsonl")).submissions]

@@ -61,7 +61,7 @@ WITHOUT_FILES = {
     ("reproduce",),
 } | {
     ("campaign", name)
-    for name in ("serve", "status", "people", "again", "export", "backup", "restore", "move")
+    for name in ("serve", "status", "people", "again", "export", "backup", "restore", "move", "remove")
 }
 """Commands that read no file of a user's, or a run, a campaign or a paper alone."""
 

@@ -1,8 +1,14 @@
 """Amounts in sentences, of one and of several."""
 
+import ast
+import re
+import shlex
+
 import pytest
 
-from adjudge.core.wording import count, form, of_all
+from adjudge.cli.main import GROUPS, PURPOSES
+from adjudge.core.wording import command, count, form, of_all
+from tests.test_house import MODULES, inside, tree_of
 
 
 @pytest.mark.parametrize(
@@ -20,3 +26,24 @@ def test_of_several_the_noun_goes_with_all_and_the_verb_with_the_part() -> None:
     shown = [f"{of_all(n, 3, 'task')} {form(n, 'is', 'are')} left" for n in (0, 1, 2)]
     assert shown == ["0 of 3 tasks are left", "1 of 3 tasks is left", "2 of 3 tasks are left"]
     assert of_all(1, 1, "task") == "1 of 1 task"
+
+
+def test_a_command_to_copy_is_quoted_for_a_shell() -> None:
+    told = command("campaign", "serve", "s 10 日本; $HOME")
+    assert told == "adjudge campaign serve 's 10 日本; $HOME'"
+    assert shlex.split(told) == ["adjudge", "campaign", "serve", "s 10 日本; $HOME"]
+
+
+VERBS = {*GROUPS, *" ".join(PURPOSES.values()).split()}
+
+
+def test_no_path_or_name_stands_in_a_command_unquoted() -> None:
+    """Whatever is filled into a command that people copy goes through `command`."""
+    bare = re.compile(rf"adjudge (?:{'|'.join(sorted(VERBS))}) [^`\n]*\0")
+    found = []
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.JoinedStr):
+                parts = [part.value if isinstance(part, ast.Constant) else "\0" for part in node.values]
+                found += [(inside(path), told) for told in bare.findall("".join(map(str, parts)))]
+    assert not found

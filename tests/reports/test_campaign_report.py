@@ -5,6 +5,7 @@ import io
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adjudge.analysis.study import Analysis, analyse
@@ -52,7 +53,51 @@ def test_every_number_stands_in_the_tables_with_its_n() -> None:
 def test_a_number_that_is_none_says_why() -> None:
     found = analyse(campaign(work("ann", "A", "1", 90)), draws=Draws())
     notes = [note for table in analysis_tables(found) for note in table.notes]
-    assert "share of minor errors of all: none, for no error was marked." in notes
+    assert "share of minor errors of all, A: none, for no error was marked." in notes
+
+
+def test_of_many_pairs_of_people_the_tables_show_a_summary_and_programs_get_all() -> None:
+    people = [f"p{number:02d}" for number in range(12)]
+    submissions = [
+        work(person, f"S{place}", segment, 80 - place * 5 + (number * place * 7 + int(segment)) % 11)
+        for number, person in enumerate(people)
+        for segment in "1234"
+        for place in range(6)
+    ]
+    found = analyse(campaign(*submissions), draws=Draws(resamples=20))
+    for name, title, measure in (
+        ("annotators", "Do every two annotators order the systems alike?", "Pearson over systems"),
+        ("agreement", "Do judgements of the same translation agree?", "Kendall tau-c"),
+    ):
+        numbers = [n for n in found.section(name).numbers if n.is_of_pair and n.measure == measure]
+        values = sorted(number.result.value or 0.0 for number in numbers)
+        (table,) = (t for t in analysis_tables(found) if t.title == title)
+        rows = {row[0]: row for row in table.rows if row[1] == measure}
+        pairs = [who for who in rows if " and " in who]
+        assert len(pairs) == 10
+        assert float(rows["lowest of pairs"][-3]) == pytest.approx(values[0], abs=0.001)
+        assert float(rows["median of pairs"][-3]) == pytest.approx(float(np.median(values)), abs=0.001)
+        assert rows["lowest of pairs"][-1] == str(len(numbers))
+        shown = [float(rows[who][-3]) for who in pairs]
+        assert shown == pytest.approx(values[:10], abs=0.001)
+        assert any("--format json" in note for note in table.notes)
+        data = analysis_data(found)["sections"][name]["numbers"]
+        assert sum(" and " in one["of"] for one in data if one["measure"] == measure) == len(numbers)
+    assert sum(" and " in n.of for n in found.section("annotators").numbers) == 2 * 66
+    lines = sum(len(table.notes) for table in analysis_tables(found))
+    assert lines < 40, "a reason is said once, however many pairs have it"
+
+
+def test_many_pairs_of_people_without_a_value_are_one_line() -> None:
+    people = [f"p{number:02d}" for number in range(12)]
+    systems = [f"S{place}" for place in range(6)]
+    submissions = [work(person, system, "1", 50) for person in people for system in systems]
+    found = analyse(campaign(*submissions), draws=Draws(resamples=20))
+    title = "Do every two annotators order the systems alike?"
+    (table,) = (table for table in analysis_tables(found) if table.title == title)
+    assert [row[0] for row in table.rows] == ["all"]
+    assert any(note.startswith("Of 66 pairs of people none has a value.") for note in table.notes)
+    assert len(table.notes) < 10
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])

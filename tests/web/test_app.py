@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import http.client
+import io
 import json
 import logging
 import os
@@ -449,7 +450,28 @@ def test_a_backup_is_gone_back_to_with_one_command(
     assert call("people", folder) == 0
     assert "someone" not in capsys.readouterr().out
     assert call("move", folder) == 2
-    assert "exists: move it away" in capsys.readouterr().err
+    assert "already" in capsys.readouterr().err
+
+
+def test_a_campaign_is_removed_after_its_name_was_typed(
+    house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, copy = str(house.campaign.folder), str(tmp_path / "kept here.sqlite")
+    house.campaign.database.close()
+    assert call("remove", folder, "--yes") == 2
+    assert "--backup FILE" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.StringIO("another\n"))
+    assert call("remove", folder, "--backup", copy) == 2
+    assert "nothing is removed" in capsys.readouterr().err
+    assert call("status", folder) == 0
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{Path(folder).name}\n"))
+    assert call("remove", folder, "--backup", copy) == 0
+    assert f"restore {folder} '{copy}'` brings it back" in capsys.readouterr().err
+    assert not (house.campaign.folder / "campaign.sqlite").exists()
+    assert call("status", folder) != 0
+    assert call("restore", folder, copy) == 0
+    assert call("status", folder) == 0
 
 
 def test_a_campaign_is_served_once(house: House, capsys: pytest.CaptureFixture[str]) -> None:

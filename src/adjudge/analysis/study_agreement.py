@@ -336,9 +336,9 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
         )
     pairs = _by_people(twice)
     for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
-        numbers += _briefly(name, two, draws)
+        numbers += [replace(one, is_of_pair=True) for one in _briefly(name, two, draws)]
     if len(pairs) > _MOST_PAIRS:
-        notes.append(f"Of {len(pairs):,} pairs of people, the {_MOST_PAIRS} who share most stand here.")
+        notes.append(f"Of {len(pairs):,} pairs of people, the {_MOST_PAIRS} who share most are counted.")
     return Section(name="agreement", title=title, numbers=tuple(numbers), notes=tuple(notes))
 
 
@@ -614,10 +614,10 @@ def annotator_section(final: Sequence[Piece], pairs: Sequence[PairAgreement]) ->
         final: judgements that decide.
         pairs: agreement of every two annotators.
     """
-    numbers = []
+    numbers: list[Number] = []
     for one in pairs:
-        numbers.append(Number(of=one.name, measure="Pearson over systems", result=one.over_systems))
-        numbers.append(Number(of=one.name, measure="Pearson within segments", result=one.within_segments))
+        both = {"Pearson over systems": one.over_systems, "Pearson within segments": one.within_segments}
+        numbers += [Number(of=one.name, measure=m, result=r, is_of_pair=True) for m, r in both.items()]
     outcomes = [one.passes for one in segment_agreements(piece.annotation for piece in final)]
     passed = share_of([one for one in outcomes if one is not None], "no segment can be decided on")
     numbers.append(Number(of="all", measure=f"share of segments with r of {THRESHOLD}", result=passed))

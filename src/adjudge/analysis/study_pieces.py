@@ -77,12 +77,14 @@ class Number:
         measure: what it is.
         result: value, n, interval; or why there is none.
         definition: whose.
+        is_of_pair: whether it is about two people by their names, of whom there are many pairs.
     """
 
     of: str
     measure: str
     result: Result
     definition: Definition = ""
+    is_of_pair: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,6 @@ from adjudge.campaigns.assigning import (
     read_assignment,
     renew,
     take_up_again,
-    tutorial_before,
 )
 from adjudge.campaigns.database import (
     Campaign,
@@ -58,6 +57,7 @@ from adjudge.campaigns.items import (
     read_item,
     read_state,
 )
+from adjudge.campaigns.stopping import tutorials_done
 from adjudge.campaigns.tasks import insert_copy, item_values, items_of
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
@@ -287,7 +287,7 @@ class _Answer:
     state: State
     page: str | None
     is_complete: bool
-    active: float
+    active: float | None
     idle: float
     first_at: float
     last_at: float
@@ -330,7 +330,7 @@ class _Saving:
             state=first_state(shown.asked) if is_new else read_state(row.state),
             page=row.page,
             is_complete=bool(row.is_complete),
-            active=row.active or 0.0,
+            active=0.0 if is_new else row.active,
             idle=row.idle or 0.0,
             first_at=self.now if is_new else row.first_at,
             last_at=0.0 if is_new else row.last_at,
@@ -386,7 +386,9 @@ class _Saving:
         if one.kind != "time":
             revision = found.revision = found.revision + 1
             found.page = self.page
-        found.active, found.idle = found.active + one.active, found.idle + one.idle
+        if found.active is not None:  # else a part of it would be taken for all
+            found.active += one.active
+        found.idle += one.idle
         at = one.at if self.given.started_at <= one.at <= self.now else self.now
         found.first_at, found.last_at = min(found.first_at, at), max(found.last_at, at)
         text = state.model_dump_json()
@@ -448,7 +450,7 @@ _END: Final = Statement(
 def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -> Finished:
     """Finish a task; what was finished before stays finished when it is changed and finished again.
 
-    Where the task is a test that was not passed, what was dealt to the person is free for others.
+    Where it is the last task of a test that was not passed, what was dealt to the person is free for others.
 
     Args:
         campaign: theirs.
@@ -461,24 +463,24 @@ def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -
         UnfinishedError: something is still to do; or, in a tutorial that is no test, to be done otherwise.
     """
     with campaign.database.writing() as connection:
-        known = lock_person(connection, campaign, person.id)
+        lock_person(connection, campaign, person.id)
         given = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
         if given.state == "expired":
             raise NotYoursError(f"task {given.number} is not yours any more; go on with the next one")
-        notes, is_passed = _check_finished(connection, campaign, given)
+        notes = _check_finished(connection, campaign, given)
         _END.run(connection, [{"assignment": assignment_id, "at": given.done_at or now}])
-        is_tutorial = given.kind == "tutorial" and is_passed
-        if is_tutorial and tutorial_before(connection, campaign, known, -1, lp=given.lp) == -1:
-            connection.execute(update(people).where(people.c.id == person.id).values(tutorial_at=now))
-        if not is_passed:
-            give_back(connection, (assignment.c.person_id == person.id) & (assignment.c.state == "dealt"))
+        if given.kind == "tutorial" and given.lp in tutorials_done(connection, person.id):
+            if _is_passed(connection, campaign, person.id, given.lp):
+                connection.execute(update(people).where(people.c.id == person.id).values(tutorial_at=now))
+            else:
+                give_back(connection, (assignment.c.person_id == person.id) & (assignment.c.state == "dealt"))
         return Finished(assignment=assignment_id, notes=notes if campaign.settings.is_loud else {})
 
 
 def _check_finished(
     connection: Connection, campaign: Campaign, given: Assignment
-) -> tuple[dict[int, tuple[str, ...]], bool]:
-    """What is to be said of each item, and whether enough of them is right where the task is a test."""
+) -> dict[int, tuple[str, ...]]:
+    """What is to be said of each item."""
     rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
     shown = [(read_item(campaign, row, given.seed), row) for row in rows]
     todo = {one.id: _todo(one, row) for one, row in shown if not row.is_complete}
@@ -489,10 +491,23 @@ def _check_finished(
         for one, row in shown
         if one.check is not None and (found := feedback(read_state(row.state), one.check))
     }
-    mark = campaign.settings.pass_mark
-    if given.kind == "tutorial" and notes and mark is None:
+    if given.kind == "tutorial" and notes and campaign.settings.pass_mark is None:
         raise UnfinishedError("not quite yet", notes)
-    return notes, mark is None or (len(shown) - len(notes)) / len(shown) >= mark
+    return notes
+
+
+def _is_passed(connection: Connection, campaign: Campaign, person: int, lp: str) -> bool:
+    """Whether enough items of all tasks of a tutorial are right; without a pass mark they are."""
+    if (mark := campaign.settings.pass_mark) is None:
+        return True
+    is_part = (task.c.campaign_id == campaign.id) & (task.c.kind == "tutorial") & (task.c.lp == lp)
+    query = select(assignment.c.id, assignment.c.task_id, assignment.c.seed).join_from(assignment, task)
+    right = []
+    for part in connection.execute(query.where(is_part, assignment.c.person_id == person)):
+        for row in ITEMS_AND_ANSWERS.rows(connection, assignment=part.id, task=part.task_id):
+            check = read_item(campaign, row, part.seed).check
+            right.append(check is None or not feedback(read_state(row.state), check))
+    return sum(right) / len(right) >= mark
 
 
 def _todo(one: ItemShown, row: AnyRow) -> list[str]:

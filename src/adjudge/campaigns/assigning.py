@@ -82,7 +82,6 @@ __all__ = [
     "renew",
     "share_work",
     "take_up_again",
-    "tutorial_before",
 ]
 
 
@@ -366,13 +365,11 @@ def take_up_again(connection: Connection, task_number: int, number: int, until: 
     return True
 
 
-def tutorial_before(
+def _tutorial_before(
     connection: Connection,
     campaign: Campaign,
     person: AnyRow,
     chosen: int,
-    *,
-    lp: str | None = None,
 ) -> int:
     """The first part of the tutorial that the person was not given yet; `chosen` where there is none.
 
@@ -381,12 +378,10 @@ def tutorial_before(
         campaign: theirs.
         person: row of the store.
         chosen: task that would come next.
-        lp: language pair of the tutorial; None for the chosen task's.
     """
     if not campaign.settings.tutorial or person.tutorial_at is not None:
         return chosen
-    if lp is None:
-        lp = connection.execute(select(task.c.lp).where(task.c.id == chosen)).scalar_one()
+    lp = connection.execute(select(task.c.lp).where(task.c.id == chosen)).scalar_one()
     found = _TUTORIAL.first(connection, campaign=campaign.id, person=person.id, lp=lp)
     return chosen if found is None else int(found.id)
 
@@ -799,7 +794,7 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
             found = dealing.next_dealt(place, is_due=True) or dealing.next_dealt(place, is_due=False)
         if found is None or had_enough(connection, campaign, person.id, now):
             return None
-        chosen = tutorial_before(connection, campaign, known, found.task_id)
+        chosen = _tutorial_before(connection, campaign, known, found.task_id)
         if chosen != found.task_id:
             return _give(connection, campaign, known, chosen, place, now)
         _BEGIN.run(connection, [{"assignment": found.id, "at": place, "until": until, "now": now}])

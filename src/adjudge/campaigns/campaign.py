@@ -13,22 +13,33 @@ import json
 import os
 import re
 import secrets
-import shlex
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from sqlalchemy import URL, make_url, select
+from sqlalchemy import URL, Connection, make_url, select
 from sqlalchemy.exc import ArgumentError
 
 from adjudge.campaigns.attention_checks import checks_noticed
-from adjudge.campaigns.database import ROLES, Campaign, Database, Person, assignment, copy_campaign, task
+from adjudge.campaigns.database import (
+    ROLES,
+    Campaign,
+    Database,
+    Person,
+    assignment,
+    copy_campaign,
+    delete_campaign,
+    has_campaign,
+    holds_nothing_new,
+    size_of,
+    task,
+)
 from adjudge.campaigns.database import campaign as campaign_table
 from adjudge.campaigns.people import Link
 from adjudge.campaigns.settings import (
@@ -39,6 +50,7 @@ from adjudge.campaigns.settings import (
     read_settings,
     read_typology,
 )
+from adjudge.core.wording import command
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.formats.spreadsheet import render_cell
 from adjudge.store.files import read_text, write_text
@@ -53,6 +65,7 @@ __all__ = [
     "read_guidelines",
     "read_links",
     "refuse_taken",
+    "remove_campaign",
     "restore_campaign",
     "store_url",
     "unfinished",
@@ -115,7 +128,7 @@ def refuse_taken(folder: Path) -> None:
         UsageError: something is; where that is a campaign, says what opens it.
     """
     if folder.exists():
-        opening = f", or open it: adjudge campaign serve {shlex.quote(str(folder))}"
+        opening = f", or open it: {command('campaign', 'serve', folder)}"
         is_campaign = (folder / _FILE).is_file()
         raise UsageError(f"{str(folder)!r} exists; choose another name{opening if is_campaign else ''}")
 
@@ -206,21 +219,35 @@ def open_campaign(folder: Path | str) -> Campaign:
     """
     folder = Path(folder)
     said = read_file(folder)
-    url = store_url(folder, said["database"])
-    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
-        raise DataError("the store of the campaign is missing", path=url.database)
-    database = Database(url)
+    database = _open_store(folder, store_url(folder, said["database"]))
     try:
-        _check_store(folder, database)
-        database.migrate()
         return _open(folder, said["name"], database)
     except BaseException:
         database.close()
         raise
 
 
+def _open_store(folder: Path, url: URL) -> Database:
+    """A store that is there, with the tables of this version."""
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        raise DataError(f"the store of the campaign is missing; {_BACK}", path=url.database)
+    database = Database(url)
+    try:
+        _check_store(folder, database)
+        database.migrate()
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+_BACK: Final = "`adjudge campaign restore NAME BACKUP` brings it back from a backup"
+
+
 def move_campaign(folder: Path, database: str | None) -> tuple[str, str]:
-    """Move a campaign that nobody serves to another store; the old one stays as it is.
+    """Move a campaign that nobody serves to another store; when all of it is there, the old store loses it.
+
+    Interrupted, it is in one store or in both, is used in one, and the same call goes on.
 
     Args:
         folder: of the campaign.
@@ -230,24 +257,50 @@ def move_campaign(folder: Path, database: str | None) -> tuple[str, str]:
         Addresses of the old store and of the new one, without passwords.
 
     Raises:
-        UsageError: it is served; its store is there already, or something else is.
+        UsageError: it is served; its store is there already; or the other store holds a campaign of this name
+            in which people did something that this one lacks.
     """
     url = store_url(folder, database)
     file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
-    with alone(folder), open_campaign(folder) as campaign:
-        if file is not None and file.exists():
-            raise UsageError(f"{file} exists: move it away, for nothing is written over a store")
-        try:
-            with closing(Database(url)) as target:
+    is_new = file is not None and not file.exists()
+    with alone(folder), open_campaign(folder) as campaign, closing(Database(url)) as target:
+        if campaign.database.is_same(target):
+            raise UsageError(f"{campaign.name!r} is in {target.url} already")
+        with campaign.database.writing_alone() as old:
+            try:
                 target.migrate()
-                with campaign.database.reading() as old, target.writing() as new:
-                    copy_campaign(campaign.name, old, new)
-                write_file(folder, campaign.name, campaign.settings.protocol, database)
-                return campaign.database.url, target.url
-        except BaseException:
-            if file is not None:
-                file.unlink(missing_ok=True)
-            raise
+                with target.writing_alone() as new:
+                    _refuse_other(campaign, target, old, new)
+                    copy_campaign(campaign.name, old, new, replaces=True)
+            except BaseException:
+                if file is not None and is_new:
+                    file.unlink(missing_ok=True)
+                raise
+            write_file(folder, campaign.name, campaign.settings.protocol, database)
+            delete_campaign(campaign.name, old)
+        _drop_if_empty(campaign.database)
+        return campaign.database.url, target.url
+
+
+def _refuse_other(campaign: Campaign, target: Database, old: Connection, new: Connection) -> None:
+    """Refuse to write over a campaign of this name that holds what this one lacks."""
+    if has_campaign(campaign.name, new) and not holds_nothing_new(campaign.name, new, old):
+        remove = command("campaign", "remove", campaign.folder, "--database", target.url, "--backup", "FILE")
+        raise UsageError(
+            f"{target.url} has a campaign {campaign.name!r} that holds what this one lacks, and it is not "
+            f"replaced: `{remove}` keeps it in FILE and removes it there; or choose another database"
+        )
+
+
+def _drop_if_empty(database: Database) -> None:
+    """Remove the file of a store without campaigns."""
+    with database.reading() as connection:
+        is_empty = connection.execute(select(campaign_table.c.id)).first() is None
+    if database.is_sqlite and is_empty:
+        path = Path(make_url(database.url).database or "")
+        database.close()
+        for ending in ("", "-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def restore_campaign(folder: Path, backup: Path) -> None:
@@ -260,19 +313,83 @@ def restore_campaign(folder: Path, backup: Path) -> None:
     """
     if not backup.is_file():
         raise UsageError(f"no file {str(backup)!r}: give what `adjudge campaign backup` wrote")
+    said = read_file(folder)
     with (
         alone(folder),
-        open_campaign(folder) as campaign,
         TemporaryDirectory() as scratch,
         closing(Database(store_url(Path(scratch)))) as copy,
+        closing(Database(store_url(folder, said["database"]))) as database,
     ):
         shutil.copy(
             backup, Path(scratch) / STORE
         )  # which may have to be carried to the tables of this version
         _check_store(backup, copy)
         copy.migrate()
-        with copy.reading() as old, campaign.database.writing() as new:
-            copy_campaign(campaign.name, old, new, replaces=True)
+        with copy.reading() as old:
+            if not has_campaign(said["name"], old):
+                raise DataError(f"it has no campaign {said['name']!r}", path=backup)
+            database.migrate()
+            with database.writing_alone() as new:
+                copy_campaign(said["name"], old, new, replaces=True)
+
+
+def remove_campaign(
+    folder: Path, database: str | None, backup: Path | None, confirm: Callable[[str], None]
+) -> str:
+    """Remove all rows of a campaign that nobody serves from a store; files in its folder stay.
+
+    Nothing is lost: all that people did must be in the store that the folder names, as after a move, or in
+    the backup, which is written before.
+
+    Args:
+        folder: of the campaign; with an address and a backup there may be none, and its last part is the
+            campaign's name.
+        database: address of the store; None for the one that the folder names.
+        backup: file to write; None where everything is in the folder's own store.
+        confirm: gets what will be removed, and raises where that is not wanted.
+
+    Returns:
+        Address of the store, without password.
+
+    Raises:
+        UsageError: it is served, or something would be lost.
+        DataError: the store has no such campaign.
+    """
+    name, own = folder.name, None
+    held: AbstractContextManager[None] = nullcontext()
+    if database is None or (folder / _FILE).is_file():
+        said = read_file(folder)
+        name, own, held = said["name"], store_url(folder, said["database"]), alone(folder)
+    url = store_url(folder, database) if own is None or database is not None else own
+    with held, closing(_open_store(folder, url)) as store:
+        with store.reading() as connection:
+            if not has_campaign(name, connection):
+                raise DataError(f"the store {store.url} has no campaign {name!r}: nothing is removed")
+            told = size_of(name, connection)
+        if backup is None:
+            _refuse_loss(folder, name, store, own)
+        confirm(f"campaign {name!r} in {store.url}: {told}")
+        with store.writing_alone() as connection:
+            if backup is None:
+                _refuse_loss(folder, name, store, own)  # whatever was done while the answer was awaited
+            else:
+                store.backup(backup, name)
+            delete_campaign(name, connection)
+        _drop_if_empty(store)
+        return store.url
+
+
+def _refuse_loss(folder: Path, name: str, store: Database, own: URL | None) -> None:
+    """Refuse to remove what is nowhere else."""
+    why = "this is the only store that is known of it"
+    if own is not None:
+        with closing(_open_store(folder, own)) as kept:
+            if not kept.is_same(store):
+                with store.reading() as one, kept.reading() as other:
+                    if holds_nothing_new(name, one, other):
+                        return
+                why = f"it has what {kept.url} lacks"
+    raise UsageError(f"{name!r} stays in {store.url}, since {why}: --backup FILE copies it to FILE first")
 
 
 def _check_store(folder: Path, database: Database) -> None:
@@ -289,7 +406,7 @@ def _open(folder: Path, name: str, database: Database) -> Campaign:
     with database.reading() as connection:
         row = connection.execute(select(campaign_table).where(campaign_table.c.name == name)).first()
     if row is None:
-        raise DataError(f"the store {database.url} has no campaign {name!r}", path=folder)
+        raise DataError(f"the store {database.url} has no campaign {name!r}; {_BACK}", path=folder)
     settings = read_settings(row.settings)
     return Campaign(
         folder=folder,

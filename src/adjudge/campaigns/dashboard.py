@@ -57,6 +57,7 @@ __all__ = [
     "PersonProgress",
     "Progress",
     "Resting",
+    "count_first_pass",
     "dashboard",
     "find_own_progress",
     "find_progress",
@@ -122,6 +123,7 @@ class Counts:
             select(
                 assignment.c.person_id,
                 func.count().filter(answer.c.is_complete).label("items"),
+                func.count().filter(answer.c.is_complete, answer.c.active.is_not(None)).label("timed"),
                 func.sum(answer.c.active).label("active"),
                 func.sum(answer.c.idle).label("idle"),
                 func.min(answer.c.first_at).label("first_at"),
@@ -156,16 +158,16 @@ class Counts:
         return dict(map(tuple, self._all(chosen)))
 
     def held(self) -> dict[int, tuple[int, int]]:
-        """Documents and segments that each person has or did, without checks and second looks."""
+        """Documents that each person has or did, and all items, of checks and second looks, too."""
         query: Select[Any] = (
             select(
                 assignment.c.person_id,
-                func.count(_DOCUMENT.distinct()),
+                func.count(_DOCUMENT.distinct()).filter(task.c.kind.in_(FIRST)),
                 func.count(item.c.id),
             )
             .join_from(assignment, task)
             .join(item, item.c.task_id == task.c.id)
-            .where(assignment.c.state.in_(TAKEN), task.c.kind.in_(FIRST))
+            .where(assignment.c.state.in_(TAKEN), _IS_WORK)
             .group_by(assignment.c.person_id)
         )
         return {number: (documents, segments) for number, documents, segments in map(tuple, self._all(query))}
@@ -212,11 +214,12 @@ class PersonProgress:
         is_failed: whether they did not pass the test before work; others get what was dealt to them.
         lps: language pairs.
         documents: that they have or did, with all systems.
-        held: segments of these; checks and second looks are none.
+        held: items that they have or did, of checks and second looks, too.
         tasks: that they finished.
         items: that they finished, in tasks that were given back, too.
         left: items that they have and did not finish; None where the next document comes when they ask.
-        active: seconds of work.
+        timed: of the finished items, those whose seconds of work are known.
+        active: seconds of work, as far as they are known; None where they are known of nothing that was done.
         idle: seconds of pauses on open pages.
         checks: attention checks that they finished, counted in items.
         passed: of these, where they noticed the damage.
@@ -236,7 +239,8 @@ class PersonProgress:
     tasks: int = 0
     items: int = 0
     left: int | None = None
-    active: float = 0.0
+    timed: int = 0
+    active: float | None = 0.0
     idle: float = 0.0
     checks: int = 0
     passed: int = 0
@@ -247,7 +251,7 @@ class PersonProgress:
     @property
     def seconds_each(self) -> float | None:
         """Seconds of work an item; None before the first one is finished, and where they are not known."""
-        return self.active / self.items if self.items and self.active else None
+        return self.active / self.timed if self.timed and self.active else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,15 +292,16 @@ class Progress:
         return max(self.items - self.items_done, 0)
 
     @property
-    def active(self) -> float:
-        """Seconds of everybody's work."""
-        return sum(one.active for one in self.people)
+    def active(self) -> float | None:
+        """Seconds of everybody's work, as far as they are known; None where they are known of nothing."""
+        known = [one.active for one in self.people if one.active is not None]
+        return sum(known) if sum(known) or len(known) == len(self.people) else None
 
     @property
     def active_left(self) -> float | None:
         """Seconds of work still to be done, at what an item took so far; None where nothing says it."""
-        done = sum(one.items for one in self.people)
-        return self.active / done * self.items_left if done and self.active else None
+        timed = sum(one.timed for one in self.people)
+        return self.active / timed * self.items_left if timed and self.active else None
 
 
 def find_progress(campaign: Campaign, now: float) -> Progress:
@@ -334,6 +339,20 @@ def find_progress(campaign: Campaign, now: float) -> Progress:
             people=tuple(_people(counts)),
         )
         return _with_forecast(found, counts, now)
+
+
+def count_first_pass(campaign: Campaign) -> tuple[int, int, int]:
+    """Items of the first pass, the segments that they are of, and the judgements that they need."""
+    columns = (
+        func.count(),
+        func.count((task.c.lp + " " + item.c.segment).distinct()),
+        func.coalesce(func.sum(task.c.redundancy), 0),
+    )
+    chosen = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
+    with campaign.database.reading() as connection:
+        row = connection.execute(select(*columns).join_from(item, task).where(chosen)).one()
+    items, segments, needed = map(int, row)
+    return items, segments, needed
 
 
 def _people(counts: Counts) -> Iterator[PersonProgress]:
@@ -415,7 +434,7 @@ class Seen:
         score: rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second.
         about: what was judged: the unit and its systems in the order of their names.
         marks: with both ends inclusive; None where nothing can be marked.
-        seconds: of work on the item.
+        seconds: of work on the item; None where nobody measured them.
         at: when it was begun.
         ended: when it was last changed.
     """
@@ -426,7 +445,7 @@ class Seen:
     unit: tuple[str, str]
     system: str
     score: float
-    seconds: float
+    seconds: float | None
     at: float
     ended: float
     about: tuple[str, ...]
@@ -762,8 +781,7 @@ def _dashboard_people(
     own = grouped((one.person, one) for one in seen)
     means = means_by_system((one.system, one.score) for one in seen if not one.other)
     alike = _alike(twice)
-    every = np.array([one.seconds for one in seen])
-    usual = float(np.median(every)) if len(every) else None
+    usual = _median_seconds(seen)
     return [
         _person(person, own.get(person.id, []), means, alike.get(person.id), usual)
         for person in progress.people
@@ -777,7 +795,6 @@ def _person(
     alike: Result | None,
     usual: float | None,
 ) -> dict[str, Any]:
-    median = float(np.median([one.seconds for one in own])) if own else None
     return {
         "id": person.id,
         "name": person.name,
@@ -794,11 +811,16 @@ def _person(
         "checks": person.checks,
         "passed": person.passed,
         "interval": _listed(person.interval),
-        "seconds": median,
+        "seconds": _median_seconds(own),
         "usual_seconds": usual,
         "agreement": None if alike is None else _result("with others", alike),
         **_drift(own, means),
     }
+
+
+def _median_seconds(seen: Sequence[Seen]) -> float | None:
+    known = [one.seconds for one in seen if one.seconds is not None]
+    return float(np.median(known)) if known else None
 
 
 def _alike(twice: Sequence[tuple[Seen, Seen]]) -> dict[int, Result]:

@@ -55,6 +55,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
+from adjudge.core.wording import count as counted
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.store.sqlite import insist
 
@@ -72,12 +73,16 @@ __all__ = [
     "audit",
     "campaign",
     "copy_campaign",
+    "delete_campaign",
     "event",
+    "has_campaign",
+    "holds_nothing_new",
     "item",
     "lps_of",
     "person",
     "read_audit",
     "session",
+    "size_of",
     "task",
     "verdict",
     "write_audit",
@@ -239,6 +244,30 @@ class Database:
         with _told(self._engine), turn, self._writing.begin() as connection:
             yield connection
 
+    @contextmanager
+    def writing_alone(self) -> Iterator[Connection]:
+        """Write while nobody else writes to any campaign of the store; who waits goes on afterwards.
+
+        Raises:
+            StoreError: it cannot be written, as on a full disk.
+        """
+        with self.writing() as connection:
+            if not self.is_sqlite:
+                names = map(self._engine.dialect.identifier_preparer.format_table, METADATA.sorted_tables)
+                connection.execute(text(f"LOCK TABLE {', '.join(names)} IN SHARE ROW EXCLUSIVE MODE"))
+            yield connection
+
+    def is_same(self, other: Database) -> bool:
+        """Whether another address is of this store, too."""
+        if self.is_sqlite or other.is_sqlite:
+            paths = [Path(one._engine.url.database or "").resolve() for one in (self, other)]  # noqa: SLF001 (its own)
+            return self.is_sqlite == other.is_sqlite and paths[0] == paths[1]
+        places = []
+        for one in (self, other):
+            with one.reading() as connection:
+                places.append(tuple(connection.execute(text(_PLACE)).one()))
+        return places[0] == places[1]
+
     def write(self, work: Callable[[Connection], _Found]) -> _Found:
         """Do some work in a transaction, on SQLite with that of other threads: on the disk when this returns.
 
@@ -315,6 +344,7 @@ class Database:
         self._engine.dispose()
 
 
+_PLACE: Final = "SELECT pg_postmaster_start_time()::text, current_database(), to_regclass('campaign')::oid"
 _DEADLOCK: Final = "40P01"  # of PostgreSQL: of two who wait for each other, one is sent away
 _MOST_DEADLOCKS: Final = 5
 
@@ -490,7 +520,7 @@ answer: Final = Table(
     Column("revision", Integer, nullable=False),
     Column("state", Text, nullable=False),  # JSON of campaigns.items.State
     Column("is_complete", Boolean, nullable=False),
-    Column("active", Float, nullable=False),  # seconds
+    Column("active", Float),  # seconds; NULL where nobody measured them
     Column("idle", Float, nullable=False),
     Column("first_at", Float, nullable=False),
     Column("last_at", Float, nullable=False),
@@ -559,13 +589,12 @@ def copy_campaign(name: str, source: Connection, target: Connection, *, replaces
         DataError: the source has no such campaign.
         UsageError: the target has one, and it is not to be replaced; or another campaign has these keys.
     """
-    if source.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is None:
+    if not has_campaign(name, source):
         raise DataError(f"it has no campaign {name!r}")
-    if target.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is not None:
+    if has_campaign(name, target):
         if not replaces:
             raise UsageError(f"the store has a campaign {name!r} already")
-        for table in reversed(METADATA.sorted_tables):
-            target.execute(table.delete().where(_belongs(table, name)))
+        delete_campaign(name, target)
     count = 0
     for table in METADATA.sorted_tables:
         query = select(table).where(_belongs(table, name)).order_by(*table.primary_key)
@@ -585,6 +614,41 @@ def copy_campaign(name: str, source: Connection, target: Connection, *, replaces
 
 
 _COPIED: Final = 2000  # rows at a time
+
+
+def delete_campaign(name: str, connection: Connection) -> None:
+    """Delete all rows of a campaign; where it has none, nothing."""
+    for table in reversed(METADATA.sorted_tables):
+        connection.execute(table.delete().where(_belongs(table, name)))
+
+
+def has_campaign(name: str, connection: Connection) -> bool:
+    """Whether a store has a campaign of this name."""
+    return connection.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is not None
+
+
+def size_of(name: str, connection: Connection) -> str:
+    """How many people and finished segments a campaign has, in words."""
+    chosen = (
+        select(func.count()).select_from(person).where(_belongs(person, name)),
+        select(func.count()).select_from(answer).where(_belongs(answer, name), answer.c.is_complete),
+    )
+    people, finished = (connection.execute(query).scalar_one() for query in chosen)
+    return f"{counted(people, 'person', 'people')}, {counted(finished, 'finished segment')}"
+
+
+def holds_nothing_new(name: str, one: Connection, other: Connection) -> bool:
+    """Whether another store has all that people did in a campaign, as this one has it.
+
+    It has where both say that it was made at the same moment, and it has every event and every line of the
+    audit, which are never changed.
+    """
+    made = select(campaign.c.id, campaign.c.created_at).where(campaign.c.name == name)
+    queries = [made] + [
+        select(table.c.id, *(table.c[column] for column in columns)).where(_belongs(table, name))
+        for table, columns in ((event, ("client_id", "at")), (audit, ("actor", "action", "detail", "at")))
+    ]
+    return all({*map(tuple, one.execute(query))} <= {*map(tuple, other.execute(query))} for query in queries)
 
 
 def _belongs(table: Table, name: str) -> ColumnElement[bool]:

@@ -243,7 +243,7 @@ class _Importing:
             "revision": 1,
             "state": one.state.model_dump_json(),
             "is_complete": _is_complete(one),
-            "active": one.submission.active or 0.0,
+            "active": one.submission.active,
             "idle": one.submission.idle,
             "first_at": one.submission.started,
             "last_at": one.submission.ended,

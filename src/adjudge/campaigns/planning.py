@@ -54,11 +54,12 @@ class Plan:
 
     @property
     def held(self) -> list[tuple[tuple[str, ...], int, int]]:
-        """Language pairs, documents and segments of each person, checks left out."""
+        """Language pairs, documents and segments of each person; those of checks, too, are segments."""
         found = []
         for lps, row in zip(self.lps, self.dealt, strict=True):
-            own = [one for number, _ in row if (one := self.tasks[number]).kind != "check"]
-            found.append((lps, len({one.batch for one in own}), sum(len(one.items) for one in own)))
+            own = [self.tasks[number] for number, _ in row]
+            documents = {one.batch for one in own if one.kind != "check"}
+            found.append((lps, len(documents), sum(len(one.items) for one in own)))
         return found
 
 

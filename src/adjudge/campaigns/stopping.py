@@ -1,8 +1,8 @@
 """Why a person is given no more work while there is some: a day's portion is done, or the test was failed.
 
 A day's portion is `ratings_a_day` of the settings. The test is the tutorial where the settings have a
-`pass_mark`: nothing is told in it, it is done once, and who does less of it right gets no work:
-what was dealt to them is free for others.
+`pass_mark`: nothing is told in it, it is done once, and who does less of it right, all its tasks
+together, gets no work: what was dealt to them is free for others.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import json
 from datetime import datetime
 from typing import Final, Literal
 
-from sqlalchemy import Connection, bindparam, literal, select
+from sqlalchemy import Connection, bindparam, exists, literal, select
 
 from adjudge.campaigns.database import Campaign, Person, Statement, assignment, item, task
 from adjudge.campaigns.database import person as people
 from adjudge.campaigns.items import AnyRow
 
-__all__ = ["WhyNothing", "did_fail", "had_enough", "why_nothing"]
+__all__ = ["WhyNothing", "did_fail", "had_enough", "tutorials_done", "why_nothing"]
 
 WhyNothing = Literal["", "tomorrow", "test"]
 
@@ -43,22 +43,41 @@ def had_enough(connection: Connection, campaign: Campaign, person: int, now: flo
     return sum(len(json.loads(row.translations)) if is_each else 1 for row in rows) >= most
 
 
-_TESTED: Final = Statement(
-    select(assignment.c.id)
+_ASSIGNED: Final = assignment.alias("assigned")
+_PART: Final = task.alias("part")
+_DID_PART: Final = exists().where(
+    _ASSIGNED.c.task_id == _PART.c.id,
+    _ASSIGNED.c.person_id == bindparam("person"),
+    _ASSIGNED.c.state == literal("done"),
+)
+_IS_LEFT: Final = exists().where(
+    _PART.c.campaign_id == task.c.campaign_id,
+    _PART.c.kind == literal("tutorial"),
+    _PART.c.lp == task.c.lp,
+    ~_DID_PART,
+)
+_TUTORIALS_DONE: Final = Statement(
+    select(task.c.lp)
     .join_from(assignment, task)
     .where(
         assignment.c.person_id == bindparam("person"),
         assignment.c.state == literal("done"),
         task.c.kind == literal("tutorial"),
+        ~_IS_LEFT,
     )
 )
 
 
+def tutorials_done(connection: Connection, person: int) -> set[str]:
+    """Language pairs of whose tutorial a person finished every task."""
+    return {row.lp for row in _TUTORIALS_DONE.rows(connection, person=person)}
+
+
 def did_fail(connection: Connection, campaign: Campaign, person: AnyRow) -> bool:
-    """Whether a person did the test before work and did not pass it."""
+    """Whether a person did the test before work, all tasks of it, and did not pass it."""
     if campaign.settings.pass_mark is None or person.tutorial_at is not None:
         return False
-    return _TESTED.first(connection, person=person.id) is not None
+    return bool(tutorials_done(connection, person.id))
 
 
 def why_nothing(campaign: Campaign, person: Person, now: float) -> WhyNothing:

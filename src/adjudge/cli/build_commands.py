@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -283,7 +284,8 @@ def curate_examples_command(
         **left_out,
     }
     print_result(form, _examples_table(sample, settings), data)
-    print_note(f"{len(sample.pairs)} pairs of examples -> {out}; use them with: --prompts {out}")
+    use = shlex.join(["--prompts", str(out)])
+    print_note(f"{len(sample.pairs)} pairs of examples -> {out}; use them with: {use}")
 
 
 def _examples_table(sample: ExampleSample, settings: ExampleSettings) -> Table:

@@ -25,7 +25,7 @@ from adjudge.cli.options import (
 )
 from adjudge.core.language import canonical_lp
 from adjudge.core.verb import Option, settings
-from adjudge.core.wording import count
+from adjudge.core.wording import command, count
 from adjudge.errors import UsageError
 from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import duration
@@ -179,19 +179,35 @@ def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
     people = sum(person.role == "annotator" for person in found.people)
     work = found.items * seconds
     each = duration(work / people)
-    by = "the one person" if people == 1 else f"{settings.redundancy} of {people} people"
+    told, needed = _first_pass(campaign, people)
+    checks = f", and {found.items - needed:,} in checks" if found.items > needed else ""
     if settings.checks and settings.assignment != "static":
         rest.append(f"{settings.checks:.0%} checks as documents are dealt")
     lines = [
         f"Campaign {campaign.name}: {campaign.protocol.title}, {', '.join(settings.lps)}",
         f"  tasks    {count(sum(kinds.values()), 'document')}"
         + (f", of them {', '.join(rest)}" if rest else ""),
-        f"  to do    {count(found.items, 'segment')}, each by {by}",
+        f"  to do    {told}{checks}: {count(found.items, 'judgement')}",
         f"  time     about {duration(work)} of work, {each} each, at {seconds} s a segment",
-        f"Next: adjudge campaign serve {campaign.folder}",
+        f"Next: {command('campaign', 'serve', campaign.folder)}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _first_pass(campaign: Campaign, people: int) -> tuple[str, int]:
+    """What is judged and by how many people each, in words, and how many judgements that needs."""
+    from adjudge.campaigns.dashboard import count_first_pass
+
+    items, segments, needed = count_first_pass(campaign)
+    noun = {"one": "translation", "pair": "pair"}.get(campaign.protocol.shows)
+    told = (
+        count(segments, "segment")
+        if noun is None
+        else f"{count(items, noun)} of {count(segments, 'segment')}"
+    )
+    by = "the one person" if people == 1 else f"{campaign.settings.redundancy} of {people} people"
+    return f"{told}, each by {by}", needed
 
 
 def _seconds(protocol: CampaignProtocol, test_set: TestSet) -> int:
@@ -238,7 +254,7 @@ def campaign_import_command(
 
     if (file / "campaign.json").is_file():
         raise UsageError(
-            f"{file} is a campaign of adjudge already: `adjudge campaign export {file} FILE` first"
+            f"{file} is a campaign of adjudge already: `{command('campaign', 'export', file, 'FILE')}` first"
         )
     content = read_content(file, lp=lp, as_campaign=True)
     campaign_file = content.campaign
@@ -276,13 +292,14 @@ def campaign_import_command(
 def _told_of_import(campaign: Campaign, found: Progress) -> str:
     settings, people = campaign.settings, sum(person.role == "annotator" for person in found.people)
     begun = found.items_given_back
+    told, _ = _first_pass(campaign, people)
     lines = [
         f"Campaign {campaign.name}: {campaign.protocol.title}, {', '.join(settings.lps)}",
-        f"  done     {count(found.items_done, 'segment')}, by {count(people, 'person', 'people')}",
-        *([f"  begun    {count(begun, 'segment')} besides, in tasks to be gone on with"] if begun else []),
-        f"  to do    {count(found.items_left, 'segment')}, each task by {settings.redundancy} of {people}",
+        f"  done     {count(found.items_done, 'judgement')}, by {count(people, 'person', 'people')}",
+        *([f"  begun    {count(begun, 'judgement')} besides, in tasks to be gone on with"] if begun else []),
+        f"  to do    {count(found.items_left, 'judgement')}; in all {told}",
         "  not made checks and tutorial: what people did of such elsewhere is no part of a new campaign",
-        f"Next: adjudge campaign serve {campaign.folder}",
+        f"Next: {command('campaign', 'serve', campaign.folder)}",
         "",
     ]
     return "\n".join(lines)

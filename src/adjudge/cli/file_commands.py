@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import sys
 import time
@@ -17,6 +16,7 @@ import typer
 
 from adjudge.cli.options import FormatOption, Without, print_note, print_result
 from adjudge.core.verb import LanguagePair, Option, settings
+from adjudge.core.wording import command
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import Table, whole
@@ -233,10 +233,8 @@ def demo_command(
     for what, arguments in story(out):
         _step(what, arguments)
     print_note("Next, with a model of yours (any OpenAI-compatible server):")
-    print_note(
-        f"$ adjudge run gemba-mqm {out / 'test_set.jsonl'} --lp en-de --out {out / 'runs' / 'my-model'} "
-        "--base-url http://localhost:8000/v1 --model my-model"
-    )
+    judged = ("run", "gemba-mqm", out / "test_set.jsonl", "--lp", "en-de", "--out", out / "runs" / "my-model")
+    print_note(f"$ {command(*judged, '--base-url', 'http://localhost:8000/v1', '--model', 'my-model')}")
 
 
 def story(out: Path) -> Iterator[tuple[str, list[str]]]:
@@ -274,7 +272,7 @@ def _step(what: str, arguments: list[str]) -> None:
     from adjudge.cli.main import app_for
 
     sys.stdout.flush()
-    print_note(f"\n# {what}\n$ adjudge {shlex.join(arguments)}")
+    print_note(f"\n# {what}\n$ {command(*arguments)}")
     code = app_for(arguments)(arguments, prog_name="adjudge", standalone_mode=False)
     sys.stdout.flush()
     if code:

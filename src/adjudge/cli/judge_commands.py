@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
@@ -31,7 +30,7 @@ from adjudge.cli.options import (
 )
 from adjudge.core.judge import Profile
 from adjudge.core.verb import LanguagePair, Option, settings
-from adjudge.core.wording import read_share
+from adjudge.core.wording import command, read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
@@ -191,7 +190,7 @@ def print_summary(job: Job, outcome: Outcome) -> None:
     for reason, detail in list(outcome.examples.items())[:_EXAMPLES]:
         print_note(f"first {reason}: {' '.join(detail.split())[:_EXAMPLE]}")
     if outcome.examples:
-        print_note(f"`adjudge trace {shlex.quote(str(job.out))}` shows them all")
+        print_note(f"`{command('trace', job.out)}` shows them all")
     print_note(str(info.signature))
 
 
@@ -469,7 +468,7 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
     said = ",".join(f"{one.criterion}={one.threshold:.6g}" for one in found)
     is_alone = len(found) == 1 and found[0].criterion == "overall"
     told = said.partition("=")[2] if is_alone else said
-    print_note(f"use it with: adjudge run {judge} ... --tie-threshold {told}")
+    print_note(f"use it with: {command('run', judge, '...', '--tie-threshold', told)}")
 
 
 def _refuse_no_pairs(name: str) -> None:
@@ -547,7 +546,8 @@ def calibrate_command(
     write_calibration(out, calibration)
     data = {**calibration.content, "digest": calibration.digest}
     print_result(form, _calibrate_table(calibration), data)
-    for note in (*outcome.notes, f"use it with: adjudge run {calibration.judge} ... --threshold {out}"):
+    use = command("run", calibration.judge, "...", "--threshold", out)
+    for note in (*outcome.notes, f"use it with: {use}"):
         print_note(note)
     check_failures(outcome.info, options.max_failed)
 

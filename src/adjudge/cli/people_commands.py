@@ -18,7 +18,7 @@ from pydantic import BeforeValidator
 from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result, print_tables
 from adjudge.core.language import canonical_lp
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, settings, split_names
-from adjudge.core.wording import count
+from adjudge.core.wording import command, count
 from adjudge.errors import DataError, UsageError
 from adjudge.reports.tables import Table, TableFormat, duration
 
@@ -327,12 +327,40 @@ def campaign_move_command(
 ) -> None:
     """Move the store of a campaign to a PostgreSQL server, or back to a file. Stop the server first.
 
-    Links, files and exports stay what they are. The old store stays where it is; remove it when all is well.
+    Links, files and exports stay what they are. When everything is in the new store, the old one loses it.
     """
     from adjudge.campaigns.campaign import move_campaign
 
     old, new = move_campaign(name, database)
-    print_note(f"{name} is now in {new}; {old} is no longer used, and stays as it is.")
+    print_note(f"{name} is now in {new}, and no longer in {old}.")
+
+
+def campaign_remove_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Remove it from this store; left out: from the one that it is in."),
+    ] = None,
+    backup: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Copy it to FILE before; never replaced.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the name of the campaign.")] = False,
+) -> None:
+    """Remove all that a database holds of a campaign, with --backup, or where the campaign was moved away.
+
+    Stop the server first. Files in the folder stay, and `adjudge campaign restore` goes back to the backup.
+    """
+    from adjudge.campaigns.campaign import remove_campaign
+
+    def confirm(what: str) -> None:
+        print_note(f"To be removed: {what}.")
+        if not yes and typer.prompt(f"Type {name.name} to remove it", err=True) != name.name:
+            raise UsageError(f"that is not the name {name.name!r}: nothing is removed")
+
+    removed = remove_campaign(name, database, backup, confirm)
+    kept = "" if backup is None else f" `{command('campaign', 'restore', name, backup)}` brings it back."
+    print_note(f"{name} is no longer in {removed}.{kept}")
 
 
 _FORMATS: Final = (
@@ -577,7 +605,7 @@ def _say_links(links: Sequence[Link], without: Sequence[str], folder: Path, addr
         print_note(f"The organiser's link: {address}{link.path}")
     if organisers and not sys.stderr.isatty():  # a log is read by others, and kept
         print_note("The organiser's link is printed on a terminal only; links.csv has it too.")
-    another = f"`adjudge campaign people {folder} --new-link NAME`"
+    another = f"`{command('campaign', 'people', folder, '--new-link', 'NAME')}`"
     if not links:
         print_note(f"There are no links here any more: {another}.")
         return
@@ -615,7 +643,7 @@ def campaign_status_command(
 
 def _status_table(name: str, found: Progress) -> Table:
     return Table(
-        title=f"{name}: {found.items_done:,} of {found.items:,} segments",
+        title=f"{name}: {found.items_done:,} of {found.items:,} judgements",
         columns=(
             "person",
             *_HOLDS,
@@ -634,13 +662,14 @@ def _status_table(name: str, found: Progress) -> Table:
 def _row(person: PersonProgress) -> list[str]:
     interval = person.interval
     checks = "" if interval is None else f"{person.passed}/{person.checks}"
+    unknown = "–" if person.items else ""
     return [
         person.name + ("" if (state := _state(person)) == "active" else f" ({state})"),
         *_holds(person),
         f"{person.tasks:,}",
         f"{person.items:,}",
-        f"{person.active / 3600:.1f}",
-        "" if person.seconds_each is None else f"{person.seconds_each:.0f}",
+        "–" if person.active is None else f"{person.active / 3600:.1f}",
+        unknown if person.seconds_each is None else f"{person.seconds_each:.0f}",
         checks if interval is None else f"{checks} [{interval.low:.0%}, {interval.high:.0%}]",
         "" if person.last_at is None else _moment(person.last_at),
     ]
@@ -649,20 +678,23 @@ def _row(person: PersonProgress) -> list[str]:
 def _notes(found: Progress) -> list[str]:
     notes = [
         f"Tasks: {found.tasks_done:,} of {found.tasks:,} done, {found.under_way:,} under way.",
-        f"Still to do: {count(found.items_left, 'segment')}"
+        f"Still to do: {count(found.items_left, 'judgement')}"
         + ("." if found.active_left is None else f", about {duration(found.active_left)} of work."),
     ]
     if found.ends_at is not None and found.an_hour is not None and found.items_left:
-        notes.append(f"At {found.an_hour:.1f} segments an hour it ends {_moment(found.ends_at)}.")
+        notes.append(f"At {found.an_hour:.1f} judgements an hour it ends {_moment(found.ends_at)}.")
     if found.items_given_back:
         notes.append(
-            f"Finished besides, in tasks that were given back: {count(found.items_given_back, 'segment')}. "
-            "These judgements count, and the tasks are done again."
+            f"Finished besides, in tasks that were given back: {count(found.items_given_back, 'judgement')}. "
+            "They count, and the tasks are done again."
         )
     if failed := [person.name for person in found.people if person.is_failed]:
         notes.append(
             f"Failed the test and get no work; what was dealt to them is others': {', '.join(failed)}."
         )
+    if untimed := sum(person.items - person.timed for person in found.people):
+        what = f"{count(untimed, 'judgement')} nobody measured the time, as in what was imported"
+        notes.append(f"Of {what}: hours, seconds and the work left are told of the others.")
     if any(person.checks for person in found.people):
         notes.append("Checks: noticed of done, with the 95 % Wilson interval.")
     return notes
@@ -703,7 +735,7 @@ def _person(person: PersonProgress) -> dict[str, Any]:
         "tasks_done": person.tasks,
         "segments_done": person.items,
         "active_seconds": person.active,
-        "idle_seconds": person.idle,
+        "idle_seconds": None if person.active is None else person.idle,
         "seconds_each": person.seconds_each,
         "checks": person.checks,
         "checks_passed": person.passed,

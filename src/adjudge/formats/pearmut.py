@@ -483,14 +483,17 @@ def _records(
     return tuple(found)
 
 
-def _times(actions: Sequence[Fields], count: int) -> list[tuple[float, float, float, float]]:
-    """Start, end, seconds of work and of pauses of each item: a gap is of the action that ends it."""
+def _times(actions: Sequence[Fields], count: int) -> list[tuple[float, float, float | None, float]]:
+    """Start, end, seconds of work and of pauses of each item: a gap is of the action that ends it.
+
+    Where there are no times, nobody knows the seconds of work.
+    """
     timed = ((action.number("time"), action.whole("index")) for action in actions)
     known = [(time, -1 if index is None else index) for time, index in timed if time is not None]
     moments = sorted(known, key=lambda moment: moment[0])
     if not moments:
-        return [(0.0, 0.0, 0.0, 0.0)] * count
-    found = []
+        return [(0.0, 0.0, None, 0.0)] * count
+    found: list[tuple[float, float, float | None, float]] = []
     for at in range(count):
         gaps = [later - earlier for (earlier, _), (later, of) in pairwise(moments) if of == at]
         own = [time for time, of in moments if of == at] or [moments[0][0]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +24,7 @@ from adjudge.core.record import Annotation, Preference, Record, repeats_note, wi
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import LanguagePair, Names, Option, checks_keywords, settings
+from adjudge.core.wording import command
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.appraise import find_batches
 from adjudge.formats.catalog import cached_path, find_public_set
@@ -176,7 +176,7 @@ def _stranger(seen: Seen) -> str:
             "this is; line-aligned files are given with -s and -t"
         )
     if (path / "campaign.json").is_file():
-        export = f"`adjudge campaign export {shlex.quote(str(path))} FILE.jsonl` writes what is read here"
+        export = f"`{command('campaign', 'export', path, 'FILE.jsonl')}` writes what is read here"
         return f"a campaign in its folder: {export}"
     entries = sorted(entry.name for entry in path.iterdir())
     if len(beside := files_beside_lines(path)) < sum(not name.startswith(".") for name in entries):
@@ -212,7 +212,7 @@ def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
     cached = cached_path(entry)
     if not cached.exists():
         raise DataError(
-            f"{entry.name} is public but not here yet: `adjudge fetch {entry.name}` downloads it "
+            f"{entry.name} is public but not here yet: `{command('fetch', entry.name)}` downloads it "
             f"({entry.size}); looked for",
             path=cached,
         )
@@ -552,7 +552,7 @@ def _of_content(name: str, form: str, content: Content[Any], texts: TestSet | No
     if content.is_of_metrics and len(metrics) > 1:
         raise DataError(
             f"scores of {len(metrics)} metrics ({', '.join(metrics[:5])}), whose mean says nothing; "
-            f"`adjudge convert FILE OUT --annotator {shlex.quote(metrics[0])} --to records` keeps one",
+            f"`{command('convert', 'FILE', 'OUT', '--annotator', metrics[0], '--to', 'records')}` keeps one",
             path=path,
         )
     records, repeated = without_repeats(content.records)

@@ -42,7 +42,7 @@ from adjudge.reports.tables import Table, exact_cells, interval, name_invisible,
 from adjudge.reports.words import leader, unbeaten
 from adjudge.reproduce.reproduction import Reproduction
 from adjudge.stats.correlation import pearson
-from adjudge.stats.judged import Floats
+from adjudge.stats.judged import Floats, Result
 from adjudge.stats.spa import pairwise_accuracy
 
 if TYPE_CHECKING:
@@ -69,8 +69,12 @@ _WHOSE: Final = (
 )
 
 
+_PAIRS_SHOWN: Final = 10  # of people, in a table; of more, those who agree least stand there
+_NAMED: Final = 3  # people, systems or pairs that have no value for the same reason
+
+
 def analysis_tables(found: Analysis) -> list[Table]:
-    """One table a question, rankings after what there is."""
+    """One table a question, rankings after what there is; of many pairs of people a summary."""
     tables = [_section_table(section) for section in found.sections if section.numbers or section.notes]
     question = "Which systems are better?"
     rankings = [
@@ -84,26 +88,73 @@ def analysis_tables(found: Analysis) -> list[Table]:
 
 
 def _section_table(section: Section) -> Table:
-    has_both = any(number.definition for number in section.numbers)
+    numbers, told = _shown_numbers(section.numbers)
+    has_both = any(number.definition for number in numbers)
     if section.name == "counts":
         rows = [[number.measure, whole(number.result.n)] for number in section.numbers]
         return Table(columns=["what", ">amount"], rows=rows, title=section.title, notes=section.notes)
     columns = ["of", "measure", *(["definition"] if has_both else []), ">value", ">95 % interval", ">n"]
-    rows = [_cells(number, has_both=has_both) for number in section.numbers]
-    reasons = dict.fromkeys(
-        f"{n.measure} of {n.of}: none, for {n.result.reason}."
-        for n in section.numbers
-        if n.result.value is None
+    rows = [_cells(number, has_both=has_both) for number in numbers]
+    lacking = grouped(
+        ((one.measure, one.result.reason), one.of) for one in section.numbers if one.result.value is None
     )
-    numbers = section.numbers
+    reasons = []
+    for (measure, reason), own in lacking.items():
+        whom = [*dict.fromkeys(own)]
+        if len(whom) > _NAMED + 1:
+            whom = [*whom[:_NAMED], f"{len(whom) - _NAMED:,} others"]
+        reasons.append(f"{measure} of {', '.join(whom)}: none, for {reason}.")
     is_grouped = len({number.of for number in numbers}) * 2 <= len(numbers)
     return Table(
         columns=columns,
         rows=rows,
         rules=frozenset(k for k, (a, b) in enumerate(pairwise(numbers)) if a.of != b.of and is_grouped),
         title=section.title,
-        notes=[*section.notes, *reasons],
+        notes=[*section.notes, *told, *reasons],
     )
+
+
+def _shown_numbers(numbers: Sequence[Number]) -> tuple[list[Number], list[str]]:
+    """Of many pairs of people the median and the lowest of each measure, and the pairs who agree least.
+
+    Returns:
+        Numbers to be shown, and what is said of those that are not.
+    """
+    pairs = grouped((number.of, number) for number in numbers if number.is_of_pair)
+    if len(pairs) <= _PAIRS_SHOWN:
+        return [*numbers], []
+    of_pairs = [number for own in pairs.values() for number in own]
+    by_measure = grouped(((number.measure, number.definition), number) for number in of_pairs)
+    known = {
+        key: [number.result.value for number in own if number.result.value is not None]
+        for key, own in by_measure.items()
+    }
+    summary = [
+        Number(
+            of=f"{word} of pairs",
+            measure=measure,
+            definition=definition,
+            result=Result(value=float(of(values)), n=len(values)),
+        )
+        for word, of in (("median", np.median), ("lowest", np.min))
+        for (measure, definition), values in known.items()
+        if values
+    ]
+    first = next((key for key, values in known.items() if values), next(iter(known)))
+    least = sorted(
+        (number for number in by_measure[first] if number.result.value is not None),
+        key=lambda number: number.result.value or 0.0,
+    )[:_PAIRS_SHOWN]
+    shown = (
+        f"the {len(least)} with the lowest {first[0]} stand here; n of median and lowest is pairs"
+        if least
+        else "none has a value"
+    )
+    told = (
+        f"Of {len(pairs):,} pairs of people {shown}. `adjudge campaign analyse` has them all with --format "
+        "json, csv or tsv."
+    )
+    return [*(number for number in numbers if not number.is_of_pair), *summary, *least], [told]
 
 
 def _cells(row: Number, *, has_both: bool) -> list[str]:

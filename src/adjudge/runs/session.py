@@ -28,7 +28,7 @@ from adjudge.core.judge import Judge, Metric, Stoppable, failure_of
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import RunInfo, failed_fields
 from adjudge.core.segment import Subject, read_criteria
-from adjudge.core.wording import count
+from adjudge.core.wording import command, count
 from adjudge.errors import AnswerError, DataError, FailureReason, UniformFailureError, warn
 from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Asker, Tally, UnitAsk
@@ -668,7 +668,7 @@ class JudgeSession(Session):
         if tally.with_alternatives and (file := getattr(judge, "plain_threshold", None)) is not None:
             yield (
                 f"{file} was measured with plain probabilities, and confidences are now renormalised; "
-                f"`adjudge calibrate {judge.name}` measures it anew"
+                f"`{command('calibrate', judge.name)}` measures it anew"
             )
 
 

@@ -43,7 +43,7 @@ from adjudge.core.judge import (
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
 from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
-from adjudge.core.wording import form, of_all
+from adjudge.core.wording import command, form, of_all
 from adjudge.errors import (
     AdjudgeError,
     AnswerError,
@@ -478,10 +478,11 @@ def load_annotator(
     metrics = [*dict.fromkeys((*functions, *metrics))]
     if name not in {*judges, *metrics}:
         if any(word in name.casefold() for word in _NEURAL):
+            bridge = command("run", "bridge", "--command", "PROGRAM", "--name", name)
             raise UsageError(
-                f'{name} runs in an environment of its own: adjudge run bridge --command "PROGRAM" '
-                f"--name {name}; docs/bridge.md has the programs of COMET and MetricX. Scores that are there "
-                "already are read by score, rank and meta as they are"
+                f"{name} runs in an environment of its own: {bridge}; docs/bridge.md has the programs of "
+                "COMET and MetricX. Scores that are there already are read by score, rank and meta as they "
+                "are"
             )
         near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
         raise UsageError(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -21,6 +20,7 @@ from typing import Any, Final, cast, get_args
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Signature
 from adjudge.core.segment import TestSet
+from adjudge.core.wording import command
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.store.files import (
     Fields,
@@ -173,7 +173,7 @@ def _refuse_split(path: Path) -> None:
     of = folders[0].name.rpartition("-")[2]
     finished = sum(is_finished(part, read_run_info(part)) for part in folders)
     first = "" if str(finished) == of else "finish the others with --shard, then "
-    then = f"{first}`adjudge merge {shlex.quote(str(path))}` makes one run of them"
+    then = f"{first}`{command('merge', path)}` makes one run of them"
     raise DataError(f"this run is split, and {finished} of {of} shards are finished: {then}", path=path)
 
 

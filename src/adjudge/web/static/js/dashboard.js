@@ -194,7 +194,7 @@ function showProgress(progress) {
     ...(progress.items_given_back ? [["Done besides, in tasks that were given back", whole(progress.items_given_back)]] : []),
     ["Tasks done", `${whole(progress.tasks_done)} of ${whole(progress.tasks)}, ${whole(progress.under_way)} under way`],
     ["Pace", progress.an_hour === null ? "–" : `${fixed(progress.an_hour, 1)} items an hour`],
-    ["Work so far", duration(progress.active)],
+    ["Work so far", progress.active === null ? "–" : duration(progress.active)],
     ["Work to do", progress.active_left === null ? "–" : duration(progress.active_left)],
     [progress.items_done < progress.items ? "The end, at this pace" : "The end", progress.ends_at === null ? "–" : date(progress.ends_at)],
   ];
