@@ -196,10 +196,11 @@ def test_a_gate_does_not_ship_what_fails_its_scorecard(weights: str) -> None:
 
 def test_a_report_shows_the_scorecards(weights: str) -> None:
     records = [*judged("", "minor", "", ""), *judged("critical", "", "", "", system="b")]
-    page = make_page([read_judgements(records)], test_set=texts(), weights=weights)
+    gold = [replace(record, annotator="rater") for record in judged("", "", "", "")]
+    page = make_page([read_judgements(records)], gold=gold, test_set=texts(), weights=weights)
     (part,) = [p for p in page.sections[0].parts if p.name == "scorecards"]
-    assert part.finding == "Of 2 scorecards 1 pass, 1 fail"
-    assert [row[-1] for row in part.tables[0].rows] == ["pass", "fail"]
+    assert part.finding == "By records, of 2 scorecards 1 passes, 1 fails; by gold, of 1 scorecard 1 passes"
+    assert [row[-1] for row in part.tables[0].rows] == ["pass", "fail", "pass"]
     assert "Weights card@" in dict(page.meanings).popitem()[1]
 
 
