@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
 from adjudge.core.mqm import (
-    DEFAULT_WEIGHTS,
     Weights,
     find_weights,
     mean,
     mqm_range,
     mqm_score,
     unknown_categories_note,
+    weights_of,
 )
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import (
@@ -621,7 +621,8 @@ def score_records(
 
     Args:
         run_or_records: one run, or records of one protocol.
-        weights: weights or their name; None for those of the run, else `mqm-google`.
+        weights: weights or their name; None for those of the run, else those that its records name, else
+            `mqm-google`.
         lp: keep one language pair.
         criterion: of preferences, None for the only one, else `overall`; under protocol `criteria` the id of
             one criterion, or `all-pass`, and None for the share of all.
@@ -704,7 +705,7 @@ def _method(
     if weights is not None and not find_protocol(protocol).has_spans:
         raise UsageError(f"weights are for marked errors; records of protocol {protocol} have none")
     if weights is None and protocol == "mqm":
-        weights = (None if info is None else info.weights) or DEFAULT_WEIGHTS
+        weights = weights_of(records, None if info is None else info.weights)
     weighed = find_weights(weights) if isinstance(weights, str) else weights
     return _Method(protocol=protocol, weights=weighed, criterion=criterion, info=info, texts={})
 

@@ -35,6 +35,7 @@ __all__ = [
     "read_weights",
     "total",
     "unknown_categories_note",
+    "weights_of",
 ]
 
 DEFAULT_WEIGHTS: Final = "mqm-google"
@@ -368,6 +369,25 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
 def mqm_range(weights: Weights) -> tuple[float, float]:
     """Lowest and highest score: minus the cap, or minus infinity, to 0."""
     return (-math.inf if weights.cap is None else 0.0 - weights.cap, 0.0)
+
+
+def weights_of(records: Iterable[Record], run: str | None = None) -> str:
+    """Name the weights by which marked errors are scored where nobody chose any.
+
+    Args:
+        records: of the errors; an annotation that was taken out of a run may name its weights.
+        run: the weights of the run that they are of.
+
+    Raises:
+        UsageError: some records name other weights than the rest: their scores would be of two scales.
+    """
+    if run is not None:
+        return run
+    found = {r.weights or DEFAULT_WEIGHTS for r in records if isinstance(r, Annotation)}
+    if len(found) > 1:
+        told = " and ".join(sorted(found))
+        raise UsageError(f"these records are of different weights, {told}: choose with --weights")
+    return found.pop() if found else DEFAULT_WEIGHTS
 
 
 def unknown_categories_note(records: Iterable[Record], weights: Weights) -> list[str]:
