@@ -134,6 +134,39 @@ def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "lp", "message"),
+    [
+        ("", 'primary = ["QEE"]', None, "primary: no metric 'QEE'; there are COMET, QE; did you mean QE"),
+        ("", 'baselines = ["BLEW"]', None, "baselines: no metric 'BLEW'; there are COMET, QE"),
+        (
+            "[lps.en-de]",
+            '[lps.en-de]\nprimary = ["COMMET"]',
+            None,
+            "lps.en-de.primary: no metric 'COMMET'; there are COMET, QE; did you mean COMET",
+        ),
+        (
+            "[lps.en-de]",
+            '[lps.en-de]\nreference = "refC"',
+            None,
+            "lps.en-de.reference: no reference 'refC'; there are refA; did you mean refA",
+        ),
+        ('["C"]', '["D"]', None, "lps.en-de.outliers: no system 'D'; there are A, B, C, refA"),
+        ("en-de", "en-he", "en-de", "lps: no language pair 'en-de'; there are en-he; did you mean en-he"),
+        ("en-de", "en-he", None, "lps.en-he: no language pair 'en-he'; there are en-de; did you mean en-de"),
+    ],
+)
+def test_a_task_file_names_what_is_there(
+    tmp_path: Path, old: str, new: str, lp: str | None, message: str
+) -> None:
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    task.write_text(TASK.replace(old, new, 1) if old else f"{new}\n{TASK}")
+    with pytest.raises(DataError) as caught:
+        meta(folder, lp, task=str(task))
+    assert message in str(caught.value)
+    assert "mine.toml" in str(caught.value)
+
+
 def test_meta_is_none_where_a_statistic_has_no_value(tmp_path: Path) -> None:
     folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
     task.write_text(TASK)
@@ -144,7 +177,7 @@ def test_meta_is_none_where_a_statistic_has_no_value(tmp_path: Path) -> None:
 
 def test_several_language_pairs_are_pooled_as_the_task_says(tmp_path: Path) -> None:
     folder, task = write_folder(write_folder(tmp_path / "set"), lp="zh-en"), tmp_path / "mine.toml"
-    task.write_text(TASK)
+    task.write_text(TASK + "[lps.zh-en]\n")
     write_scores(
         folder / "metric-scores/zh-en/QE-src.seg.score", {"A": [1, 1, 1, 2], "B": [2] * 4, "C": [3] * 4}
     )

@@ -265,3 +265,16 @@ def test_json_has_the_card(weights: str, tmp_path: Path, capsys: pytest.CaptureF
     files = tmp_path / "r.jsonl", "--test-set", tmp_path / "t.jsonl"
     card = Asked(capsys, "score", *files, "-w", weights, "--format", "json").json["systems"]["a"]["card"]
     assert (card["rate"], card["verdict"]) == (25, "pass")
+
+
+def test_a_category_of_a_scorecard_that_nothing_has_is_named_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "card.toml").write_text('[points]\nmajor = 5\n"*/omision" = 10\n[multipliers]\ngender = 2\n')
+    records = judged("major")
+    notes = score(records, weights=str(tmp_path / "card.toml")).notes
+    said = [note for note in notes if "none of the typology" in note]
+    assert ["'gender'" in said[0], "did you mean omission" in said[1]] == [True, True]
+    marked = judged("major")
+    span = replace(marked[0].spans[0], category=None, label="Gender")  # type: ignore[union-attr]
+    own = [replace(marked[0], spans=(span,))]  # type: ignore[arg-type]
+    (only,) = [n for n in score(own, weights=str(tmp_path / "card.toml")).notes if "typology" in n]
+    assert "'omision'" in only

@@ -245,9 +245,9 @@ def test_a_file_of_a_run_is_scored_by_the_weights_of_its_judge(tmp_path: Path, j
     marked = sum(isinstance(record, Annotation) for record in made.records)
     told = write_content(tmp_path / "marks.tsv", "mqm-tsv", content)
     name = own.weights.name
-    assert told[f"annotations whose errors the run scores by {name}: score this file with --weights {name}"] == (
-        marked
-    )
+    assert told[
+        f"annotations whose errors the run scores by {name}: score this file with --weights {name}"
+    ] == (marked)
 
 
 def _same(found: Scores, wanted: Scores) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,7 +29,14 @@ from adjudge.analysis.eval_set import (
     length_names,
     over_units,
 )
-from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set, read_one
+from adjudge.analysis.eval_set_files import (
+    find_metrics,
+    find_references,
+    find_set_lps,
+    known_name,
+    read_eval_set,
+    read_one,
+)
 from adjudge.analysis.kept import content_digest, keeping, kept
 from adjudge.analysis.meta_settings import (
     PRIMARY,
@@ -49,8 +56,19 @@ from adjudge.analysis.meta_settings import (
     task_statistics,
     within,
 )
-from adjudge.analysis.shared_tasks import Choice, LpRule, Statistic, Task, choose, suspicious, task_of
-from adjudge.core.language import coded_lp
+from adjudge.analysis.shared_tasks import (
+    Choice,
+    LpRule,
+    Statistic,
+    Task,
+    check_lps,
+    check_metrics,
+    check_systems,
+    choose,
+    suspicious,
+    task_of,
+)
+from adjudge.core.language import canonical_lp, coded_lp
 from adjudge.core.protocol import SEVERITIES
 from adjudge.core.scores import Interval
 from adjudge.core.segment import TestSet
@@ -666,6 +684,7 @@ def meta(
         test_set = load(test_set, lp if isinstance(lp, str) and "," not in lp else None)
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
+    _check_file(test_set, lps if lp is not None else (), own, settings.chosen_task)
     with keeping(settings.cache):
         golds = golds_by_lp(settings.gold, lps)
         parts = [part for each in lps for part in _each_gold(test_set, each, golds[each], own, settings)]
@@ -674,6 +693,17 @@ def meta(
             there = ", ".join(part.lp for part in parts)
             raise DataError(f"{', '.join(nowhere)} has no score of {there}")
         return parts[0] if len(parts) == 1 else put_together(parts, settings)
+
+
+def _check_file(
+    test_set: Path | str | TestSet, lps: Iterable[str | None], own: Iterable[str], task: Task | None
+) -> None:
+    """Refuse names in a task's file that are not there: a misspelt one would be left out of the table."""
+    if task is None or task.file is None:
+        return
+    check_lps(task, (canonical_lp(lp) for lp in lps if lp), find_set_lps(test_set))
+    if there := find_metrics(test_set):
+        check_metrics(task, {*there, *own, *(name.rpartition("-")[0] for name in own)} - {""})
 
 
 def _lps(
@@ -711,6 +741,8 @@ def _each_gold(
         reference=settings.reference or (None if rule is None else rule.reference),
         people=settings.people and settings.better is None,
     )
+    if task is not None and task.file is not None:
+        check_systems(task, eval_set.lp, find_references(test_set, eval_set.lp), eval_set.systems)
     if settings.better is not None:
         eval_set = _contrast(eval_set, settings.better)
     if settings.of_task:

@@ -28,6 +28,7 @@ from adjudge.core.mqm import (
     mqm_range,
     mqm_score,
     unknown_categories_note,
+    unused_categories_note,
     weights_of,
 )
 from adjudge.core.protocol import find_protocol
@@ -643,7 +644,14 @@ def score_records(
     parts = grouped((judgement.lp, judgement) for judgement in judged)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
-    unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)
+    unknown = (
+        []
+        if method.weights is None
+        else [
+            *unknown_categories_note(chosen, method.weights),
+            *unused_categories_note(chosen, method.weights),
+        ]
+    )
     unfit = why_unfit(run_or_records) if isinstance(run_or_records, Run) else ()
     notes = (*unfit_note(chosen[0].annotator, unfit), *scores.notes, *unknown, *repeats_note(repeated))
     scores = replace(scores, notes=notes)

@@ -20,7 +20,7 @@ from annotated_types import Ge, Gt, Le
 
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_category, find_severity, fold_label
 from adjudge.core.record import Annotation, ErrorSpan, Record
-from adjudge.core.wording import count, form
+from adjudge.core.wording import count, form, nearest
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "read_weights",
     "total",
     "unknown_categories_note",
+    "unused_categories_note",
     "weights_of",
 ]
 
@@ -364,6 +365,25 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
     if weights.cap is not None:
         points = min(points, weights.cap)
     return 0.0 - points  # not -points: a clean translation has 0, not -0
+
+
+def unused_categories_note(records: Iterable[Record], weights: Weights) -> list[str]:
+    """Name the categories of a file of weights that neither adjudge nor an error has: misspelt, perhaps.
+
+    Args:
+        records: that were scored.
+        weights: by which.
+    """
+    if not weights.labels:
+        return []
+    marked = (s.label for r in records if isinstance(r, Annotation) for s in r.spans if s.label)
+    there = {fold_label(label) for label in marked}
+    known = {*CATEGORIES, *(name.rpartition("/")[2] for name in CATEGORIES), *there}
+    return [
+        f"Weights {weights.name} have a category {label!r}, which is none of the typology and of no error "
+        f"here: its points count nowhere{nearest(label, known) or '.'}"
+        for label in sorted(weights.labels - there)
+    ]
 
 
 def mqm_range(weights: Weights) -> tuple[float, float]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import Final
 
 from adjudge.errors import UsageError
 
-__all__ = ["UNFIT", "count", "form", "has_too_many_failures", "of_all", "read_share", "unfit_first"]
+__all__ = [
+    "UNFIT",
+    "count",
+    "form",
+    "has_too_many_failures",
+    "nearest",
+    "of_all",
+    "read_share",
+    "unfit_first",
+]
 
 
 def form(amount: int, one: str, many: str) -> str:
@@ -23,6 +33,12 @@ def count(amount: int, one: str, many: str | None = None) -> str:
 def of_all(amount: int, every: int, one: str, many: str | None = None) -> str:
     """Write an amount out of several: 1 of 2,000 segments, to go with a verb in the form of `amount`."""
     return f"{amount:,} of {count(every, one, many)}"
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> str:
+    """Which known names are meant, perhaps, by one that is none: "; did you mean omission?", or nothing."""
+    near = difflib.get_close_matches(name, [*known], n=most)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def read_share(value: float | str) -> float:

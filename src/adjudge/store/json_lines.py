@@ -122,7 +122,18 @@ Kind = Literal["annotation", "preference", "failure"]
 _SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
 RECORD_KEYS: Final[dict[str, frozenset[str]]] = {
     "annotation": _SHARED
-    | {"system", "rating", "spans", "counts", "flags", "rationale", "samples", "steps", "criterion", "weights"},
+    | {
+        "system",
+        "rating",
+        "spans",
+        "counts",
+        "flags",
+        "rationale",
+        "samples",
+        "steps",
+        "criterion",
+        "weights",
+    },
     "preference": _SHARED
     | {"systems", "criterion", "verdict", "orders", "flags", "rationale"}
     | {"samples", "strength"},
