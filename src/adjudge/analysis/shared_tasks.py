@@ -114,7 +114,7 @@ class Task:
         primary: names, without references, of the submissions that the year compared, baselines among them;
             empty where nobody lists them.
         baselines: those of them that the organisers ran.
-        file: of a user, whose names must be there; None for a task that we ship, of which a folder may lack some.
+        file: of a user, whose names must be there; None for a task that we ship: a folder may lack some.
     """
 
     name: str
