@@ -224,7 +224,7 @@ def test_one_segment_has_a_difference_and_no_interval() -> None:
 def test_the_least_p_value_of_few_resamples_is_said() -> None:
     both = scored(ratings("a", A * 2), ratings("b", B * 2))
     found = compare_scores(both, both, ("a", "b"), settings=CompareSettings(resamples=9, by_document=False))
-    assert "Too few segments or documents, or resamples: p cannot be below 0.1." in found.notes
+    assert "Too few resamples to test 24 segments. p cannot be below 0.1." in found.notes
 
 
 @pytest.mark.parametrize("by_document", [None, True])
@@ -234,7 +234,7 @@ def test_documents_are_drawn_whole_where_they_are_known(by_document: bool | None
     assert (found.whole.difference.units, found.whole.n) == (3, 12)
     assert any(note.startswith("Documents are the unit: 12 segments of 3 documents") for note in found.notes)
     assert found.whole.difference.p == 0.25
-    assert "Too few segments or documents, or resamples: p cannot be below 0.25." in found.notes
+    assert "Too few documents to test: 3, and 6 are needed. p cannot be below 0.25." in found.notes
     bare = score_records([rated(s, str(n), n) for s in "ab" for n in range(5)])
     with pytest.raises(UsageError, match="needs documents"):
         compare_scores(bare, bare, ("a", "b"), settings=CompareSettings(by_document=True))

@@ -385,3 +385,26 @@ def test_a_page_says_whether_its_scores_are_means_or_corpus_scores(
     run = replace(run, info=replace(run.info, corpus_scores=corpus_scores))
     (annotator,) = judged_annotators([run], ["en-de"], {})
     assert words in meaning(annotator)
+
+
+FEW = "Too few segments to test: 2, and 6 are needed"
+
+
+@pytest.mark.parametrize(
+    ("rankings", "few", "sentence"),
+    [
+        ({"j": rows("AB")}, "j", FEW),
+        ({"j": rows("A")}, "j", "A scores 0.00 on 9 segments"),
+        ({"gold": rows("AB"), "j": rows("AB")}, ("gold", "j"), FEW),
+        (
+            {"gold": rows("AB"), "j": rows("A", "B")},
+            ("gold",),
+            f"A {BEST}; 1 more ranking has too few segments or documents to test",
+        ),
+    ],
+)
+def test_too_few_units_are_no_finding(
+    rankings: dict[str, tuple[RankedSystem, ...]], few: tuple[str, ...], sentence: str
+) -> None:
+    places = {("en-de", who): own for who, own in rankings.items()}
+    assert headline(places, ["gold"], {("en-de", who): FEW for who in few}) == sentence

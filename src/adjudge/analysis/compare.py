@@ -38,6 +38,7 @@ from adjudge.stats.paired import (
     sign_flip_p_values,
     signed_rank_p_value,
     smallest_p_value,
+    too_few,
 )
 
 __all__ = [
@@ -583,11 +584,13 @@ def _power_notes(found: Difference, settings: CompareSettings) -> Iterator[str]:
     yield from lone_unit_note(units, "documents" if settings.by_document else "segments")
     if found.interval is not None and found.interval.low == found.interval.high:
         yield "All differences are equal: the interval has no width and says nothing of other segments."
-    least = (
-        smallest_p_value(units - 1, settings.resamples) if is_exact(units) else 1 / (settings.resamples + 1)
-    )
-    if settings.test == "permutation" and least >= _ALPHA:
-        yield f"Too few segments or documents, or resamples: p cannot be below {least:g}."
+
+    def least(n: int) -> float:
+        return smallest_p_value(n - 1, settings.resamples) if is_exact(n) else 1 / (settings.resamples + 1)
+
+    of = "documents" if settings.by_document else "segments"
+    if settings.test == "permutation" and (few := too_few(units, of, least, _ALPHA)):
+        yield f"{few}. p cannot be below {least(units):g}."
 
 
 @takes(CompareSettings)

@@ -73,6 +73,7 @@ from adjudge.stats.paired import (
     significance_clusters,
     significantly_better,
     smallest_p_value,
+    too_few,
 )
 
 __all__ = [
@@ -149,6 +150,8 @@ class Ranking(Framed):
         p_values: rows and columns in the order of `systems`: the two-sided p-value of the difference of two
             systems, corrected for the number of pairs with `holm` only. None where the column's system does
             not stand below the row's, or nothing of it was judged.
+        few: that no two systems can be told apart by so few segments or documents, and how many are needed; else
+            empty.
     """
 
     signature: Signature
@@ -158,6 +161,7 @@ class Ranking(Framed):
     lps: Mapping[str, Ranking] = field(default_factory=dict)
     cycles: tuple[Cycle, ...] = ()
     p_values: tuple[tuple[float | None, ...], ...] = ()
+    few: str = ""
 
     def __iter__(self) -> Iterator[RankedSystem]:
         """Go through the rows, best first: `pandas.DataFrame(ranking)`, `polars.DataFrame(list(ranking))`."""
@@ -317,15 +321,24 @@ def unjudged(system: str, failed: int) -> RankedSystem:
     return RankedSystem(system=system, score=None, interval=None, cluster=None, n=0, failed=failed)
 
 
+def _least(units: int, systems: int, settings: RankSettings) -> float:
+    """Lowest two-sided p-value that the test of a pair can give, corrected as the settings say."""
+    return 2 * smallest_p_value(units, settings.resamples) * (math.comb(systems, 2) if settings.holm else 1)
+
+
+def _too_few(units: int, systems: int, settings: RankSettings) -> str:
+    """Say that so few units cannot tell any two systems apart, and how many are needed; else nothing."""
+    if not settings.is_bounded or systems < 2:  # noqa: PLR2004 (a pair)
+        return ""
+    return too_few(units, settings.of, lambda n: _least(n, systems, settings), settings.alpha)
+
+
 def _sureness_notes(
     units: int, systems: int, settings: RankSettings, *, has_documents: bool
 ) -> Iterator[str]:
-    least = 2 * smallest_p_value(units, settings.resamples) * (math.comb(systems, 2) if settings.holm else 1)
-    if settings.is_bounded and systems > 1 and least >= settings.alpha:
-        yield (
-            f"Too few {settings.of} or resamples: p cannot be below {min(least, 1):g}, so no system can be "
-            "ranked."
-        )
+    if few := _too_few(units, systems, settings):
+        least = min(1, _least(units, systems, settings))
+        yield f"{few}. p cannot be below {least:g}, so that no system is significantly better than another."
     if not settings.by_document and has_documents:
         yield BY_SEGMENT_NOTE
     if settings.by_document and 1 < units < FEW_DOCUMENTS:
@@ -482,6 +495,7 @@ def rank_comparisons(
         notes=(*notes, *_cycle_notes(cycles)),
         cycles=tuple(cycles),
         p_values=p_value_rows(p_values, len(nothing)),
+        few=_too_few(len(tally.wins), len(rows), settings),
     )
 
 
@@ -821,6 +835,7 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
         systems=(*systems, *nothing),
         notes=(*_notes(scores, rows, totals, settings), *costly_note(judged[:, present], common.systems)),
         p_values=p_value_rows(p_values, len(nothing)),
+        few=_too_few(len(totals.sums), len(present), settings),
     )
 
 

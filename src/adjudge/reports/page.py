@@ -290,6 +290,7 @@ def make_page(
     told = headline(
         {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
         gold=[annotator.label for annotator in golden],
+        few={(lp, a.label): result.ranking.few for a in annotators for lp, result in a.results.items()},
     ) + _part_of_gold(golden, segments)
     verdict, _, more = (told, "", "") if len(told) <= _SHORT else told.partition("; ")
     return Page(
@@ -425,7 +426,7 @@ def _block(lp: str, annotator: Annotator) -> Block:
     errors = count_errors(records, [row.system for row in rows])
     return Block(
         annotator=annotator,
-        finding=finding(rows),
+        finding=finding(rows, result.ranking.few),
         bars=bars,
         ends=ends,
         signature=str(result.ranking.signature),
@@ -510,7 +511,7 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
             scores[s.system].append(s.score)
     turns = count_steps(annotator.of_lp(lp))
     return (
-        ranking_figure(f"ranking.{stem}", finding(rows), rows, what),
+        ranking_figure(f"ranking.{stem}", finding(rows, result.ranking.few), rows, what),
         distribution_figure(
             f"scores.{stem}",
             scores,

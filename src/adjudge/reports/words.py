@@ -156,8 +156,13 @@ def in_words(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
-def finding(rows: Sequence[RankedSystem]) -> str:
-    """State what one ranking shows. Rows are in order, best first."""
+def finding(rows: Sequence[RankedSystem], few: str = "") -> str:
+    """State what one ranking shows.
+
+    Args:
+        rows: best first.
+        few: that there are too few units to test, as `Ranking.few` says it.
+    """
     judged = [row for row in rows if row.score is not None]
     if not judged:
         failed = sum(row.failed for row in rows)
@@ -166,7 +171,7 @@ def finding(rows: Sequence[RankedSystem]) -> str:
     if is_loose(rows):
         return LOOSE
     silent = [row.system for row in rows if row.score is None]
-    told = _only(judged[0]) if len(judged) == 1 else _pairs(judged)
+    told = _only(judged[0]) if len(judged) == 1 else few or _pairs(judged)
     return told + (f"; nothing was judged for {in_words(silent)}" if silent else "")
 
 
@@ -236,19 +241,31 @@ Place = tuple[str, str]
 """Language pair and annotator."""
 
 
-def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str] = ()) -> str:
+def headline(
+    rankings: Mapping[Place, Sequence[RankedSystem]],
+    gold: Collection[str] = (),
+    few: Mapping[Place, str] | None = None,
+) -> str:
     """State what all rankings show together; annotators are compared on systems that both of them judged.
 
     Args:
         rankings: language pair and annotator to rows, best first.
         gold: the annotators among them that the others are measured by.
+        few: the same to what is said where there are too few units to test, as `Ranking.few`.
     """
+    weak = {key: words for key, words in (few or {}).items() if words}
     judged = {key: rows for key, rows in rankings.items() if any(row.score is not None for row in rows)}
     if len(rankings) == 1 or not judged:
-        return finding(next(iter(rankings.values()), ()))
+        return finding(next(iter(rankings.values()), ()), next(iter(weak.values()), ""))
     told = {key: rows for key, rows in judged.items() if not is_loose(rows)}
     if not told:
         return LOOSE
+    untested = [key for key in told if key in weak]
+    if len(untested) == len(told):
+        said = {weak[key] for key in untested}
+        return said.pop() if len(said) == 1 else "Too few segments or documents to test in any ranking"
+    left = len(judged) - len(told)
+    told = {key: rows for key, rows in told.items() if key not in weak}
     systems = sorted({name for rows in told.values() for name in _judged(rows)})
     lps = dict.fromkeys(lp for lp, _ in told)
     pairs = f"all {len(lps)} language pairs" if len(lps) > 2 else "both language pairs"
@@ -258,10 +275,13 @@ def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[
     is_whole = all(_judged(rows) == common[lp] for (lp, _), rows in told.items())
     leading = {(lp, who): leader(rows, common[lp]) for (lp, who), rows in told.items()}
     agreed = is_whole and len(set(leading.values())) == 1
-    left = len(judged) - len(told)
-    partly = _partly(judged, gold) + (
-        f"; {count(left, 'more ranking')} {'lacks' if left == 1 else 'lack'} common segments" if left else ""
-    )
+    partly = _partly(judged, gold)
+    if left:
+        partly += f"; {count(left, 'more ranking')} {form(left, 'lacks', 'lack')} common segments"
+    if n := len(untested):
+        partly += (
+            f"; {count(n, 'more ranking')} {form(n, 'has', 'have')} too few segments or documents to test"
+        )
     if not agreed and (words := _beside(told, gold, "gold", pairs)):
         return words + partly
     if any(len(names) < 2 for names in common.values()) and not is_whole:
