@@ -383,8 +383,10 @@ def test_one_system_is_a_ranking_of_one() -> None:
 
 def test_too_little_data_for_any_cluster_is_said() -> None:
     assert rank(table(a=[9] * 4, b=[1] * 4)).notes == (
-        "Too few segments to test: 4, and 6 are needed. p cannot be below 0.125, so that no system is "
-        "significantly better than another.",
+        (
+            "Too few segments to test: 4, and 6 are needed. p cannot be below 0.125, so that no system is "
+            "significantly better than another."
+        ),
     )
     five = rank(table(a=[9] * 5, b=[1] * 5))
     assert rank_order(five) == [("a", 1), ("b", 2)]  # by one-sided tests, as WMT's

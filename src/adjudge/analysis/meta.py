@@ -80,6 +80,7 @@ from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
 from adjudge.stats.judged import Average, Floats, Result, sharing
 from adjudge.stats.measures import MEASURES
 from adjudge.stats.paired import (
+    deciding_draws,
     holm,
     is_exact,
     monte_carlo_bounds,
@@ -571,18 +572,31 @@ def with_clusters(
         return compared.p_values(name).tolist()
 
     tables = {name: np.array(compared.kept(f"p-values {name}", partial(table, name))) for name in columns}
-    return _clustered(rows, tables, compared.settings), tables
+    swapped = {name: _units(name, compared.gold, compared.settings) for name in columns}
+    exact = [name for name, units in swapped.items() if units and is_exact(units)]
+    return _clustered(rows, tables, compared.settings, exact), tables
 
 
 def _clustered(
-    rows: Sequence[MetricResults], tables: dict[str, Floats], settings: MetaSettings
+    rows: Sequence[MetricResults],
+    tables: dict[str, Floats],
+    settings: MetaSettings,
+    exact: Collection[str] = (),
 ) -> list[MetricResults]:
-    """Rows with the clusters of tables of p-values; the tables are corrected where that was asked for."""
+    """Rows with the clusters of tables of p-values.
+
+    Args:
+        rows: of the metrics.
+        tables: measure to p-values; corrected in place where that was asked for.
+        settings: draws, bound and correction.
+        exact: measures whose p-values are over all swaps, so that no cluster is open.
+    """
     clusters: list[dict[str, int]] = [{} for _ in rows]
     unsure: list[list[str]] = [[] for _ in rows]
     for name, table in tables.items():
         values = [compared_value(row, name) for row in rows]
-        drawn = [table, *monte_carlo_bounds(table, settings.resamples)]
+        ends = (table, table) if name in exact else monte_carlo_bounds(table, settings.resamples)
+        drawn = [table, *ends]
         tables[name], low, high = [_corrected(values, p) for p in drawn] if settings.holm else drawn
         ranks = significance_ranks(values, table, settings.alpha)
         is_open = open_ranks(values, ranks, (low, high), settings.alpha)
@@ -598,11 +612,12 @@ def _clustered(
 def open_note(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
     """Say by which measures more draws may move a cluster, and how to draw more."""
     if names := dict.fromkeys(name for row in rows for name in row.open_clusters):
+        tests = math.comb(len(rows), 2) if settings.holm else 1
+        draws = max(10 * settings.resamples, deciding_draws(settings.alpha / tests))
         yield (
             f"Open (marked ?): whether a cluster begins at a metric, by {', '.join(names)}. With "
             f"{settings.resamples:,} draws the 99 % interval of the p-value holds {settings.alpha:g}, so "
-            f"that another seed may tell otherwise; more draws decide: --significance "
-            f"{10 * settings.resamples}."
+            f"that another seed may tell otherwise; more draws may decide: --significance {draws}."
         )
 
 

@@ -150,7 +150,7 @@ class Ranking(Framed):
         p_values: rows and columns in the order of `systems`: the two-sided p-value of the difference of two
             systems, corrected for the number of pairs with `holm` only. None where the column's system does
             not stand below the row's, or nothing of it was judged.
-        few: that no two systems can be told apart by so few segments or documents, and how many are needed; else
+        few: that so few segments or documents cannot tell two systems apart, and how many are needed; else
             empty.
     """
 
@@ -328,7 +328,7 @@ def _least(units: int, systems: int, settings: RankSettings) -> float:
 
 def _too_few(units: int, systems: int, settings: RankSettings) -> str:
     """Say that so few units cannot tell any two systems apart, and how many are needed; else nothing."""
-    if not settings.is_bounded or systems < 2:  # noqa: PLR2004 (a pair)
+    if not settings.is_bounded or systems < 2:
         return ""
     return too_few(units, settings.of, lambda n: _least(n, systems, settings), settings.alpha)
 

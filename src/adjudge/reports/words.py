@@ -258,12 +258,9 @@ def headline(
     if len(rankings) == 1 or not judged:
         return finding(next(iter(rankings.values()), ()), next(iter(weak.values()), ""))
     told = {key: rows for key, rows in judged.items() if not is_loose(rows)}
-    if not told:
-        return LOOSE
     untested = [key for key in told if key in weak]
     if len(untested) == len(told):
-        said = {weak[key] for key in untested}
-        return said.pop() if len(said) == 1 else "Too few segments or documents to test in any ranking"
+        return _untested({weak[key] for key in untested})
     left = len(judged) - len(told)
     told = {key: rows for key, rows in told.items() if key not in weak}
     systems = sorted({name for rows in told.values() for name in _judged(rows)})
@@ -289,6 +286,13 @@ def headline(
     kept = {key: [row for row in rows if row.system in common[key[0]]] for key, rows in told.items()}
     words = (_agreement(leading, pairs) or _disagreement(kept, leading, pairs)) + partly
     return words if is_whole else f"{_without(told, common)}: {words}"
+
+
+def _untested(said: Collection[str]) -> str:
+    """Say why no ranking has a test: their systems share no segment, or they have too few."""
+    if not said:
+        return LOOSE
+    return next(iter(said)) if len(said) == 1 else "Too few segments or documents to test in any ranking"
 
 
 def _partly(judged: Mapping[Place, object], gold: Collection[str]) -> str:

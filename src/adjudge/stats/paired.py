@@ -24,6 +24,7 @@ __all__ = [
     "Seed",
     "Test",
     "better_p_values",
+    "deciding_draws",
     "enlarged",
     "holm",
     "is_exact",
@@ -320,6 +321,11 @@ def monte_carlo_bounds(p_values: Floats, resamples: int) -> tuple[Floats, Floats
 
 
 _SHARE = 1e-6  # of a hit
+
+
+def deciding_draws(alpha: float) -> int:
+    """The fewest draws that put an interval of `monte_carlo_bounds` below alpha, if none is a hit."""
+    return math.ceil(math.log(_BOTH_TAILS / 2) / math.log1p(-alpha))
 
 
 def open_ranks(

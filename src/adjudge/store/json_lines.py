@@ -181,8 +181,8 @@ def record_to_line(record: Record) -> bytes:
 def record_to_json(record: Record) -> dict[str, Any]:
     """The JSON object of a record.
 
-    Left out when unset: `counts`, `samples`, `steps`, `weights`, `strength`, a span's `label`, the `criterion`
-    of a record that has none.
+    Left out when unset: `counts`, `samples`, `steps`, `weights`, `strength`, a span's `label`, and the
+    `criterion` of a record that has none.
     """
     if isinstance(record, Annotation):
         return {
