@@ -183,7 +183,7 @@ def task_of(test_set: str, lp: str) -> Task | None:
     return next((t for t in list_tasks() if test_set in t.test_sets and lp in t.lps), None)
 
 
-# Names in a file of a user
+# Names of a file
 
 
 def check_lps(task: Task, wanted: Iterable[str], there: Collection[str]) -> None:

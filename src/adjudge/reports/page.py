@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 from pathlib import Path
@@ -28,7 +28,7 @@ from adjudge.analysis.segment_scores import score_matrix
 from adjudge.core.columns import Column
 from adjudge.core.mqm import find_weights
 from adjudge.core.record import Failure, Record, grouped
-from adjudge.core.scores import CHECKLIST, Card, CardVerdict, Checklist, Run, RunInfo, card_columns
+from adjudge.core.scores import CHECKLIST, CardVerdict, Run, RunInfo, card_columns
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Texts, settings
 from adjudge.core.wording import count, form, of_all
@@ -368,19 +368,18 @@ def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
         for label, own in cards.items()
         for system, card in own.items()
     ]
+    told = []
+    for label, own in cards.items():
+        amounts = Counter(card.verdict for card in own.values())
+        words = [f"{amounts[v]} {form(amounts[v], *forms)}" for v, forms in _VERDICTS.items() if amounts[v]]
+        told += [f"{label}, of {count(len(own), 'scorecard')} {', '.join(words)}"] if own else []
     return Part(
         name="scorecards",
         title="Scorecards",
-        finding=f"By {'; by '.join(_verdict_words(who, own.values()) for who, own in cards.items() if own)}",
+        finding=f"By {'; by '.join(told)}",
         tables=(table_of([*_WHOSE, *card_columns(passing)], {"": rows}, exact=False),),
         notes=(card_words(passing),),
     )
-
-
-def _verdict_words(label: str, cards: Collection[Card]) -> str:
-    amounts = Counter(card.verdict for card in cards)
-    told = [f"{amounts[v]} {form(amounts[v], *words)}" for v, words in _VERDICTS.items() if amounts[v]]
-    return f"{label}, of {count(len(cards), 'scorecard')} {', '.join(told)}"
 
 
 def _checklists(lp: str, annotators: Sequence[Annotator]) -> Part | None:
@@ -393,21 +392,18 @@ def _checklists(lp: str, annotators: Sequence[Annotator]) -> Part | None:
     ]
     if not found:
         return None
-    own = grouped((by, checklist) for _, by, checklist in found)
+    told = []
+    for by, own in grouped((by, checklist) for _, by, checklist in found).items():
+        passed, judged = sum(each.passed for each in own), sum(each.judged for each in own)
+        told.append(f"{by}, {of_all(passed, judged, 'verdict')} {form(passed, 'is a pass', 'are passes')}")
     rows = [SimpleNamespace(system=system, by=by, checklist=checklist) for system, by, checklist in found]
     return Part(
         name="checklists",
         title="Checklists",
-        finding=f"By {'; by '.join(_pass_words(who, c) for who, c in own.items())}",
+        finding=f"By {'; by '.join(told)}",
         tables=(table_of([*_WHOSE, *CHECKLIST], {"": rows}, exact=False),),
         notes=(CHECKLIST_NOTE,),
     )
-
-
-def _pass_words(label: str, checklists: Sequence[Checklist]) -> str:
-    passed = sum(checklist.passed for checklist in checklists)
-    judged = sum(checklist.judged for checklist in checklists)
-    return f"{label}, {of_all(passed, judged, 'verdict')} {form(passed, 'is a pass', 'are passes')}"
 
 
 _VERDICTS: Final[Mapping[CardVerdict, tuple[str, str]]] = {

@@ -260,7 +260,8 @@ def headline(
     told = {key: rows for key, rows in judged.items() if not is_loose(rows)}
     untested = [key for key in told if key in weak]
     if len(untested) == len(told):
-        return _untested({weak[key] for key in untested})
+        said = {weak[key] for key in untested} or {LOOSE}
+        return said.pop() if len(said) == 1 else "Too few segments or documents to test in any ranking"
     left = len(judged) - len(told)
     told = {key: rows for key, rows in told.items() if key not in weak}
     systems = sorted({name for rows in told.values() for name in _judged(rows)})
@@ -286,13 +287,6 @@ def headline(
     kept = {key: [row for row in rows if row.system in common[key[0]]] for key, rows in told.items()}
     words = (_agreement(leading, pairs) or _disagreement(kept, leading, pairs)) + partly
     return words if is_whole else f"{_without(told, common)}: {words}"
-
-
-def _untested(said: Collection[str]) -> str:
-    """Say why no ranking has a test: their systems share no segment, or they have too few."""
-    if not said:
-        return LOOSE
-    return next(iter(said)) if len(said) == 1 else "Too few segments or documents to test in any ranking"
 
 
 def _partly(judged: Mapping[Place, object], gold: Collection[str]) -> str:
