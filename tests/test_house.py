@@ -90,11 +90,11 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 134,
+    "private functions of under 4 lines that are called once": 133,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 44_440,  # frames, functions as metrics, faults of instructions, second looks apart
+    "statements": 44_617,  # frames, functions as metrics, faults of instructions, second looks apart
     "lines of data": 13_785,  # faults of instructions, undo of what was given up, colours in the dark
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
@@ -377,7 +377,7 @@ def test_a_reader_who_follows_rank_jumps_seldom_from_file_to_file() -> None:
     assert found.total() <= MOST_CROSSINGS, found.most_common(20)
 
 
-MOST_CROSSINGS = 1_721  # whether weights are a scorecard is asked in one place
+MOST_CROSSINGS = 1_727  # whether documents are too few for flips of signs is asked in one place
 """Calls from one file of adjudge into another, where 64 records are ranked."""
 
 

@@ -226,7 +226,7 @@ def test_one_segment_has_a_difference_and_no_interval() -> None:
 def test_the_least_p_value_of_few_resamples_is_said() -> None:
     both = scored(ratings("a", A * 2), ratings("b", B * 2))
     found = compare_scores(both, both, ("a", "b"), settings=CompareSettings(resamples=9, by_document=False))
-    assert "Too few segments or documents, or resamples: p cannot be below 0.1." in found.notes
+    assert "Too few resamples to test 24 segments. p cannot be below 0.1." in found.notes
 
 
 @pytest.mark.parametrize("by_document", [None, True])

@@ -20,7 +20,7 @@ from adjudge.formats.mtme import find_score_files
 from adjudge.reports.metric_tables import best_first, meta_tables
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
-from adjudge.stats.paired import holm
+from adjudge.stats.paired import deciding_draws, holm, monte_carlo_bounds
 from adjudge.stats.resampling import metric_p_values
 from tests.analysis.folders import GOLD, METRIC, QE, write_folder, write_own, write_ratings, write_scores
 
@@ -134,6 +134,39 @@ def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "lp", "message"),
+    [
+        ("", 'primary = ["QEE"]', None, "primary: no metric 'QEE'; there are COMET, QE; did you mean QE"),
+        ("", 'baselines = ["BLEW"]', None, "baselines: no metric 'BLEW'; there are COMET, QE"),
+        (
+            "[lps.en-de]",
+            '[lps.en-de]\nprimary = ["COMMET"]',
+            None,
+            "lps.en-de.primary: no metric 'COMMET'; there are COMET, QE; did you mean COMET",
+        ),
+        (
+            "[lps.en-de]",
+            '[lps.en-de]\nreference = "refC"',
+            None,
+            "lps.en-de.reference: no reference 'refC'; there are refA; did you mean refA",
+        ),
+        ('["C"]', '["D"]', None, "lps.en-de.outliers: no system 'D'; there are A, B, C, refA"),
+        ("en-de", "en-he", "en-de", "lps: no language pair 'en-de'; there are en-he; did you mean en-he"),
+        ("en-de", "en-he", None, "lps.en-he: no language pair 'en-he'; there are en-de; did you mean en-de"),
+    ],
+)
+def test_a_task_file_names_what_is_there(
+    tmp_path: Path, old: str, new: str, lp: str | None, message: str
+) -> None:
+    folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
+    task.write_text(TASK.replace(old, new, 1) if old else f"{new}\n{TASK}")
+    with pytest.raises(DataError) as caught:
+        meta(folder, lp, task=str(task))
+    assert message in str(caught.value)
+    assert "mine.toml" in str(caught.value)
+
+
 def test_meta_is_none_where_a_statistic_has_no_value(tmp_path: Path) -> None:
     folder, task = write_folder(tmp_path / "set"), tmp_path / "mine.toml"
     task.write_text(TASK)
@@ -144,7 +177,7 @@ def test_meta_is_none_where_a_statistic_has_no_value(tmp_path: Path) -> None:
 
 def test_several_language_pairs_are_pooled_as_the_task_says(tmp_path: Path) -> None:
     folder, task = write_folder(write_folder(tmp_path / "set"), lp="zh-en"), tmp_path / "mine.toml"
-    task.write_text(TASK)
+    task.write_text(TASK + "[lps.zh-en]\n")
     write_scores(
         folder / "metric-scores/zh-en/QE-src.seg.score", {"A": [1, 1, 1, 2], "B": [2] * 4, "C": [3] * 4}
     )
@@ -559,6 +592,30 @@ def test_holm_over_many_metrics_needs_more_draws_and_the_note_says_how_many() ->
     assert [n for n in notes(12, 24, holm=True, significance=5518) if "seg_pearson" in n]
 
 
+@pytest.mark.parametrize("draws", [3, 7, 15])
+def test_no_cluster_of_a_test_over_all_swaps_is_open_and_the_draws_that_are_named_can_decide(
+    tmp_path: Path, draws: int
+) -> None:
+    folder = write_folder(tmp_path / "set")
+    for name, sign in {"Best": 1, "Worst": -1}.items():
+        scores = {s: [None if v is None else sign * v for v in values] for s, values in GOLD.items()}
+        write_scores(folder / f"metric-scores/en-de/{name}-src.seg.score", scores)
+    found = meta(folder, measures=["sys_accuracy", "seg_pearson"], significance=draws)
+    assert "sys_accuracy" not in {name for metric in found.metrics for name in metric.open_clusters}
+    for note in found.notes:
+        if note.startswith("Open (marked ?)"):
+            assert note.endswith(f"--significance {max(104, 10 * draws)}.")
+            assert "sys_accuracy" not in note
+
+
+@pytest.mark.parametrize(("alpha", "draws"), [(0.05, 104), (0.01, 528)])
+def test_so_many_draws_without_a_hit_decide_and_one_less_does_not(alpha: float, draws: int) -> None:
+    assert deciding_draws(alpha) == draws
+    for n in (draws - 1, draws):
+        _, high = monte_carlo_bounds(np.array([1 / (n + 1)]), n)
+        assert bool(high[0] <= alpha) == (n == draws)
+
+
 def test_swaps_of_few_systems_are_never_enough() -> None:
     swapped = next(n for n in notes(12, 24, holm=True, significance=9999) if "sys_accuracy" in n)
     assert "12 scores can be swapped in 4,096 ways" in swapped
@@ -646,7 +703,7 @@ def test_twins_share_a_cluster_and_what_knows_nothing_is_behind(folder: Path) ->
 def test_draws_that_do_not_decide_are_told_with_what_to_do(folder: Path) -> None:
     found = judged(folder, significance=40)  # p is 1/41, and the interval of it reaches .12
     (note,) = [note for note in found.notes if note.startswith("Open")]
-    assert note.endswith("more draws decide: --significance 400.")
+    assert note.endswith("more draws may decide: --significance 400.")
     (poor,) = [m for m in found.metrics if m.open_clusters]
     assert (poor.name, "seg_pearson" in poor.open_clusters, "seg_acc_eq" in poor.open_clusters) == (
         "poor-src",

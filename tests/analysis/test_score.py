@@ -196,10 +196,11 @@ def test_a_gate_does_not_ship_what_fails_its_scorecard(weights: str) -> None:
 
 def test_a_report_shows_the_scorecards(weights: str) -> None:
     records = [*judged("", "minor", "", ""), *judged("critical", "", "", "", system="b")]
-    page = make_page([read_judgements(records)], test_set=texts(), weights=weights)
+    gold = [replace(record, annotator="rater") for record in judged("", "", "", "")]
+    page = make_page([read_judgements(records)], gold=gold, test_set=texts(), weights=weights)
     (part,) = [p for p in page.sections[0].parts if p.name == "scorecards"]
-    assert part.finding == "Of 2 scorecards 1 pass, 1 fail"
-    assert [row[-1] for row in part.tables[0].rows] == ["pass", "fail"]
+    assert part.finding == "By records, of 2 scorecards 1 passes, 1 fails; by gold, of 1 scorecard 1 passes"
+    assert [row[-1] for row in part.tables[0].rows] == ["pass", "fail", "pass"]
     assert "Weights card@" in dict(page.meanings).popitem()[1]
 
 
@@ -264,3 +265,16 @@ def test_json_has_the_card(weights: str, tmp_path: Path, capsys: pytest.CaptureF
     files = tmp_path / "r.jsonl", "--test-set", tmp_path / "t.jsonl"
     card = Asked(capsys, "score", *files, "-w", weights, "--format", "json").json["systems"]["a"]["card"]
     assert (card["rate"], card["verdict"]) == (25, "pass")
+
+
+def test_a_category_of_a_scorecard_that_nothing_has_is_named_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "card.toml").write_text('[points]\nmajor = 5\n"*/omision" = 10\n[multipliers]\ngender = 2\n')
+    records = judged("major")
+    notes = score(records, weights=str(tmp_path / "card.toml")).notes
+    said = [note for note in notes if "none of the typology" in note]
+    assert ["'gender'" in said[0], "did you mean omission" in said[1]] == [True, True]
+    marked = judged("major")
+    span = replace(marked[0].spans[0], category=None, label="Gender")  # type: ignore[union-attr]
+    own = [replace(marked[0], spans=(span,))]  # type: ignore[arg-type]
+    (only,) = [n for n in score(own, weights=str(tmp_path / "card.toml")).notes if "typology" in n]
+    assert "'omision'" in only

@@ -405,6 +405,29 @@ def test_an_empty_file_is_called_empty(
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("blank.jsonl", b" \n\n", "the file holds blanks and empty lines only"),
+        ("scores.tsv", b"system\tsegment\tscore\n", "it has a heading and no row below it"),
+        ("texts.csv", b"source,Alder\n", "the table has no row"),
+        ("noise.jsonl", b"\x8a\xa6\x00" * 900, "no text, and no other format that is known: byte 0x8A"),
+        ("cut.json", b'{"lp": "en-de", "segm', "JSON that is cut off or damaged: Unterminated string"),
+        ("texts.jsonl", b'{"segment": "1", "source": "a", "translations": {"A', "texts.jsonl line 1"),
+        ("folder", None, "found an empty folder"),
+    ],
+)
+def test_a_file_with_nothing_in_it_or_damaged_is_called_that(
+    name: str, content: bytes | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).mkdir() if content is None else (tmp_path / name).write_bytes(content)
+    for command in ("score", "rank"):
+        asked = Asked(capsys, command, tmp_path / name)
+        assert (asked.code, asked.out) == (1, "")
+        assert message in asked.err
+        assert "holds texts" not in asked.err
+
+
+@pytest.mark.parametrize(
     ("name", "signature"),
     [
         ("en-de.mqm.seg.score", "mqm|protocol:metric|failed:0/5|"),

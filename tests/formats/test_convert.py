@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from adjudge import examples, load, run, score
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
-from adjudge.core.scores import RunInfo, Signature
+from adjudge.core.scores import RunInfo, Scores, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.convert import write_content
@@ -228,3 +229,34 @@ def test_a_refused_folder_leaves_the_old_one_and_is_named_by_its_own_name(tmp_pa
         write_content(path, "text", Content(test_set=broken), force=True)
     assert read_content(path, lp="en-de").test_set == replace(SET, name="out")
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("judge", ["himate", "m-mad", "gemba-mqm"])
+def test_a_file_of_a_run_is_scored_by_the_weights_of_its_judge(tmp_path: Path, judge: str) -> None:
+    texts = load(examples.path("test_set.jsonl"), "en-de")
+    made = run(judge, texts, model="builtin/rules", out=tmp_path / "run")
+    own = score(tmp_path / "run")
+    assert own.weights is not None
+    content = read_content(tmp_path / "run")
+    for form, name in {"records": "records.jsonl", "parquet": "records.parquet"}.items():
+        assert not [what for what in write_content(tmp_path / name, form, content) if "weights" in what]
+        assert _same(score(tmp_path / name), own)
+    assert _same(score(tmp_path / "run" / "records.jsonl"), own)
+    marked = sum(isinstance(record, Annotation) for record in made.records)
+    told = write_content(tmp_path / "marks.tsv", "mqm-tsv", content)
+    name = own.weights.name
+    assert told[
+        f"annotations whose errors the run scores by {name}: score this file with --weights {name}"
+    ] == (marked)
+
+
+def _same(found: Scores, wanted: Scores) -> bool:
+    return found.weights == wanted.weights and found.segments == wanted.segments
+
+
+def test_records_of_different_weights_are_not_scored_together() -> None:
+    one, two, three = (r for r in MARKED if isinstance(r, Annotation))
+    mixed = [one, replace(two, weights="gemba"), replace(three, weights="gemba")]
+    with pytest.raises(UsageError, match="different weights, gemba and mqm-google: choose with --weights"):
+        score(mixed)
+    assert score(mixed, weights="himate").signature.fields["weights"] == "himate"

@@ -145,11 +145,24 @@ def test_systems_without_common_segments_are_not_ranked() -> None:
         ),
         (
             {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("B", "A")},
+            f"A {BEST} in en-de, B in zh-en",
+        ),
+        (
+            {(lp, "j"): rows(best, "D") for lp, best in {"en-de": "A", "zh-en": "B", "en-ar": "C"}.items()},
             "Which system is best depends on the language pair",
         ),
         (
-            {("en-de", "j"): rows("A", "B"), ("zh-en", "j"): rows("AB")},
-            f"A {BEST} in 1 of 2 rankings; in the other one no system is",
+            {("zh-en", "j"): rows("AB"), ("en-de", "j"): rows("A", "B")},
+            f"A {BEST} in en-de, none in zh-en",
+        ),
+        (
+            {
+                ("en-de", "j"): rows("AB"),
+                ("zh-en", "j"): rows("AB"),
+                ("en-de", "k"): rows("A", "B"),
+                ("zh-en", "k"): rows("AB"),
+            },
+            f"By k, A {BEST} in en-de, none in zh-en; j does not show it",
         ),
         (
             {("en-de", "j"): rows("AB"), ("zh-en", "j"): rows("AB")},
@@ -186,10 +199,7 @@ def loose(*names: str) -> tuple[RankedSystem, ...]:
         ({"j": rows("A", "B"), "k": loose("A", "B")}, f"A {BEST}; 1 more ranking lacks common segments"),
         (
             {"j": rows("A", "B"), "k": rows("AB"), "l": loose("A", "B"), "m": loose("A", "B")},
-            (
-                f"A {BEST} in 1 of 2 rankings; in the other one no system is; "
-                "2 more rankings lack common segments"
-            ),
+            f"By j, A {BEST}; k does not show it; 2 more rankings lack common segments",
         ),
         (
             {"j": loose("A", "B"), "k": loose("A", "B")},
@@ -244,10 +254,40 @@ def test_whoever_puts_golds_leader_below_the_best_contradicts_gold() -> None:
     assert found == f"By gold, A {BEST}; judge contradicts it"
 
 
-def test_gold_without_one_leader_measures_nobody() -> None:
-    rankings = {("en-de", "judge"): rows("A", "B"), ("en-de", "gold"): rows("AB")}
+@pytest.mark.parametrize(
+    ("judges", "sentence"),
+    [
+        ({"judge": "AB"}, "; judge shows one"),
+        ({"judge": "AB", "metric": "BA"}, "; judge and metric show one"),
+    ],
+)
+def test_golds_ranking_is_said_apart_where_it_has_no_leader(judges: dict[str, str], sentence: str) -> None:
+    rankings = {("en-de", who): rows(*order) for who, order in judges.items()}
+    rankings["en-de", "gold"] = rows("AB")
+    assert headline(rankings, gold=["gold"]) == f"By gold, {NONE[0].lower()}{NONE[1:]}{sentence}"
+
+
+def test_golds_rankings_of_several_language_pairs_are_not_counted_with_those_of_judges() -> None:
+    rankings = {("en-de", "gold"): rows("A", "B"), ("zh-en", "gold"): rows("AB")}
+    rankings |= {("en-de", "judge"): rows("A", "B"), ("zh-en", "judge"): rows("A", "B")}
+    rankings |= {("en-de", "metric"): rows("A", "B"), ("zh-en", "metric"): rows("AB")}
     assert headline(rankings, gold=["gold"]) == (
-        f"A {BEST} in 1 of 2 rankings; in the other one no system is"
+        f"By gold, A {BEST} in en-de, none in zh-en; metric shows it too, judge does not"
+    )
+    rankings["zh-en", "gold"] = rows("B", "A")
+    assert headline(rankings, gold=["gold"]) == (
+        f"By gold, A {BEST} in en-de, B in zh-en; metric does not show it, judge contradicts it"
+    )
+
+
+def test_two_rankings_of_gold_that_differ_are_no_one_ranking() -> None:
+    rankings = {
+        ("en-de", "one"): rows("A", "B"),
+        ("en-de", "two"): rows("AB"),
+        ("en-de", "j"): rows("A", "B"),
+    }
+    assert headline(rankings, gold=["one", "two"]) == (
+        "The rankings of gold do not agree on which system is best"
     )
 
 
@@ -345,3 +385,26 @@ def test_a_page_says_whether_its_scores_are_means_or_corpus_scores(
     run = replace(run, info=replace(run.info, corpus_scores=corpus_scores))
     (annotator,) = judged_annotators([run], ["en-de"], {})
     assert words in meaning(annotator)
+
+
+FEW = "Too few segments to test: 2, and 6 are needed"
+
+
+@pytest.mark.parametrize(
+    ("rankings", "few", "sentence"),
+    [
+        ({"j": rows("AB")}, "j", FEW),
+        ({"j": rows("A")}, "j", "A scores 0.00 on 9 segments"),
+        ({"gold": rows("AB"), "j": rows("AB")}, ("gold", "j"), FEW),
+        (
+            {"gold": rows("AB"), "j": rows("A", "B")},
+            ("gold",),
+            f"A {BEST}; 1 more ranking has too few segments or documents to test",
+        ),
+    ],
+)
+def test_too_few_units_are_no_finding(
+    rankings: dict[str, tuple[RankedSystem, ...]], few: tuple[str, ...], sentence: str
+) -> None:
+    places = {("en-de", who): own for who, own in rankings.items()}
+    assert headline(places, ["gold"], {("en-de", who): FEW for who in few}) == sentence

@@ -280,7 +280,7 @@ def test_tables_and_pages_say_what_is_passed_and_what_is_missing(
     }
     page = make_page([made])
     (part,) = (p for s in page.sections for p in s.parts if p.name == "checklists")
-    assert part.finding == "6 of 12 verdicts are passes"
+    assert part.finding == "By criteria, 6 of 12 verdicts are passes"
     assert part.tables[0].rows[0] == ["A", "criteria", "3", "6", "1", "0.250", "4"]
     html = render_records(made.records, made.test_set)
     assert "1: pass" in html

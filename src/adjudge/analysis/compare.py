@@ -45,6 +45,7 @@ from adjudge.stats.paired import (
     sign_flip_p_values,
     signed_rank_p_value,
     smallest_p_value,
+    too_few,
 )
 
 __all__ = [
@@ -594,13 +595,15 @@ def _power_notes(found: Difference, settings: CompareSettings) -> Iterator[str]:
     yield from lone_unit_note(units, "documents" if settings.by_document else "segments")
     if found.interval is not None and found.interval.low == found.interval.high:
         yield "All differences are equal: the interval has no width and says nothing of other segments."
-    least = (
-        smallest_p_value(units - 1, settings.resamples) if is_exact(units) else 1 / (settings.resamples + 1)
-    )
     yield from few_documents_note(units, by_document=bool(settings.by_document))
-    has_flipped = has_flips(units, by_document=bool(settings.by_document))
-    if settings.test == "permutation" and has_flipped and least >= _ALPHA:
-        yield f"Too few segments or documents, or resamples: p cannot be below {least:g}."
+
+    def least(n: int) -> float:
+        return smallest_p_value(n - 1, settings.resamples) if is_exact(n) else 1 / (settings.resamples + 1)
+
+    of = "documents" if settings.by_document else "segments"
+    is_flipped = settings.test == "permutation" and has_flips(units, by_document=bool(settings.by_document))
+    if is_flipped and (few := too_few(units, of, least, _ALPHA)):
+        yield f"{few}. p cannot be below {least(units):g}."
 
 
 @takes(CompareSettings)

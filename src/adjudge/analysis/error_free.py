@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.spans import COUNTED, Marking, Paired, keep_common, pair_up, read_both, signature_of
 from adjudge.core.columns import Column
-from adjudge.core.mqm import DEFAULT_WEIGHTS, Weights, find_weights, mqm_score
+from adjudge.core.mqm import Weights, find_weights, mqm_score, weights_of
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, are_by_criteria
 from adjudge.core.scores import Signature
@@ -250,7 +250,7 @@ def error_free_of_runs(
                     f"{each.name} holds verdicts on single criteria, which do not say whether a translation "
                     "is free of errors: leave it out"
                 )
-        weights[name] = find_weights(settings.weights or pred.weights or DEFAULT_WEIGHTS)
+        weights[name] = find_weights(settings.weights or weights_of(pred.records, pred.weights))
         paired[name] = pair_up(
             pred,
             golden,

@@ -34,7 +34,7 @@ from adjudge.formats.read import detect, find_path, load
 from adjudge.formats.score_file import read_score_file
 from adjudge.store.files import find_files, read_bytes
 
-__all__ = ["find_set_lps", "known_name", "read_eval_set", "read_one"]
+__all__ = ["find_metrics", "find_references", "find_set_lps", "known_name", "read_eval_set", "read_one"]
 
 _FOLDERS: Final = frozenset({"mtme", "ment"})
 _JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl"})
@@ -79,6 +79,23 @@ def find_set_lps(path: Path | str | TestSet) -> tuple[str, ...]:
     if path.is_dir() and detect(path) in _FOLDERS:
         return (lp,) if lp is not None else tuple(find_lps(path))
     return load(path, lp).lps
+
+
+def find_metrics(path: Path | str | TestSet) -> frozenset[str]:
+    """Names of a folder's metrics in all its language pairs, without what they were shown; none of others."""
+    if isinstance(path, TestSet):
+        return frozenset()
+    path, _ = find_path(path)
+    if not path.is_dir() or detect(path) not in _FOLDERS:
+        return frozenset()
+    found = (file for lp in find_lps(path) for file in find_score_files(path, lp))
+    return frozenset(file.name for file in found if file.kind != "gold" and file.name)
+
+
+def find_references(path: Path | str | TestSet, lp: str) -> frozenset[str]:
+    """References of a language pair: those that a test set has, and those that metrics were shown."""
+    source, _ = _open(path, lp, None)
+    return source.known_references | source.shown
 
 
 def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default)

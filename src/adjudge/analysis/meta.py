@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,7 +29,14 @@ from adjudge.analysis.eval_set import (
     length_names,
     over_units,
 )
-from adjudge.analysis.eval_set_files import find_set_lps, known_name, read_eval_set, read_one
+from adjudge.analysis.eval_set_files import (
+    find_metrics,
+    find_references,
+    find_set_lps,
+    known_name,
+    read_eval_set,
+    read_one,
+)
 from adjudge.analysis.kept import content_digest, keeping, kept
 from adjudge.analysis.meta_settings import (
     PRIMARY,
@@ -49,8 +56,19 @@ from adjudge.analysis.meta_settings import (
     task_statistics,
     within,
 )
-from adjudge.analysis.shared_tasks import Choice, LpRule, Statistic, Task, choose, suspicious, task_of
-from adjudge.core.language import coded_lp
+from adjudge.analysis.shared_tasks import (
+    Choice,
+    LpRule,
+    Statistic,
+    Task,
+    check_lps,
+    check_metrics,
+    check_systems,
+    choose,
+    suspicious,
+    task_of,
+)
+from adjudge.core.language import canonical_lp, coded_lp
 from adjudge.core.protocol import SEVERITIES
 from adjudge.core.scores import Interval
 from adjudge.core.segment import TestSet
@@ -62,6 +80,7 @@ from adjudge.stats.bootstrap import lone_unit_note, percentile_intervals
 from adjudge.stats.judged import Average, Floats, Result, sharing
 from adjudge.stats.measures import MEASURES
 from adjudge.stats.paired import (
+    deciding_draws,
     holm,
     is_exact,
     monte_carlo_bounds,
@@ -553,18 +572,31 @@ def with_clusters(
         return compared.p_values(name).tolist()
 
     tables = {name: np.array(compared.kept(f"p-values {name}", partial(table, name))) for name in columns}
-    return _clustered(rows, tables, compared.settings), tables
+    swapped = {name: _units(name, compared.gold, compared.settings) for name in columns}
+    exact = [name for name, units in swapped.items() if units and is_exact(units)]
+    return _clustered(rows, tables, compared.settings, exact), tables
 
 
 def _clustered(
-    rows: Sequence[MetricResults], tables: dict[str, Floats], settings: MetaSettings
+    rows: Sequence[MetricResults],
+    tables: dict[str, Floats],
+    settings: MetaSettings,
+    exact: Collection[str] = (),
 ) -> list[MetricResults]:
-    """Rows with the clusters of tables of p-values; the tables are corrected where that was asked for."""
+    """Rows with the clusters of tables of p-values.
+
+    Args:
+        rows: of the metrics.
+        tables: measure to p-values; corrected in place where that was asked for.
+        settings: draws, bound and correction.
+        exact: measures whose p-values are over all swaps, so that no cluster is open.
+    """
     clusters: list[dict[str, int]] = [{} for _ in rows]
     unsure: list[list[str]] = [[] for _ in rows]
     for name, table in tables.items():
         values = [compared_value(row, name) for row in rows]
-        drawn = [table, *monte_carlo_bounds(table, settings.resamples)]
+        ends = (table, table) if name in exact else monte_carlo_bounds(table, settings.resamples)
+        drawn = [table, *ends]
         tables[name], low, high = [_corrected(values, p) for p in drawn] if settings.holm else drawn
         ranks = significance_ranks(values, table, settings.alpha)
         is_open = open_ranks(values, ranks, (low, high), settings.alpha)
@@ -580,11 +612,12 @@ def _clustered(
 def open_note(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
     """Say by which measures more draws may move a cluster, and how to draw more."""
     if names := dict.fromkeys(name for row in rows for name in row.open_clusters):
+        tests = math.comb(len(rows), 2) if settings.holm else 1
+        draws = max(10 * settings.resamples, deciding_draws(settings.alpha / tests))
         yield (
             f"Open (marked ?): whether a cluster begins at a metric, by {', '.join(names)}. With "
             f"{settings.resamples:,} draws the 99 % interval of the p-value holds {settings.alpha:g}, so "
-            f"that another seed may tell otherwise; more draws decide: --significance "
-            f"{10 * settings.resamples}."
+            f"that another seed may tell otherwise; more draws may decide: --significance {draws}."
         )
 
 
@@ -666,6 +699,7 @@ def meta(
         test_set = load(test_set, lp if isinstance(lp, str) and "," not in lp else None)
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
+    _check_file(test_set, lps if lp is not None else (), own, settings.chosen_task)
     with keeping(settings.cache):
         golds = golds_by_lp(settings.gold, lps)
         parts = [part for each in lps for part in _each_gold(test_set, each, golds[each], own, settings)]
@@ -674,6 +708,17 @@ def meta(
             there = ", ".join(part.lp for part in parts)
             raise DataError(f"{', '.join(nowhere)} has no score of {there}")
         return parts[0] if len(parts) == 1 else put_together(parts, settings)
+
+
+def _check_file(
+    test_set: Path | str | TestSet, lps: Iterable[str | None], own: Iterable[str], task: Task | None
+) -> None:
+    """Refuse names in a task's file that are not there: a misspelt one would be left out of the table."""
+    if task is None or task.file is None:
+        return
+    check_lps(task, (canonical_lp(lp) for lp in lps if lp), find_set_lps(test_set))
+    if there := find_metrics(test_set):
+        check_metrics(task, {*there, *own, *(name.rpartition("-")[0] for name in own)} - {""})
 
 
 def _lps(
@@ -711,6 +756,8 @@ def _each_gold(
         reference=settings.reference or (None if rule is None else rule.reference),
         people=settings.people and settings.better is None,
     )
+    if task is not None and task.file is not None:
+        check_systems(task, eval_set.lp, find_references(test_set, eval_set.lp), eval_set.systems)
     if settings.better is not None:
         eval_set = _contrast(eval_set, settings.better)
     if settings.of_task:

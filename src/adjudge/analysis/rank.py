@@ -50,7 +50,7 @@ from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals, unit_draws
-from adjudge.stats.bounds import METHOD, Totals, bounds_of_difference, has_flips, permutation_p_value
+from adjudge.stats.bounds import METHOD, Totals, has_flips, permutation_p_values
 from adjudge.stats.bradley_terry import (
     PULL,
     Cycle,
@@ -73,6 +73,7 @@ from adjudge.stats.paired import (
     significance_clusters,
     significantly_better,
     smallest_p_value,
+    too_few,
 )
 
 __all__ = [
@@ -149,6 +150,8 @@ class Ranking(Framed):
         p_values: rows and columns in the order of `systems`: the two-sided p-value of the difference of two
             systems, corrected for the number of pairs with `holm` only. None where the column's system does
             not stand below the row's, or nothing of it was judged.
+        few: that so few segments or documents cannot tell two systems apart, and how many are needed; else
+            empty.
     """
 
     signature: Signature
@@ -158,6 +161,7 @@ class Ranking(Framed):
     lps: Mapping[str, Ranking] = field(default_factory=dict)
     cycles: tuple[Cycle, ...] = ()
     p_values: tuple[tuple[float | None, ...], ...] = ()
+    few: str = ""
 
     def __iter__(self) -> Iterator[RankedSystem]:
         """Go through the rows, best first: `pandas.DataFrame(ranking)`, `polars.DataFrame(list(ranking))`."""
@@ -319,15 +323,24 @@ def unjudged(system: str, failed: int) -> RankedSystem:
     return RankedSystem(system=system, score=None, interval=None, cluster=None, n=0, failed=failed)
 
 
+def _least(units: int, systems: int, settings: RankSettings) -> float:
+    """Lowest two-sided p-value that the test of a pair can give, corrected as the settings say."""
+    return 2 * smallest_p_value(units, settings.resamples) * (math.comb(systems, 2) if settings.holm else 1)
+
+
+def _too_few(units: int, systems: int, settings: RankSettings) -> str:
+    """Say that so few units cannot tell any two systems apart, and how many are needed; else nothing."""
+    if not settings.is_bounded(units) or systems < 2:
+        return ""
+    return too_few(units, settings.of, lambda n: _least(n, systems, settings), settings.alpha)
+
+
 def _sureness_notes(
     units: int, systems: int, settings: RankSettings, *, has_documents: bool
 ) -> Iterator[str]:
-    least = 2 * smallest_p_value(units, settings.resamples) * (math.comb(systems, 2) if settings.holm else 1)
-    if settings.is_bounded(units) and systems > 1 and least >= settings.alpha:
-        yield (
-            f"Too few {settings.of} or resamples: p cannot be below {min(least, 1):g}, so no system can be "
-            "ranked."
-        )
+    if few := _too_few(units, systems, settings):
+        least = min(1, _least(units, systems, settings))
+        yield f"{few}. p cannot be below {least:g}, so that no system is significantly better than another."
     if not settings.by_document and has_documents:
         yield BY_SEGMENT_NOTE
     yield from few_documents_note(units, by_document=bool(settings.by_document))
@@ -479,6 +492,7 @@ def rank_comparisons(
         notes=(*notes, *_cycle_notes(cycles)),
         cycles=tuple(cycles),
         p_values=p_value_rows(p_values, len(nothing)),
+        few=_too_few(len(tally.wins), len(rows), settings),
     )
 
 
@@ -579,7 +593,7 @@ def _rows(
 
 
 def tested_pairs(ordered: Totals, settings: RankSettings) -> Floats:
-    """`better_p_values` by the settings; those of the permutation test by `bounds.permutation_p_value`.
+    """`better_p_values` by the settings; those of the permutation test by `bounds.permutation_p_values`.
 
     With Holm's correction the documents are never too few for flips: it needs p-values so small that the skew
     misleads the bounds.
@@ -588,11 +602,7 @@ def tested_pairs(ordered: Totals, settings: RankSettings) -> Floats:
     p_values = better_p_values(ordered, test, resamples=settings.resamples, seed=settings.seed)
     if test == "permutation":
         is_few = bool(settings.by_document) and not settings.holm
-        for pair in combinations(range(len(p_values)), 2):
-            bounds = bounds_of_difference(Totals(sums=ordered.sums[:, pair], sizes=ordered.sizes[:, pair]))
-            p_values[pair] = permutation_p_value(
-                p_values[pair], bounds.p_above(0), bounds, by_document=is_few
-            )
+        p_values = permutation_p_values(p_values, ordered, by_document=is_few)
     return settings.corrected(p_values)
 
 
@@ -821,6 +831,7 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
         systems=(*systems, *nothing),
         notes=(*_notes(scores, rows, totals, settings), *costly_note(judged[:, present], common.systems)),
         p_values=p_value_rows(p_values, len(nothing)),
+        few=_too_few(len(totals.sums), len(present), settings),
     )
 
 

@@ -20,7 +20,7 @@ from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
 from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.language import count_words, source_language, target_language
-from adjudge.core.mqm import DEFAULT_WEIGHTS, PassMark, Weights, total
+from adjudge.core.mqm import PassMark, Weights, total, weights_of
 from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.core.scores import VERSION, Card, Interval, Run, Scores, SegmentScore, Signature, SystemScore
 from adjudge.core.segment import Segment, TestSet
@@ -154,7 +154,7 @@ def score_judgements(
 
 
 def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
-    points = settings.weights or judgements.weights or DEFAULT_WEIGHTS
+    points = settings.weights or weights_of(judgements.records, judgements.weights)
     made = preferences_of(judgements, by_criterion=True, weights=points)
     scores = score_records(made, lp=settings.lp, criterion=settings.criterion)
     within = f"Preferences on {settings.criterion} are made of errors, each annotator's on their own."

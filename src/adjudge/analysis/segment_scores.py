@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
 from adjudge.core.mqm import (
-    DEFAULT_WEIGHTS,
     Weights,
     find_weights,
     mean,
     mqm_range,
     mqm_score,
     unknown_categories_note,
+    unused_categories_note,
+    weights_of,
 )
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import (
@@ -621,7 +622,8 @@ def score_records(
 
     Args:
         run_or_records: one run, or records of one protocol.
-        weights: weights or their name; None for those of the run, else `mqm-google`.
+        weights: weights or their name; None for those of the run, else those that its records name, else
+            `mqm-google`.
         lp: keep one language pair.
         criterion: of preferences, None for the only one, else `overall`; under protocol `criteria` the id of
             one criterion, or `all-pass`, and None for the share of all.
@@ -642,7 +644,14 @@ def score_records(
     parts = grouped((judgement.lp, judgement) for judgement in judged)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
-    unknown = [] if method.weights is None else unknown_categories_note(chosen, method.weights)
+    unknown = (
+        []
+        if method.weights is None
+        else [
+            *unknown_categories_note(chosen, method.weights),
+            *unused_categories_note(chosen, method.weights),
+        ]
+    )
     unfit = why_unfit(run_or_records) if isinstance(run_or_records, Run) else ()
     notes = (*unfit_note(chosen[0].annotator, unfit), *scores.notes, *unknown, *repeats_note(repeated))
     scores = replace(scores, notes=notes)
@@ -704,7 +713,7 @@ def _method(
     if weights is not None and not find_protocol(protocol).has_spans:
         raise UsageError(f"weights are for marked errors; records of protocol {protocol} have none")
     if weights is None and protocol == "mqm":
-        weights = (None if info is None else info.weights) or DEFAULT_WEIGHTS
+        weights = weights_of(records, None if info is None else info.weights)
     weighed = find_weights(weights) if isinstance(weights, str) else weights
     return _Method(protocol=protocol, weights=weighed, criterion=criterion, info=info, texts={})
 

@@ -8,8 +8,8 @@ and reversed scores.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from itertools import compress
@@ -20,6 +20,7 @@ import numpy as np
 
 from adjudge.analysis.eval_set import EvalSet, ScoreSet
 from adjudge.core.language import canonical_lp
+from adjudge.core.wording import nearest
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.judged import AVERAGES, Average, Floats
 from adjudge.stats.measures import MEASURES
@@ -32,6 +33,9 @@ __all__ = [
     "Statistic",
     "Task",
     "Wishes",
+    "check_lps",
+    "check_metrics",
+    "check_systems",
     "choose",
     "find_task",
     "list_tasks",
@@ -110,6 +114,7 @@ class Task:
         primary: names, without references, of the submissions that the year compared, baselines among them;
             empty where nobody lists them.
         baselines: those of them that the organisers ran.
+        file: of a user, whose names must be there; None for a task that we ship: a folder may lack some.
     """
 
     name: str
@@ -122,6 +127,7 @@ class Task:
     lps: Mapping[str, LpRule] = field(default_factory=dict)
     primary: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
+    file: Path | None = field(default=None, repr=False, compare=False)
 
     def role(self, lp: str, metric: str, reference: str) -> Role:
         """What a metric was in that year.
@@ -166,7 +172,7 @@ def find_task(name: str) -> Task:
     if name in known:
         return known[name]
     if Path(name).is_file():
-        return _read(read_text(Path(name)), Path(name))
+        return replace(_read(read_text(Path(name)), Path(name)), file=Path(name))
     raise UsageError(
         f"no task {name!r}, and no such file; there are {', '.join(known)}, or a TOML file of yours"
     )
@@ -175,6 +181,68 @@ def find_task(name: str) -> Task:
 def task_of(test_set: str, lp: str) -> Task | None:
     """The task that a test set was made for, if that names the language pair."""
     return next((t for t in list_tasks() if test_set in t.test_sets and lp in t.lps), None)
+
+
+# Names of a file
+
+
+def check_lps(task: Task, wanted: Iterable[str], there: Collection[str]) -> None:
+    """Refuse a language pair that a file of a user has no rule for, and a rule for one that is not there.
+
+    Args:
+        task: what the file says.
+        wanted: language pairs to compare; none for all of the task.
+        there: language pairs of the test set.
+
+    Raises:
+        DataError: there is one; names the file and the nearest names.
+    """
+    chosen = [*wanted]
+    for lp in chosen if task.lps else ():
+        _check_name(task, "lps", "language pair", lp, task.lps)
+    for lp in () if chosen else task.lps:
+        _check_name(task, f"lps.{lp}", "language pair", lp, there)
+
+
+def check_metrics(task: Task, there: Collection[str]) -> None:
+    """Refuse a submission of a file of a user that is not there.
+
+    Args:
+        task: what the file says.
+        there: names of metrics without their references.
+
+    Raises:
+        DataError: there is one; names the file, the key and the nearest names.
+    """
+    own = {f"lps.{lp}.primary": rule.primary for lp, rule in task.lps.items()}
+    for key, names in {"primary": task.primary, "baselines": task.baselines, **own}.items():
+        for name in names:
+            _check_name(task, key, "metric", name, there)
+
+
+def check_systems(task: Task, lp: str, references: Collection[str], systems: Collection[str]) -> None:
+    """Refuse a reference or an outlier of a file of a user that is not there.
+
+    Args:
+        task: what the file says.
+        lp: language pair.
+        references: its references.
+        systems: its systems.
+
+    Raises:
+        DataError: there is one; names the file, the key and the nearest names.
+    """
+    rule = task.rule(lp)
+    for name in filter(None, (rule.reference,)):
+        _check_name(task, f"lps.{lp}.reference", "reference", name, references)
+    for name in rule.outliers:
+        _check_name(task, f"lps.{lp}.outliers", "system", name, systems)
+
+
+def _check_name(task: Task, key: str, what: str, name: str, known: Collection[str]) -> None:
+    if task.file is not None and name not in known:
+        there = ", ".join(sorted(known)) or "none"
+        raise DataError(f"{key}: no {what} {name!r}; there are {there}{nearest(name, known)}", path=task.file)
 
 
 # Reading

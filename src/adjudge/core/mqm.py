@@ -20,7 +20,7 @@ from annotated_types import Ge, Gt, Le
 
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_category, find_severity, fold_label
 from adjudge.core.record import Annotation, ErrorSpan, Record
-from adjudge.core.wording import count, form
+from adjudge.core.wording import count, form, nearest
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
@@ -35,6 +35,8 @@ __all__ = [
     "read_weights",
     "total",
     "unknown_categories_note",
+    "unused_categories_note",
+    "weights_of",
 ]
 
 DEFAULT_WEIGHTS: Final = "mqm-google"
@@ -365,9 +367,47 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
     return 0.0 - points  # not -points: a clean translation has 0, not -0
 
 
+def unused_categories_note(records: Iterable[Record], weights: Weights) -> list[str]:
+    """Name the categories of a file of weights that neither adjudge nor an error has: misspelt, perhaps.
+
+    Args:
+        records: that were scored.
+        weights: by which.
+    """
+    if not weights.labels:
+        return []
+    marked = (s.label for r in records if isinstance(r, Annotation) for s in r.spans if s.label)
+    there = {fold_label(label) for label in marked}
+    known = {*CATEGORIES, *(name.rpartition("/")[2] for name in CATEGORIES), *there}
+    return [
+        f"Weights {weights.name} have a category {label!r}, which is none of the typology and of no error "
+        f"here: its points count nowhere{nearest(label, known) or '.'}"
+        for label in sorted(weights.labels - there)
+    ]
+
+
 def mqm_range(weights: Weights) -> tuple[float, float]:
     """Lowest and highest score: minus the cap, or minus infinity, to 0."""
     return (-math.inf if weights.cap is None else 0.0 - weights.cap, 0.0)
+
+
+def weights_of(records: Iterable[Record], run: str | None = None) -> str:
+    """Name the weights by which marked errors are scored where nobody chose any.
+
+    Args:
+        records: of the errors; an annotation that was taken out of a run may name its weights.
+        run: the weights of the run that they are of.
+
+    Raises:
+        UsageError: some records name other weights than the rest: their scores would be of two scales.
+    """
+    if run is not None:
+        return run
+    found = {r.weights or DEFAULT_WEIGHTS for r in records if isinstance(r, Annotation)}
+    if len(found) > 1:
+        told = " and ".join(sorted(found))
+        raise UsageError(f"these records are of different weights, {told}: choose with --weights")
+    return found.pop() if found else DEFAULT_WEIGHTS
 
 
 def unknown_categories_note(records: Iterable[Record], weights: Weights) -> list[str]:

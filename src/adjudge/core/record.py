@@ -137,6 +137,7 @@ class Annotation:
             order taken: its rating, or its errors by the judge's weights. Outliers are among them.
         steps: where a judge decides by itself what to do next, the tool that it used in each turn.
         criterion: id of the criterion of the segment that is passed or failed, under protocol criteria alone.
+        weights: name of the weights of its errors, where it was taken out of a run whose judge has its own.
 
     Raises:
         DataError: a rating that is not a finite number within the protocol's range, counts or samples that
@@ -157,6 +158,7 @@ class Annotation:
     samples: tuple[float, ...] = ()
     steps: tuple[str, ...] = ()
     criterion: str | None = None
+    weights: str | None = None
 
     _repr_html_ = as_html
 

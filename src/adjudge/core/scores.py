@@ -539,7 +539,7 @@ def record_columns(records: Sequence[Record]) -> list[Column]:
 
 _FIELDS: Final[Mapping[str, ColumnKind]] = {
     **dict.fromkeys(("lp", "document", "segment", "system", "systems", "annotator", "protocol"), "text"),
-    **dict.fromkeys(("criterion", "verdict"), "text"),
+    **dict.fromkeys(("criterion", "verdict", "weights"), "text"),
     **dict.fromkeys(("rating", "strength"), "decimal"),
     **dict.fromkeys(("spans", "counts", "flags", "orders", "rationale", "samples", "steps"), "text"),
     **dict.fromkeys(("reason", "detail"), "text"),

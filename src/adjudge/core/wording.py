@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import shlex
 from collections.abc import Iterable
 from typing import Final
@@ -14,6 +15,7 @@ __all__ = [
     "count",
     "form",
     "has_too_many_failures",
+    "nearest",
     "of_all",
     "read_share",
     "unfit_first",
@@ -38,6 +40,12 @@ def of_all(amount: int, every: int, one: str, many: str | None = None) -> str:
 def command(*words: object) -> str:
     """Write a command to copy: paths and names are quoted where a shell asks for that."""
     return shlex.join(["adjudge", *map(str, words)])
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> str:
+    """Which known names are meant, perhaps, by one that is none: "; did you mean omission?", or nothing."""
+    near = difflib.get_close_matches(name, [*known], n=most)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def read_share(value: float | str) -> float:

@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from adjudge.core.record import Record, are_by_criteria
+from adjudge.core.mqm import DEFAULT_WEIGHTS
+from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise_campaign import batches_beside
 from adjudge.formats.file_content import Content
@@ -18,6 +19,8 @@ __all__ = ["check_target", "of_annotator", "write_content"]
 
 _BY_CRITERIA = ("records", "parquet", "spreadsheet")
 """Formats that hold a judgement for each criterion of a segment."""
+_WITH_WEIGHTS = ("records", "parquet")
+"""Formats that name the weights of marked errors."""
 
 
 def of_annotator(content: Content[Record], name: str) -> Content[Record]:
@@ -60,7 +63,7 @@ def write_content(
     if beside is not None and beside.exists() and not force:
         raise UsageError(f"{beside} exists: --force replaces it")
     if not target.files:
-        return target.write(path, content)
+        return target.write(path, content) + _weights_lost(content, target)
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
     try:
         left_out = target.write(new, content)
@@ -70,6 +73,18 @@ def write_content(
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return left_out
+
+
+def _weights_lost(content: Content[Record], target: Format) -> Counter[str]:
+    """Count the annotations of each judge's own weights, where the format cannot name them."""
+    if not target.has_records or target.name in _WITH_WEIGHTS:
+        return Counter()
+    names = (r.weights for r in content.records if isinstance(r, Annotation) and r.weights is not None)
+    return Counter(
+        f"annotations whose errors the run scores by {name}: score this file with --weights {name}"
+        for name in names
+        if name != DEFAULT_WEIGHTS
+    )
 
 
 def _check(content: Content[Record], target: Format) -> None:

@@ -7,10 +7,12 @@ too, and finds the texts that judgements are about. `TextSettings` are the optio
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +40,7 @@ from adjudge.formats.score_file import (
     read_plain_scores,
 )
 from adjudge.formats.text import read_documents, read_files, split_names, with_documents
+from adjudge.store.files import read_text
 from adjudge.store.run_directory import TEST_SET, read_run
 
 __all__ = [
@@ -164,11 +167,34 @@ _REFUSED: Final[Mapping[str, tuple[str, ...] | bytes]] = {
 """Files that are known and not read: what to say of them, and how their names end or how they begin."""
 
 
+def _damage(seen: Seen) -> str | None:
+    """Say where a file of no known format stops being text, or JSON; None where it does not."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(seen.head)
+    except UnicodeDecodeError as error:
+        return (
+            "no text, and no other format that is known: byte "
+            f"0x{seen.head[error.start]:02X} near its start is not UTF-8"
+        )
+    if seen.head[:1] not in {b"{", b"["}:
+        return None
+    try:
+        json.loads(read_text(seen.path))
+    except json.JSONDecodeError as error:
+        if not error.msg.startswith("Extra data"):  # lines, each a value
+            return (
+                f"JSON that is cut off or damaged: {error.msg} at line {error.lineno}, column {error.colno}"
+            )
+    return None
+
+
 def _stranger(seen: Seen) -> str:
     path = seen.path
     if not seen.is_folder:
         if not seen.head:
             return "the file is empty"
+        if (damage := _damage(seen)) is not None:
+            return damage
         keys = ", ".join(sorted(seen.keys[0])[:5])
         found = f"JSON with the keys {keys}" if keys else f"a file that begins with {seen.first[:40]!r}"
         return (
@@ -467,12 +493,7 @@ def read_judgements(
     if form == "run":
         return _of_run(read_run(path), str(source))
     if not kind.has_records:
-        is_empty = path.is_file() and not path.stat().st_size
-        raise DataError(
-            f"{'the file is empty' if is_empty else f'{form} holds texts and no judgements'}; give a run or "
-            "records",
-            path=path,
-        )
+        raise _no_judgements(path, form, lp)
     known = _loaded(texts, lp)
     own = (known or _lying_near(path, form) or beside) if kind.takes_texts else None
     if own is not None and form in _LINES:
@@ -481,6 +502,29 @@ def read_judgements(
         return Judgements(name=str(source), records=tuple(read_bare_scores(path, lp)), form=form)
     content = read_content(path, form, lp=lp if kind.needs_lp or path.is_dir() else None, test_set=own)
     return _of_content(str(source), form, content, known, path)
+
+
+def _no_judgements(path: Path, form: str, lp: str | None) -> DataError:
+    """What to say of a file of a format of texts, after a look at it: it may hold nothing at all.
+
+    Raises:
+        DataError: it is damaged; says where.
+    """
+    what = f"{form} holds texts and no judgements"
+    if not path.is_dir() and str(path) != "-":
+        if not Seen(path).head:
+            what = (
+                "the file is empty"
+                if not path.stat().st_size
+                else "the file holds blanks and empty lines only"
+            )
+        else:
+            with suppress(UsageError):  # a language pair that nobody said: it is a file of texts
+                what = what if len(load(path, lp)) else _HEADING_ONLY
+    return DataError(f"{what}; give a run or records", path=path)
+
+
+_HEADING_ONLY: Final = "the file holds a heading and no row below it"
 
 
 def _of_files(files: Sequence[Path], lp: str | None, texts: TestSet | None) -> Judgements:
@@ -547,7 +591,8 @@ def _of_run(run: Run, name: str) -> Judgements:
 
 def _of_content(name: str, form: str, content: Content[Any], texts: TestSet | None, path: Path) -> Judgements:
     if not content.records and content.test_set is not None:
-        raise DataError("this file holds texts and no judgements; give a run or records", path=path)
+        what = "this file holds texts and no judgements" if len(content.test_set) else _HEADING_ONLY
+        raise DataError(f"{what}; give a run or records", path=path)
     metrics = list(dict.fromkeys(record.annotator for record in content.records))
     if content.is_of_metrics and len(metrics) > 1:
         raise DataError(

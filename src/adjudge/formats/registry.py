@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.record import Record
+from adjudge.core.record import Annotation, Record
+from adjudge.core.scores import RunInfo
 from adjudge.core.segment import TestSet
 from adjudge.errors import UsageError
 from adjudge.formats.appraise import (
@@ -100,7 +101,7 @@ from adjudge.formats.xliff import read_judged_xliff, read_xliff, write_xliff
 from adjudge.formats.xml_text import check_type, root_name
 from adjudge.store.files import find_files, inside, read_head
 from adjudge.store.json_lines import read_records, read_test_set, write_records, write_test_set
-from adjudge.store.run_directory import INFO, TEST_SET, is_split, read_run
+from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, is_split, read_run, read_run_info
 
 __all__ = ["FORMATS", "Asked", "Format", "Seen", "claimed_by", "find_format"]
 
@@ -274,9 +275,22 @@ def _read_run(path: Path, asked: Asked) -> Content[Record]:
     if isinstance(name := run.info.test_set.get("origin"), str) and (path / name).is_file():
         form = claimed_by(Seen(path / name))
         origin = path / name if form is not None and form.is_marked_up else None
-    return Content(
-        test_set=of_lp(run.test_set, asked.lp), records=_records_of(run.records, asked.lp), origin=origin
-    )
+    records = _with_weights(_records_of(run.records, asked.lp), run.info)
+    return Content(test_set=of_lp(run.test_set, asked.lp), records=records, origin=origin)
+
+
+def _with_weights(records: Sequence[Record], info: RunInfo) -> Sequence[Record]:
+    """Have every annotation of a run name the weights of its judge, which a file of them would lose."""
+    if info.weights is None:
+        return records
+    return [replace(r, weights=info.weights) if isinstance(r, Annotation) else r for r in records]
+
+
+def _read_records(path: Path, asked: Asked) -> Content[Record]:
+    """Read records; those of a run, given without its folder, are of the weights of its judge, too."""
+    records = _records_of(read_records(path), asked.lp)
+    is_of_run = path.name == RECORDS and (path.parent / INFO).is_file()
+    return Content(records=_with_weights(records, read_run_info(path.parent)) if is_of_run else records)
 
 
 def _records_of(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
@@ -645,7 +659,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="our records, one judgement a line",
         holds="records",
         keys=("kind annotator",),
-        read=lambda path, asked: Content(records=_records_of(read_records(path), asked.lp)),
+        read=_read_records,
         write=_write_records,
     ),
     Format(

@@ -423,7 +423,8 @@ def read_plain_scores(
             raise UsageError(f"two files of one system: {other} and {file}; give one of them another name")
     scores = [score for file in files for score in readers[form](file, met)]
     if not scores:
-        raise DataError("there is no score in this file", path=path)
+        why = ": it has a heading and no row below it" if form == "score-table" else ""
+        raise DataError(f"there is no score in this file{why}", path=path)
     texts = [] if test_set is None else [s for s in test_set if lp in {None, s.lp}]
     known = [s.segment for s in texts]
     documents = {s.segment: s.document for s in texts}

@@ -129,7 +129,11 @@ def figure_of(value: Framed) -> Figure:
 def _draw_ranking(ranking: Any) -> Figure | None:  # noqa: ANN401 (named by its type)
     rows = ranking.systems
     has_scores = any(row.score is not None for row in rows)
-    return ranking_figure("ranking", finding(rows), rows, "score, higher is better") if has_scores else None
+    return (
+        ranking_figure("ranking", finding(rows, ranking.few), rows, "score, higher is better")
+        if has_scores
+        else None
+    )
 
 
 def _draw_scores(scores: Any) -> Figure | None:  # noqa: ANN401 (the same)

@@ -27,7 +27,7 @@ from adjudge.analysis.score import draws_documents
 from adjudge.analysis.segment_scores import score_matrix
 from adjudge.core.columns import Column
 from adjudge.core.mqm import find_weights
-from adjudge.core.record import Failure, Record
+from adjudge.core.record import Failure, Record, grouped
 from adjudge.core.scores import CHECKLIST, CardVerdict, Run, RunInfo, card_columns
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Texts, settings
@@ -290,6 +290,7 @@ def make_page(
     told = headline(
         {(s.lp, b.annotator.label): [bar.row for bar in b.bars] for s in sections for b in s.blocks},
         gold=[annotator.label for annotator in golden],
+        few={(lp, a.label): result.ranking.few for a in annotators for lp, result in a.results.items()},
     ) + _part_of_gold(golden, segments)
     verdict, _, more = (told, "", "") if len(told) <= _SHORT else told.partition("; ")
     return Page(
@@ -367,12 +368,15 @@ def _scorecards(lp: str, annotators: Sequence[Annotator]) -> Part | None:
         for label, own in cards.items()
         for system, card in own.items()
     ]
-    verdicts = Counter(card.verdict for own in cards.values() for card in own.values())
-    told = [f"{verdicts[name]} {word}" for name, word in _VERDICTS.items() if verdicts[name]]
+    told = []
+    for label, own in cards.items():
+        amounts = Counter(card.verdict for card in own.values())
+        words = [f"{amounts[v]} {form(amounts[v], *forms)}" for v, forms in _VERDICTS.items() if amounts[v]]
+        told += [f"{label}, of {count(len(own), 'scorecard')} {', '.join(words)}"] if own else []
     return Part(
         name="scorecards",
         title="Scorecards",
-        finding=f"Of {count(verdicts.total(), 'scorecard')} {', '.join(told)}",
+        finding=f"By {'; by '.join(told)}",
         tables=(table_of([*_WHOSE, *card_columns(passing)], {"": rows}, exact=False),),
         notes=(card_words(passing),),
     )
@@ -388,19 +392,25 @@ def _checklists(lp: str, annotators: Sequence[Annotator]) -> Part | None:
     ]
     if not found:
         return None
+    told = []
+    for by, own in grouped((by, checklist) for _, by, checklist in found).items():
+        passed, judged = sum(each.passed for each in own), sum(each.judged for each in own)
+        told.append(f"{by}, {of_all(passed, judged, 'verdict')} {form(passed, 'is a pass', 'are passes')}")
     rows = [SimpleNamespace(system=system, by=by, checklist=checklist) for system, by, checklist in found]
-    passed = sum(checklist.passed for _, _, checklist in found)
-    judged = sum(checklist.judged for _, _, checklist in found)
     return Part(
         name="checklists",
         title="Checklists",
-        finding=f"{of_all(passed, judged, 'verdict')} {form(passed, 'is a pass', 'are passes')}",
+        finding=f"By {'; by '.join(told)}",
         tables=(table_of([*_WHOSE, *CHECKLIST], {"": rows}, exact=False),),
         notes=(CHECKLIST_NOTE,),
     )
 
 
-_VERDICTS: Final[Mapping[CardVerdict, str]] = {"pass": "pass", "fail": "fail", "open": "are open"}
+_VERDICTS: Final[Mapping[CardVerdict, tuple[str, str]]] = {
+    "pass": ("passes", "pass"),
+    "fail": ("fails", "fail"),
+    "open": ("is open", "are open"),
+}
 
 
 def _block(lp: str, annotator: Annotator) -> Block:
@@ -412,7 +422,7 @@ def _block(lp: str, annotator: Annotator) -> Block:
     errors = count_errors(records, [row.system for row in rows])
     return Block(
         annotator=annotator,
-        finding=finding(rows),
+        finding=finding(rows, result.ranking.few),
         bars=bars,
         ends=ends,
         signature=str(result.ranking.signature),
@@ -497,7 +507,7 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
             scores[s.system].append(s.score)
     turns = count_steps(annotator.of_lp(lp))
     return (
-        ranking_figure(f"ranking.{stem}", finding(rows), rows, what),
+        ranking_figure(f"ranking.{stem}", finding(rows, result.ranking.few), rows, what),
         distribution_figure(
             f"scores.{stem}",
             scores,

@@ -7,6 +7,7 @@ ranking shows, and `headline` what all rankings of a page show together.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -15,7 +16,7 @@ from adjudge.core.language import language_name, source_language, target_languag
 from adjudge.core.mqm import PassMark, Weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.scores import Scores
-from adjudge.core.wording import count
+from adjudge.core.wording import count, form
 from adjudge.errors import FailureReason
 from adjudge.reports.annotators import Annotator
 from adjudge.reports.tables import digits_for, number
@@ -155,8 +156,13 @@ def in_words(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
-def finding(rows: Sequence[RankedSystem]) -> str:
-    """State what one ranking shows. Rows are in order, best first."""
+def finding(rows: Sequence[RankedSystem], few: str = "") -> str:
+    """State what one ranking shows.
+
+    Args:
+        rows: best first.
+        few: that there are too few units to test, as `Ranking.few` says it.
+    """
     judged = [row for row in rows if row.score is not None]
     if not judged:
         failed = sum(row.failed for row in rows)
@@ -165,7 +171,7 @@ def finding(rows: Sequence[RankedSystem]) -> str:
     if is_loose(rows):
         return LOOSE
     silent = [row.system for row in rows if row.score is None]
-    told = _only(judged[0]) if len(judged) == 1 else _pairs(judged)
+    told = _only(judged[0]) if len(judged) == 1 else few or _pairs(judged)
     return told + (f"; nothing was judged for {in_words(silent)}" if silent else "")
 
 
@@ -235,19 +241,29 @@ Place = tuple[str, str]
 """Language pair and annotator."""
 
 
-def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str] = ()) -> str:
+def headline(
+    rankings: Mapping[Place, Sequence[RankedSystem]],
+    gold: Collection[str] = (),
+    few: Mapping[Place, str] | None = None,
+) -> str:
     """State what all rankings show together; annotators are compared on systems that both of them judged.
 
     Args:
         rankings: language pair and annotator to rows, best first.
         gold: the annotators among them that the others are measured by.
+        few: the same to what is said where there are too few units to test, as `Ranking.few`.
     """
+    weak = {key: words for key, words in (few or {}).items() if words}
     judged = {key: rows for key, rows in rankings.items() if any(row.score is not None for row in rows)}
     if len(rankings) == 1 or not judged:
-        return finding(next(iter(rankings.values()), ()))
+        return finding(next(iter(rankings.values()), ()), next(iter(weak.values()), ""))
     told = {key: rows for key, rows in judged.items() if not is_loose(rows)}
-    if not told:
-        return LOOSE
+    untested = [key for key in told if key in weak]
+    if len(untested) == len(told):
+        said = {weak[key] for key in untested} or {LOOSE}
+        return said.pop() if len(said) == 1 else "Too few segments or documents to test in any ranking"
+    left = len(judged) - len(told)
+    told = {key: rows for key, rows in told.items() if key not in weak}
     systems = sorted({name for rows in told.values() for name in _judged(rows)})
     lps = dict.fromkeys(lp for lp, _ in told)
     pairs = f"all {len(lps)} language pairs" if len(lps) > 2 else "both language pairs"
@@ -257,15 +273,19 @@ def headline(rankings: Mapping[Place, Sequence[RankedSystem]], gold: Collection[
     is_whole = all(_judged(rows) == common[lp] for (lp, _), rows in told.items())
     leading = {(lp, who): leader(rows, common[lp]) for (lp, who), rows in told.items()}
     agreed = is_whole and len(set(leading.values())) == 1
-    left = len(judged) - len(told)
-    partly = _partly(judged, gold) + (
-        f"; {count(left, 'more ranking')} {'lacks' if left == 1 else 'lack'} common segments" if left else ""
-    )
-    if not agreed and (words := _beside_gold(told, gold, pairs)):
+    partly = _partly(judged, gold)
+    if left:
+        partly += f"; {count(left, 'more ranking')} {form(left, 'lacks', 'lack')} common segments"
+    if n := len(untested):
+        partly += (
+            f"; {count(n, 'more ranking')} {form(n, 'has', 'have')} too few segments or documents to test"
+        )
+    if not agreed and (words := _beside(told, gold, "gold", pairs)):
         return words + partly
     if any(len(names) < 2 for names in common.values()) and not is_whole:
         return "The annotators did not judge the same systems"
-    words = (_agreement(leading, pairs) or _disagreement(leading)) + partly
+    kept = {key: [row for row in rows if row.system in common[key[0]]] for key, rows in told.items()}
+    words = (_agreement(leading, pairs) or _disagreement(kept, leading, pairs)) + partly
     return words if is_whole else f"{_without(told, common)}: {words}"
 
 
@@ -319,51 +339,87 @@ def _agreement(leading: Mapping[Place, str | None], pairs: str) -> str | None:
     )
 
 
-def _beside_gold(
-    told: Mapping[Place, Sequence[RankedSystem]], gold: Collection[str], pairs: str
+def _beside(
+    told: Mapping[Place, Sequence[RankedSystem]], whose: Collection[str], name: str, pairs: str
 ) -> str | None:
-    """Say who shows what gold shows, if gold has one leader; else None.
+    """Say what the rankings of some annotators show, and who of the others shows it; None without others.
 
-    Who did not rank that leader beside another system of gold can neither show nor deny it.
+    Who did not rank a leader beside another of their systems can neither show nor deny it.
+
+    Args:
+        told: all rankings.
+        whose: the annotators that the others are compared with.
+        name: what they are called together.
+        pairs: words for all language pairs.
     """
-    by_gold = {leader(rows) for (_, annotator), rows in told.items() if annotator in gold}
-    lps = list(dict.fromkeys(lp for lp, annotator in told if annotator in gold))
-    if len(by_gold) != 1 or None in by_gold:
-        return None
-    name = by_gold.pop() or ""
-    systems = {lp: _common(r for (other, a), r in told.items() if other == lp and a in gold) for lp in lps}
+    lps = list(dict.fromkeys(lp for lp, annotator in told if annotator in whose))
+    own = {lp: [r for (other, a), r in told.items() if other == lp and a in whose] for lp in lps}
+    systems = {lp: _common(rankings) for lp, rankings in own.items()}
     others: dict[str, dict[str, Sequence[RankedSystem]]] = {}
     for (lp, annotator), rows in told.items():
-        if annotator not in gold and lp in systems:
+        if annotator not in whose and lp in systems:
             others.setdefault(annotator, {})[lp] = rows
     if not others:
         return None
+    if any(len(set(map(leader, rankings))) > 1 for rankings in own.values()):
+        return f"The rankings of {name} do not agree on which system is best"
+    claims = {lp: leader(rankings[0]) for lp, rankings in own.items()}
+    parts = [_claim(claims, pairs if {lp for lp, _ in told} == {*lps} else in_words(lps), told, name)]
     silent = [
-        a for a, own in others.items() if not all(_ranks(r, name, systems[lp]) for lp, r in own.items())
+        a
+        for a, found in others.items()
+        if any(claims[lp] and not _ranks(rows, claims[lp] or "", systems[lp]) for lp, rows in found.items())
     ]
     astray = [
-        annotator
-        for annotator, own in others.items()
-        if annotator not in silent and any(leader(rows, systems[lp]) != name for lp, rows in own.items())
+        a
+        for a, found in others.items()
+        if a not in silent and any(leader(rows, systems[lp]) != claims[lp] for lp, rows in found.items())
     ]
     contrary = [
-        annotator
-        for annotator in astray
+        a
+        for a in astray
         if any(
-            name in row.better_than and row.system in systems[lp]
-            for lp, rows in others[annotator].items()
+            claims[lp] in row.better_than and row.system in systems[lp]
+            for lp, rows in others[a].items()
             for row in rows
         )
     ]
     agreed = [annotator for annotator in others if annotator not in {*silent, *astray}]
-    several = {lp for lp, _ in told}
-    where = "" if len(several) == 1 else f" in {pairs if len(lps) == len(several) else in_words(lps)}"
-    parts = [f"By gold, {name} is significantly better than every other system{where}"]
+    if not any(claims.values()):
+        parts += [f"{_who(astray)} {form(len(astray), 'shows', 'show')} one"] if astray else []
+        return "; ".join(parts)
     if agreed or astray:
         parts.append(_shown(agreed, [a for a in astray if a not in contrary], contrary))
     if silent:
-        parts.append(f"{_who(silent)} did not rank {name}")
+        parts.append(f"{_who(silent)} did not rank {in_words(sorted({*filter(None, claims.values())}))}")
     return "; ".join(parts)
+
+
+def _claim(
+    claims: Mapping[str, str | None], pairs: str, told: Collection[Place], by: str | None = None
+) -> str:
+    """Say which system is best in which language pair, by one annotator.
+
+    Args:
+        claims: language pair to the leader, None where there is none.
+        pairs: words for all of these language pairs.
+        told: all rankings, of which a language pair is named where they have several.
+        by: whose ranking it is; None where all rankings are one annotator's.
+    """
+    places: dict[str | None, list[str]] = {}
+    for lp, name in sorted(claims.items(), key=lambda each: each[1] is None):
+        places.setdefault(name, []).append(lp)
+    several = len({lp for lp, _ in told}) > 1
+    if {*places} == {None}:
+        where = f", in {'any language pair' if len(claims) > 1 else pairs}" if several else ""
+        return f"By {by}, no system is significantly better than every other one{where}"
+    if len({*places} - {None}) > 2:
+        return f"{'Which' if by is None else f'By {by}, which'} system is best depends on the language pair"
+    (name, own), *rest = places.items()
+    where = f" in {in_words(own) if rest else pairs}" if several else ""
+    more = "".join(f", {other or 'none'} in {in_words(lps)}" for other, lps in rest)
+    start = "" if by is None else f"By {by}, "
+    return f"{start}{name} is significantly better than every other system{where}{more}"
 
 
 def _ranks(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
@@ -385,23 +441,19 @@ def _shown(agreed: Sequence[str], unsure: Sequence[str], contrary: Sequence[str]
     return ", ".join(parts)
 
 
-def _disagreement(leading: Mapping[Place, str | None]) -> str:
-    """Say whether it is the annotators or the language pairs that differ."""
+def _disagreement(
+    told: Mapping[Place, Sequence[RankedSystem]], leading: Mapping[Place, str | None], pairs: str
+) -> str:
+    """Say what one annotator shows, the one with the most leaders, and who of the others shows it."""
     by_lp: dict[str, set[str | None]] = {}
     for (lp, _), name in leading.items():
         by_lp.setdefault(lp, set()).add(name)
     if any(len(names - {None}) > 1 for names in by_lp.values()):
         return "The annotators do not agree on which system is best"
-    named = {name for name in leading.values() if name is not None}
-    if len(named) == 1:
-        (name,) = named
-        wins = sum(first is not None for first in leading.values())
-        rest = "the other one" if len(leading) - wins == 1 else "the others"
-        return (
-            f"{name} is significantly better than every other system in {wins} of {len(leading)} rankings; "
-            f"in {rest} no system is"
-        )
-    return "Which system is best depends on the language pair"
+    wins = Counter(who for (_, who), name in leading.items() if name is not None)
+    ((first, _),) = wins.most_common(1)
+    alone = {lp: name for (lp, who), name in leading.items() if who == first}
+    return _beside(told, [first], first, pairs) or _claim(alone, pairs, told)
 
 
 def card_words(passing: PassMark) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -211,6 +212,23 @@ def permutation_p_value(flipped: float, bound: float, bounds: Bounds, *, by_docu
     if not 0 < bounds.error < math.inf:
         return flipped
     return max(flipped, bound) if has_flips(bounds.units, by_document=by_document) else bound
+
+
+def permutation_p_values(flipped: Floats, ordered: Totals, *, by_document: bool) -> Floats:
+    """Systems by systems: the same of every pair, one-sided, above the diagonal; `flipped` below.
+
+    Args:
+        flipped: of all pairs, systems by systems.
+        ordered: judged for all systems.
+        by_document: whether units are documents.
+    """
+    found = flipped.copy()
+    for pair in combinations(range(len(flipped)), 2):
+        bounds = bounds_of_difference(Totals(sums=ordered.sums[:, pair], sizes=ordered.sizes[:, pair]))
+        found[pair] = permutation_p_value(
+            float(flipped[pair]), bounds.p_above(0), bounds, by_document=by_document
+        )
+    return found
 
 
 def linearised(totals: Totals) -> Floats:

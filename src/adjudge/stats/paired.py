@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -24,6 +24,7 @@ __all__ = [
     "Seed",
     "Test",
     "better_p_values",
+    "deciding_draws",
     "enlarged",
     "holm",
     "is_exact",
@@ -40,6 +41,7 @@ __all__ = [
     "significance_ranks",
     "significantly_better",
     "smallest_p_value",
+    "too_few",
 ]
 
 Floats = NDArray[np.float64]
@@ -143,6 +145,23 @@ def is_exact(units: int) -> bool:
 def smallest_p_value(units: int, resamples: int) -> float:
     """Lowest p-value that the one-sided permutation test can give."""
     return 2.0**-units if is_exact(units) else 1 / (resamples + 1)
+
+
+def too_few(units: int, of: str, least: Callable[[int], float], alpha: float) -> str:
+    """Say that no difference of so few units can be significant, and how many are needed; else nothing.
+
+    Args:
+        units: that were drawn.
+        of: what they are, several of them.
+        least: number of units to the lowest p-value that the test can give.
+        alpha: bound, strict.
+    """
+    if least(units) < alpha:
+        return ""
+    needed = next((n for n in range(units + 1, 10 * _EXACT_UNITS) if least(n) < alpha), None)
+    if needed is None:
+        return f"Too few resamples to test {units:,} {of}"
+    return f"Too few {of} to test: {units:,}, and {needed:,} are needed"
 
 
 def signed_rank_p_value(differences: Floats, alternative: Alternative = "two-sided") -> float:
@@ -285,6 +304,11 @@ def monte_carlo_bounds(p_values: Floats, resamples: int) -> tuple[Floats, Floats
 
 
 _SHARE = 1e-6  # of a hit
+
+
+def deciding_draws(alpha: float) -> int:
+    """The fewest draws that put an interval of `monte_carlo_bounds` below alpha, if none is a hit."""
+    return math.ceil(math.log(_BOTH_TAILS / 2) / math.log1p(-alpha))
 
 
 def open_ranks(

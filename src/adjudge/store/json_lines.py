@@ -122,7 +122,18 @@ Kind = Literal["annotation", "preference", "failure"]
 _SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
 RECORD_KEYS: Final[dict[str, frozenset[str]]] = {
     "annotation": _SHARED
-    | {"system", "rating", "spans", "counts", "flags", "rationale", "samples", "steps", "criterion"},
+    | {
+        "system",
+        "rating",
+        "spans",
+        "counts",
+        "flags",
+        "rationale",
+        "samples",
+        "steps",
+        "criterion",
+        "weights",
+    },
     "preference": _SHARED
     | {"systems", "criterion", "verdict", "orders", "flags", "rationale"}
     | {"samples", "strength"},
@@ -170,8 +181,8 @@ def record_to_line(record: Record) -> bytes:
 def record_to_json(record: Record) -> dict[str, Any]:
     """The JSON object of a record.
 
-    Left out when unset: `counts`, `samples`, `steps`, `strength`, a span's `label`, the `criterion` of a
-    record that has none.
+    Left out when unset: `counts`, `samples`, `steps`, `weights`, `strength`, a span's `label`, and the
+    `criterion` of a record that has none.
     """
     if isinstance(record, Annotation):
         return {
@@ -190,6 +201,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
             "rationale": record.rationale,
             **({"samples": list(record.samples)} if record.samples else {}),
             **({"steps": list(record.steps)} if record.steps else {}),
+            **({} if record.weights is None else {"weights": record.weights}),
         }
     shared = {"lp": record.lp, "document": record.document, "segment": record.segment}
     by = {"annotator": record.annotator, "protocol": record.protocol}
@@ -316,6 +328,7 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
         samples=fields.numbers("samples"),
         steps=fields.texts("steps"),
         criterion=fields.optional_text("criterion"),
+        weights=fields.optional_text("weights"),
     )
 
 
