@@ -19,7 +19,7 @@ __all__ = ["check_target", "of_annotator", "write_content"]
 
 _BY_CRITERIA = ("records", "parquet", "spreadsheet")
 """Formats that hold a judgement for each criterion of a segment."""
-_WITH_WEIGHTS = ("records", "parquet")
+_WITH_WEIGHTS = ("records", "parquet", "xliff")
 """Formats that name the weights of marked errors."""
 
 
