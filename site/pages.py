@@ -132,6 +132,8 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made, and say where each stands."""
     made = {**dict(_of_project()), **dict(_reference())}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")}
+    made["llms.txt"] = _list_of_pages({**texts, **made})
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
     config.nav = _nav(set(made) | {file.src_uri for file in files})
@@ -158,6 +160,32 @@ def _pages(known: set[str], kind: str) -> list[str]:
     return sorted(path for path in known if path.startswith(f"reference/{kind}/"))
 
 
+def _list_of_pages(texts: Mapping[str, str]) -> str:
+    """The pages by section, for language models (llmstxt.org): title, link, and what the page says first."""
+    lines = [f"# adjudge\n\n> {_first_sentence(texts['index.md'])}"]
+    for name, pages in _SECTIONS.items():
+        lines.append(f"\n## {name}\n")
+        for page in pages:
+            text = texts[f"{page}.md"]
+            title = re.search(r"^# (.+)", text, re.MULTILINE)
+            said = _first_sentence(text)
+            lines.append(f"- [{title[1] if title else page}]({page}.html)" + (f": {said}" if said else ""))
+    lines += [
+        "\n## Reference\n",
+        "- [Commands](reference/commands.html)",
+        "- [Python](reference/python.html)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of the first paragraph of plain text, links without their targets."""
+    parts = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+    plain = next((part for part in parts if part and part[0] not in "#<!|-`>["), "")
+    said = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", plain)
+    return re.split(r"(?<=[.:?]) ", said)[0].rstrip(":")
+
+
 # Pages of the project's own files...
 
 
@@ -167,6 +195,7 @@ def _of_project() -> Iterator[tuple[str, str]]:
     yield "changelog.md", _relinked((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     style = (ROOT / "src/adjudge/web/static/adjudge.css").read_text(encoding="utf-8")
     yield "adjudge-colours.css", _colours(style)
+    yield "iframe-worker.js", (ROOT / "site/iframe-worker.js").read_text(encoding="utf-8")
 
 
 def _relinked(text: str) -> str:

@@ -1,5 +1,4 @@
-import shutil
-import subprocess
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from pypdf import PdfReader
 
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.scores import Run
@@ -178,14 +178,11 @@ def test_the_first_language_pair_is_open_and_a_link_or_paper_opens_the_others(
 def test_on_paper_every_row_of_every_table_is_whole(
     several_drawn: str, open_page: OpenPage, tmp_path: Path
 ) -> None:
-    found = shutil.which("pdftotext")
-    if found is None:
-        pytest.skip("pdftotext reads what is on paper: install poppler-utils")
     page = open_page(several_drawn).page
     page.pdf(path=tmp_path / "page.pdf", format="A4")
-    paper = subprocess.run(
-        [found, "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True
-    ).stdout
+    sheets = PdfReader(tmp_path / "page.pdf").pages
+    paper = "\n".join(sheet.extract_text(extraction_mode="layout") for sheet in sheets)
+    paper = unicodedata.normalize("NFKC", paper)  # letters that the font joins
     lines = Counter("".join(line.replace("✕", "").split()) for line in paper.splitlines())
     found_rows = page.locator(".ranking tbody tr, .pair .tables tbody tr").all_text_contents()
     rows = Counter("".join(row.split()) for row in found_rows)
