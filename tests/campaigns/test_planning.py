@@ -140,6 +140,12 @@ def test_checks_are_a_share_of_the_segments_of_each_person(
                 assert found.tasks[task.copy_of] in row[:place]
 
 
+def test_a_person_of_two_language_pairs_has_one_share_of_checks_over_both() -> None:
+    tasks = [*tasks_of(2, 1, segments=2, lp="en-de"), *tasks_of(2, 1, segments=2, lp="he-en")]
+    (row,) = rows(made(tasks, [("en-de", "he-en")], checks=0.12))
+    assert (segments(row), segments(row, ("check",))) == (8, 1)
+
+
 @pytest.mark.parametrize("people", [4, 5])
 @pytest.mark.parametrize("together", [False, True])
 def test_ten_systems_of_a_source_have_the_same_two_people(people: int, together: bool) -> None:

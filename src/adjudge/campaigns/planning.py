@@ -223,6 +223,7 @@ class _Planning:
         self.dealt: list[list[tuple[int, int]]] = [[] for _ in lps]
         self._settings, self._damage, self._draw = settings, damage, draw
         self._kinds = cycle(settings.check_kinds)
+        self._held = [(0, 0)] * len(lps)  # segments of each person so far, and those of checks
         self._seen = self._batches = 0
 
     def add(self, tasks: Sequence[Task], lp: str) -> None:
@@ -245,7 +246,7 @@ class _Planning:
         if not any(hands):
             raise UsageError(_too_little(settings, len(people)))
         rows = {
-            person: self._row(documents, [at for at, hand in enumerate(hands) if place in hand])
+            person: self._row(person, documents, [at for at, hand in enumerate(hands) if place in hand])
             for place, person in enumerate(people)
         }
         self._append(documents, [bool(hand) for hand in hands], rows)
@@ -283,12 +284,15 @@ class _Planning:
                 left, more = max(left - len(run), 0), more if left else 0
         return found
 
-    def _row(self, documents: Sequence[_Document], own: list[int]) -> list[tuple[_Entry, int]]:
-        """A person's documents one after another, their systems in an order that is drawn, checks between."""
+    def _row(self, person: int, documents: Sequence[_Document], own: list[int]) -> list[tuple[_Entry, int]]:
+        """A person's documents one after another, their systems in an order that is drawn, checks between.
+
+        Checks are a share of the person's segments of all language pairs.
+        """
         self._draw.shuffle(own)
         row: list[tuple[_Entry, int]] = []
         waiting: dict[_Entry, tuple[int, int]] = {}
-        segments = given = place = 0
+        (segments, given), place = self._held[person], 0
         for number in own:
             document = documents[number]
             order = [*range(len(document.tasks))]
@@ -303,6 +307,7 @@ class _Planning:
                 given += size
                 first = self._settings.checks_first
                 row.append((entry, place_of_check(original, self._draw, first=first)))
+        self._held[person] = segments, given
         return row
 
     def _append(
