@@ -384,7 +384,7 @@ BAD: Any = [*ROWS[:2], {**ROWS[2], "score": "much"}]
             r"scores\['x'\]",
         ),
     ],
-    ids="rank score compare gate bias spans load meta scores".split(),
+    ids=["rank", "score", "compare", "gate", "bias", "spans", "load", "meta", "scores"],
 )
 @pytest.mark.parametrize("kind", ["frame", "list of dictionaries"])
 def test_a_message_names_the_argument_and_the_row(ask: Callable[[Any], Any], place: str, kind: str) -> None:

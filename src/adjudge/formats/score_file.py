@@ -543,7 +543,8 @@ def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
 def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
     rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
-    yield from _scores_in(next(rows)[1], rows, path, name_and_lp(path, None)[0])
+    _, heading = next(rows)
+    yield from _scores_in(heading, rows, path, name_and_lp(path, None)[0])
 
 
 def _scores_in(
