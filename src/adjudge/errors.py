@@ -134,6 +134,7 @@ class DataError(AdjudgeError):
         """Append the place to the message."""
         place = "" if path is None else f" ({path}" + ("" if line is None else f" line {line}") + ")"
         super().__init__(message + place)
+        self.message = message
         self.path = path
         self.line = line
 

@@ -172,7 +172,7 @@ def test_a_frame_is_read_as_its_file_is(frame: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", [pl.DataFrame(ROWS), pd.DataFrame(ROWS)], ids=["polars", "pandas"])
 @pytest.mark.parametrize("verb", [adjudge.load, adjudge.meta])
 def test_a_frame_of_scores_is_no_test_set(verb: Callable[..., object], given: object) -> None:
-    with pytest.raises(DataError, match="these rows hold judgements and no texts"):
+    with pytest.raises(DataError, match=r"the frame given as (path|test_set) holds judgements and no texts"):
         verb(given, lp=LP)
 
 

@@ -1,6 +1,7 @@
 """Frames of every library, lists of dictionaries, Parquet and data sets of Hugging Face say the same."""
 
 import json
+import math
 import sys
 import types
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
@@ -297,3 +299,103 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(UsageError, match=r"pip install 'adjudge\[hf\]'"):
         adjudge.load("hf:me/texts@v1", lp="en-de")
+
+
+_MARK = -7.5  # stands where the score is missing, or is none, until it is written
+
+
+def _sources(value: Any, folder: Path) -> dict[str, Any]:
+    """The same scores with one cell of a kind, as each library and file holds it."""
+    rows = [{**row, "score": value if place == 1 else row["score"]} for place, row in enumerate(ROWS)]
+    cell = "" if value is None else str(value)
+    text = pl.DataFrame({**SCORES, "score": [1.0, _MARK, 0.25, 4.0]}).write_csv()
+    (folder / "scores.csv").write_text(text.replace(str(_MARK), cell))
+    frame = pl.DataFrame(rows, strict=False)
+    frame.write_parquet(folder / "scores.parquet")
+    return {
+        "csv": folder / "scores.csv",
+        "parquet": folder / "scores.parquet",
+        "polars": frame,
+        "arrow": frame.to_arrow(),
+        "pandas": pd.DataFrame(rows),
+        "dictionaries": rows,
+    }
+
+
+ROWS = pl.DataFrame(SCORES).to_dicts()
+KINDS = ["csv", "parquet", "polars", "arrow", "pandas", "dictionaries"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [None, "", "None"], ids=["null", "empty", "word"])
+def test_a_missing_score_is_said_wherever_it_is_missing(value: Any, kind: str, tmp_path: Path) -> None:
+    with pytest.warns(DataWarning, match=r"1 missing scores \(None or an empty cell\)"):
+        found = adjudge.score(_sources(value, tmp_path)[kind], lp="en-de")
+    assert {row.system: (row.score, row.n) for row in found} == {"A": (1.0, 1), "B": (2.125, 2)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [math.nan, math.inf, "nan", "NA", "0,5"], ids=repr)
+def test_what_is_no_number_is_refused_in_every_frame(value: Any, kind: str, tmp_path: Path) -> None:
+    if (kind, value) in {("pandas", math.nan), ("csv", "0,5")}:
+        return  # the sign of pandas for an empty cell; two cells
+    with pytest.raises(DataError, match=r"a plain finite number or None, got .*(row 2|line 3)\)"):
+        adjudge.score(_sources(value, tmp_path)[kind], lp="en-de")
+
+
+@pytest.mark.parametrize("value", [math.nan, pd.NA, None, pd.NaT], ids=repr)
+def test_a_gap_of_pandas_is_a_missing_score(value: Any) -> None:
+    frame = pd.DataFrame(ROWS).astype(object)
+    frame.loc[1, "score"] = value
+    with pytest.warns(DataWarning, match="the frame given as source: 1 missing scores"):
+        found = adjudge.score(frame, lp="en-de")
+    assert [row.n for row in found] == [1, 2]
+
+
+@pytest.mark.parametrize("value", ["NaN", "null", '""'], ids=["nan", "none", "text"])
+def test_json_lines_take_no_rating_that_is_no_number(value: str, tmp_path: Path) -> None:
+    line = '{"kind":"annotation","lp":"en-de","segment":"1","system":"A","annotator":"x","protocol":"metric"'
+    (tmp_path / "it.jsonl").write_text(f'{line},"rating":{value}}}\n')
+    with pytest.raises(DataError, match=r"it\.jsonl line 1"):
+        adjudge.score(tmp_path / "it.jsonl")
+
+
+GOLD = [
+    {"system": name, "segment": segment.segment, "score": place}
+    for place, segment in enumerate(small_test_set(["en-de"]))
+    for name in segment.translations
+]
+BAD: Any = [*ROWS[:2], {**ROWS[2], "score": "much"}]
+
+
+@pytest.mark.parametrize(
+    ("ask", "place"),
+    [
+        (lambda bad: adjudge.rank(bad, lp="en-de"), "source"),
+        (lambda bad: adjudge.score(bad, lp="en-de"), "source"),
+        (lambda bad: adjudge.compare(ROWS, bad, lp="en-de"), "second"),
+        (lambda bad: adjudge.gate(ROWS, bad, margin=1, lp="en-de"), "candidate"),
+        (lambda bad: adjudge.bias([ROWS, bad], lp="en-de"), r"judged\[1\]"),
+        (lambda bad: adjudge.spans(ROWS, bad, lp="en-de"), "gold"),
+        (lambda bad: adjudge.load(bad, lp="en-de"), "path"),
+        (lambda bad: adjudge.meta(small_test_set(["en-de"]), gold={"mqm": bad}), r"gold\['mqm'\]"),
+        (
+            lambda bad: adjudge.meta(small_test_set(["en-de"]), gold={"mqm": GOLD}, scores={"x": bad}),
+            r"scores\['x'\]",
+        ),
+    ],
+    ids=["rank", "score", "compare", "gate", "bias", "spans", "load", "meta", "scores"],
+)
+@pytest.mark.parametrize("kind", ["frame", "list of dictionaries"])
+def test_a_message_names_the_argument_and_the_row(ask: Callable[[Any], Any], place: str, kind: str) -> None:
+    bad = pd.DataFrame(BAD) if kind == "frame" else BAD
+    with pytest.raises(DataError, match=rf"\(the {kind} given as {place}, row 3\)$"):
+        ask(bad)
+
+
+def test_a_message_names_the_row_of_a_record() -> None:
+    good = {"kind": "annotation", "lp": "en-de", "segment": "1", "system": "A", "annotator": "x"}
+    with pytest.raises(
+        DataError, match=r"no protocol .nothing.*\(the list of dictionaries given as source, row 2\)$"
+    ):
+        adjudge.score([{**good, "protocol": "sqm", "rating": 1.0}, {**good, "protocol": "nothing"}])

@@ -119,7 +119,7 @@ def test_documents_of_texts_are_those_of_score_files(folder: Path) -> None:
     assert "over 6 documents" in rank(files(folder), lp="en-de", test_set=named).method
 
 
-@pytest.mark.filterwarnings("ignore:.*nobody scored")
+@pytest.mark.filterwarnings("ignore:.*(nobody scored|missing scores)")
 def test_documents_of_score_files_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Lines without a score keep their document, the last ones too."""
     for file in files(folder):

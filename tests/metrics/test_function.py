@@ -1,6 +1,9 @@
 """Functions as metrics: what they give, what they may not give, and the file that `--plugin` names."""
 
+import json
 import math
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -111,7 +114,11 @@ def test_a_number_may_be_of_any_library(number: Any) -> None:
     [
         (10**400, "schema", "a score must be a number"),
         ([0.5, 0.5], "schema", "a score must be a number"),
-        ("0.5", "range", "got '0.5'"),
+        ("0.5", "schema", "got '0.5', of type str"),
+        (b"1", "schema", "of type bytes"),
+        (None, "schema", "got None, of type NoneType"),
+        ({"score": 1}, "schema", "of type dict"),
+        (np.float64("nan"), "range", "a finite number"),
         (float("nan"), "range", "got 'nan'"),
         (-math.inf, "range", "got '-inf'"),
     ],
@@ -121,7 +128,7 @@ def test_what_is_no_number_is_a_failure_that_shows_it(result: Any, reason: str, 
     def mine(translation: str) -> Any:
         return result
 
-    with pytest.warns(FailedWarning, match="correct the metric"):
+    with pytest.warns(FailedWarning, match=rf"first {reason}: a score must be a .*got .*correct the metric"):
         (record,) = adjudge.run(mine, texts("a")).records
     assert isinstance(record, Failure)
     assert (record.reason, record.annotator, words in record.detail) == (reason, "mine", True)
@@ -153,6 +160,27 @@ def test_a_batch_of_another_length_fails_whole(size: int) -> None:
         return [1.0] * size
 
     assert outcomes(mine, texts("a", "b")) == ["count", "count"]
+
+
+@pytest.mark.parametrize(
+    "result", ["12", 3, None, {0: 1.0, 1: 2.0}, {1.0, 2.0}, np.array(1.0), b"12"], ids=repr
+)
+def test_a_batch_that_is_no_list_fails_whole(result: Any) -> None:
+    @adjudge.metric(batch=2)
+    def mine(translations: Sequence[str]) -> Any:
+        return result
+
+    assert outcomes(mine, texts("a", "b")) == ["schema", "schema"]
+
+
+def test_a_batch_may_be_of_any_ordered_kind() -> None:
+    for made in (np.array, tuple, iter):
+
+        @adjudge.metric(batch=2, name="made")
+        def mine(translations: Sequence[str], made: Any = made) -> Any:
+            return made([1.0, 2.0])
+
+        assert outcomes(mine, texts("a", "b")) == [1.0, 2.0]
 
 
 def test_a_batch_that_raises_fails_alone() -> None:
@@ -246,6 +274,13 @@ async def _late(translation: str) -> float:
         (lambda translations: 0, {"batch": 0}, "batch must be a number of translations"),
         (lambda translation: 0, {"batch": True}, "batch must be a number of translations"),
         (lambda translation: 0, {"name": "a\nb"}, "name of a metric must be"),
+        (lambda translation: 0, {"name": "a/b"}, r"without / and .*give another name="),
+        (lambda translation: 0, {"name": "a\\b"}, r"without / and .*give another name="),
+        (lambda translation: 0, {"name": " "}, "name of a metric must be"),
+        (lambda translation: 0, {"name": ".."}, "name of a metric must be"),
+        (lambda translation: 0, {"name": "chrf"}, "'chrf' is a metric of ours; give the function another"),
+        (lambda translation: 0, {"name": "gemba-mqm"}, "'gemba-mqm' is a judge of ours"),
+        (lambda translation: 0, {"name": ""}, "a lambda has none; give name="),
         (lambda translation: 0, {"direction": "down"}, "direction must be"),
         (_late, {}, "stands above a plain function"),
         (len, {}, "stands above a plain function"),
@@ -253,8 +288,9 @@ async def _late(translation: str) -> float:
     ],
 )
 def test_a_mistake_is_one_line(function: Any, settings: dict[str, Any], words: str) -> None:
+    named = {"name": "mine"} if getattr(function, "__name__", "") == "<lambda>" else {}
     with pytest.raises(UsageError, match=words) as said:
-        adjudge.metric(**settings)(function)
+        adjudge.metric(**{**named, **settings})(function)
     assert "\n" not in str(said.value)
 
 
@@ -316,7 +352,7 @@ def test_each_decorated_function_of_a_file_is_a_metric_by_its_name(
         ("import adjudge\n", "no function with @adjudge.metric"),
         ("import nothing_of_that_name\n", "cannot be imported: ModuleNotFoundError"),
         ("def f(:\n", "cannot be imported: SyntaxError"),
-        (FILE.replace("overlap", "bleu"), "bleu is a name of ours"),
+        (FILE.replace("overlap", "bleu"), "'bleu' is a metric of ours"),
         (FILE.replace("overlap", "lengths"), "two metrics with the name 'lengths'"),
         (FILE.replace("(0, 1)", "(1, 0)"), "range must be two rising numbers"),
         (FILE.replace("overlap", "overlaps"), "did you mean overlaps?"),
@@ -364,3 +400,52 @@ def test_answers_that_cost_something_are_not_forgotten() -> None:
 def test_what_is_about_a_run_directory_needs_one(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} is for a run that lies somewhere"):
         adjudge.run("gemba-da", small_set(), **{name: True})  # type: ignore[arg-type]
+
+
+BESIDE = """
+import adjudge
+from helper import weight
+import words.count
+
+@adjudge.metric
+def weighed(translation):
+    \"\"\"Words, weighed.\"\"\"
+    return weight * words.count.of(translation)
+"""
+
+
+def _write_beside(folder: Path, weight: float) -> Path:
+    (folder / "words").mkdir(parents=True, exist_ok=True)
+    (folder / "words" / "count.py").write_text("def of(text): return len(text.split())\n")
+    (folder / "helper.py").write_text(f"weight = {weight}\n")
+    (folder / "mine.py").write_text(BESIDE)
+    return folder / "mine.py"
+
+
+def test_a_plugin_imports_what_lies_beside_it_as_it_is_now(tmp_path: Path) -> None:
+    found = {}
+    for folder, weight in (("a", 1.5), ("b", 2.25), ("a", 10.125)):
+        run = adjudge.run("weighed", texts("one two"), plugin=_write_beside(tmp_path / folder, weight))
+        found[str(run.info.signature)] = run.records[0].rating  # type: ignore[union-attr]
+    assert [*found.values()] == [3.0, 4.5, 20.25]
+    assert str(tmp_path) not in " ".join(sys.path)
+
+
+def test_a_process_elsewhere_imports_what_lies_beside_a_plugin(
+    plugin: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    given = plugin(BESIDE)
+    _write_beside(tmp_path, 1.5)
+    (tmp_path / "elsewhere").mkdir()
+    command = [sys.executable, "-m", "adjudge", "run", "weighed", *given]
+    done = subprocess.run(command, cwd=tmp_path / "elsewhere", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_list_of_metrics_has_those_of_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = _write_beside(tmp_path, 1.5)
+    shown = Asked(capsys, "list", "metrics", "--plugin", str(file), "--format", "json")
+    listed = {row["metric"]: row for row in json.loads(shown.out)["metrics"]}
+    assert (listed["weighed"]["what_it_does"], "chrf" in listed) == ("Words, weighed.", True)
+    refused = Asked(capsys, "list", "judges", "--plugin", str(file))
+    assert (refused.code, "--plugin is for list metrics" in refused.err) == (2, True)

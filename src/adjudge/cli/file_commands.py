@@ -290,9 +290,17 @@ What = Literal[
 def list_command(
     what: Annotated[What, typer.Argument(help="What to list.", show_default=False)],
     form: FormatOption = "table",
+    plugin: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, metavar="FILE", help="Also the metrics of a Python file, with @adjudge.metric."
+        ),
+    ] = None,
 ) -> None:
     """List what there is, by the names that other commands take."""
-    columns, rows = _LISTS[what]()
+    if plugin is not None and what != "metrics":
+        raise UsageError(f"--plugin is for list metrics, and {what} come from no such file")
+    columns, rows = _LISTS[what]() if plugin is None else _metrics(plugin)
     keys = [c.removeprefix(">").replace(" ", "_") for c in columns]
     data: dict[str, object] = {what: [dict(zip(keys, row, strict=True)) for row in rows]}
     print_result(form, Table(columns=columns, rows=rows), data)
@@ -330,11 +338,15 @@ def _judges() -> Rows:
     return ["judge", "protocol", "weights", ">calls", "what it does"], rows
 
 
-def _metrics() -> Rows:
+def _metrics(plugin: Path | None = None) -> Rows:
     from adjudge.metrics import METRICS, load_metric
+    from adjudge.metrics.function import read_plugin
     from adjudge.runs.units import names_in
 
     rows = []
+    for name, made in ({} if plugin is None else read_plugin(plugin)).items():
+        title = next(iter((made.function.__doc__ or "").strip().splitlines()), "")
+        rows.append([name, "reference" if made.with_reference else "source", made.protocol, title])
     for name in names_in("adjudge.metrics", METRICS):
         try:
             metric = load_metric(name)

@@ -10,7 +10,9 @@ import difflib
 import functools
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import (
@@ -52,6 +54,7 @@ __all__ = [
     "Scoring",
     "Seed",
     "Texts",
+    "argument_of",
     "checks_keywords",
     "option_of",
     "settings",
@@ -141,6 +144,37 @@ def _complaint(error: ValidationError, model: type) -> str:
     return f"{name} must be {wanted}; got {first['input']!r}{hint}"
 
 
+_GIVEN: ContextVar[tuple[Mapping[str, object], ...]] = ContextVar("given", default=())
+
+
+@contextmanager
+def _given(arguments: Mapping[str, object]) -> Iterator[None]:
+    """Keep what a verb was given, by name, while the verb runs; `argument_of` looks there."""
+    token = _GIVEN.set((*_GIVEN.get(), arguments))
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
+def argument_of(value: object) -> str:
+    """Which argument of the verb that the user called a value is, such as `gold` or `scores['chrF']`.
+
+    Returns:
+        Empty where it is none.
+    """
+    for arguments in _GIVEN.get():
+        for name, given in arguments.items():
+            if given is value:
+                return name
+            parts = dict(enumerate(given)) if isinstance(given, list | tuple) else given
+            if isinstance(parts, Mapping):
+                for key, part in parts.items():
+                    if part is value:
+                        return f"{name}[{key!r}]"
+    return ""
+
+
 A_contra = TypeVar("A_contra", contravariant=True)
 B_contra = TypeVar("B_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -204,10 +238,12 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
                     f"{function.__name__}() takes {', '.join(each.name for each in sources)}; the others by "
                     f"name: {', '.join(f'{name}=' for name in chosen)}"
                 )
-            made = self.model(**{name: keywords.pop(name) for name in chosen if name in keywords})
+            named = {name: keywords.pop(name) for name in chosen if name in keywords}
+            made = self.model(**named)
             given = inspect.Signature(sources).bind(*args, **keywords)
             given.apply_defaults()
-            return function(*given.args, made)
+            with _given({**given.arguments, **named}):
+                return function(*given.args, made)
 
         verb.__signature__ = _plain_signature(function, sources, self.model)  # type: ignore[attr-defined]
         verb.__doc__ = f"{inspect.getdoc(function)}\n\n{_keywords_text(self.model)}"
@@ -257,7 +293,8 @@ def checks_keywords(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:
         _refuse_unknown(function.__name__, keywords, known)
-        return function(*args, **keywords)
+        with _given({**dict(zip(known, args, strict=False)), **keywords}):
+            return function(*args, **keywords)
 
     checked.__keywords__ = frozenset(known)  # type: ignore[attr-defined]
     return checked

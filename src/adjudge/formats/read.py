@@ -33,7 +33,7 @@ from adjudge.formats.catalog import cached_path, find_public_set
 from adjudge.formats.file_content import Content
 from adjudge.formats.mtme import find_test_set, read_bare_scores
 from adjudge.formats.registry import FORMATS, Asked, Seen, claimed_by, find_format
-from adjudge.formats.rows import HUB, Frame, Rows, content_of_rows, rows_in
+from adjudge.formats.rows import HUB, Frame, Rows, content_of_rows, place_of, rows_in
 from adjudge.formats.score_file import (
     count_of_lines,
     files_beside_lines,
@@ -82,9 +82,9 @@ def load(
         UsageError: no such name, or an lp that is not there.
     """
     if (rows := rows_in(path)) is not None:
-        texts = content_of_rows(rows, lp, None).test_set
+        texts = content_of_rows(rows, lp, None, place_of(path)).test_set
         if texts is None:
-            raise DataError("these rows hold judgements and no texts; a test set was wanted")
+            raise DataError(f"{place_of(path)} holds judgements and no texts; a test set was wanted")
         return texts if documents is None else with_documents(texts, Path(documents))
     path, lp = find_path(path, lp)
     kind = find_format(detect(path) if form is None else form)
@@ -363,7 +363,7 @@ def read_content(
         UsageError: no such format, or records need texts that were not given.
     """
     if (rows := rows_in(path)) is not None:
-        return content_of_rows(rows, lp, test_set)
+        return content_of_rows(rows, lp, test_set, place_of(path))
     path, lp = find_path(path, lp)
     texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
     asked = Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign)
@@ -575,7 +575,8 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
                 f"with {strange[0]!r:.40}"
             )
         return Judgements(name="records", records=records, test_set=texts)
-    return _of_content("frame", "", content_of_rows(rows, lp, texts), texts, Path("frame"))
+    place = place_of(source)
+    return _of_content(place, "", content_of_rows(rows, lp, texts, place), texts, place)
 
 
 def _of_run(run: Run, name: str) -> Judgements:
@@ -589,9 +590,11 @@ def _of_run(run: Run, name: str) -> Judgements:
     )
 
 
-def _of_content(name: str, form: str, content: Content[Any], texts: TestSet | None, path: Path) -> Judgements:
+def _of_content(
+    name: str, form: str, content: Content[Any], texts: TestSet | None, path: Path | str
+) -> Judgements:
     if not content.records and content.test_set is not None:
-        what = "this file holds texts and no judgements" if len(content.test_set) else _HEADING_ONLY
+        what = "this holds texts and no judgements" if len(content.test_set) else _HEADING_ONLY
         raise DataError(f"{what}; give a run or records", path=path)
     metrics = list(dict.fromkeys(record.annotator for record in content.records))
     if content.is_of_metrics and len(metrics) > 1:

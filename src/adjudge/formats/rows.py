@@ -6,11 +6,11 @@ texts (`source` and a column for each system), as the same columns do in JSON li
 
 from __future__ import annotations
 
-import csv
+import math
 import re
-import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -21,13 +21,14 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.record import Record
 from adjudge.core.scores import record_columns
 from adjudge.core.segment import TestSet
+from adjudge.core.verb import argument_of
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import Content
-from adjudge.formats.score_file import SCORE_COLUMNS, read_plain_scores
-from adjudge.formats.tabular import read_table
+from adjudge.formats.score_file import SCORE_COLUMNS, read_score_rows
+from adjudge.formats.tabular import has_source, read_table
 from adjudge.store.json_lines import record_from_json
 
-__all__ = ["HUB", "Frame", "Rows", "content_of_rows", "read_parquet", "rows_in", "write_parquet"]
+__all__ = ["HUB", "Frame", "Rows", "content_of_rows", "place_of", "read_parquet", "rows_in", "write_parquet"]
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -67,7 +68,16 @@ def rows_in(source: object) -> Rows | None:
         return list(table.to_dicts())
     if hasattr(table, "to_pylist"):  # Arrow
         return list(table.to_pylist())
-    return list(table.to_dict("records"))
+    return [{name: _pandas_cell(cell) for name, cell in row.items()} for row in table.to_dict("records")]
+
+
+def place_of(source: object) -> str:
+    """What messages call rows that are in memory: what they are, and which argument."""
+    if isinstance(source, str | Path):
+        return str(source)
+    argument = argument_of(source)
+    what = "list of dictionaries" if isinstance(source, list | tuple) else "frame"
+    return f"the {what}{argument and f' given as {argument}'}"
 
 
 def _hub_rows(place: str) -> Rows:
@@ -89,56 +99,65 @@ def _hub_rows(place: str) -> Rows:
     return list(splits[chosen].to_list())
 
 
-def content_of_rows(rows: Rows, lp: str | None, texts: TestSet | None, name: str = "frame") -> Content[Any]:
+def content_of_rows(
+    rows: Rows, lp: str | None, texts: TestSet | None, place: Path | str = "the frame"
+) -> Content[Any]:
     """Texts or judgements of rows, as their columns say.
 
     Args:
-        rows: column to value; None and NaN are empty.
+        rows: column to value; None and NaN are empty, but NaN in the column of scores is no score.
         lp: language pair of rows that name none; keeps that pair of others.
         texts: what judgements are about.
-        name: of the test set, and the annotator of scores that name none.
+        place: the file, whose stem is the name of the test set and the annotator of scores that name none;
+            else words for what was given (`place_of`), and the name is `frame`.
 
     Raises:
         DataError: a column is missing, or a value is not what its column holds.
         UsageError: no language pair.
     """
+    with _in_rows(place):
+        return _content(rows, lp, texts, place)
+
+
+@contextmanager
+def _in_rows(place: Path | str) -> Iterator[None]:
+    """Say in an error which row is meant, where the reader of a table would say its line."""
+    try:
+        yield
+    except DataError as error:
+        row = "" if error.line is None else f", row {error.line}"
+        raise DataError(error.message, path=f"{place}{row}") from None
+
+
+def _content(rows: Rows, lp: str | None, texts: TestSet | None, place: Path | str) -> Content[Any]:
     filled = [_filled(row) for row in rows]
     columns = dict.fromkeys(str(column) for row in rows for column in row)
     if "kind" in columns:
-        records = map(record_from_json, filled)
+        stated = [{name: cell for name, cell in row.items() if not _is_nan(cell)} for row in filled]
+        records = [record_from_json(row, line=number) for number, row in enumerate(stated, start=1)]
         wanted = None if lp is None else canonical_lp(lp)
         return Content(records=[r for r in records if wanted in {None, r.lp}], test_set=texts)
     if {"system", "score"} <= {SCORE_COLUMNS.get(column.lower()) for column in columns}:
-        return _scores(filled, list(columns), lp, texts, name)
+        numbers = {column for column in columns if SCORE_COLUMNS.get(column.lower()) == "score"}
+        table = (
+            [_text(row.get(column), is_number=column in numbers) for column in columns] for row in filled
+        )
+        return read_score_rows([*columns], table, place, lp, texts)
     if not columns:
-        raise DataError(f"{name} has no rows")
-    cells = [[_text(row.get(column)) for column in columns] for row in filled]
-    try:
-        found = read_table([[*columns], *cells], Path(name), lp)
-    except DataError as error:
-        if "a column 'source' was wanted" not in str(error):
-            raise
+        raise DataError("this has no rows")
+    if not has_source([*columns]):
         raise DataError(
-            f"{name} has no column 'source' of texts, no 'system' and 'score' of scores, and no 'kind' of "
+            "this has no column 'source' of texts, no 'system' and 'score' of scores, and no 'kind' of "
             f"records; it has {', '.join(columns)!r:.200}"
-        ) from None
+        )
+    cells = [[_text(row.get(column)) for column in columns] for row in filled]
+    name = place.stem if isinstance(place, Path) else "frame"
+    found = read_table([[*columns], *cells], place, lp, name=name)
     named = (
         replace(s, references={key.removeprefix(_REFERENCE): text for key, text in s.references.items()})
         for s in found
     )
     return Content(test_set=TestSet(name=found.name, segments=tuple(named)))
-
-
-def _scores(
-    rows: Rows, columns: Sequence[str], lp: str | None, texts: TestSet | None, name: str
-) -> Content[Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(columns)
-            writer.writerows([_text(row.get(column)) for column in columns] for row in rows)
-        return read_plain_scores(path, "score-table", lp, texts)
 
 
 def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +167,7 @@ def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (a cell of any frame)
-    """A cell as JSON has it: numbers of numpy as Python's, arrays as lists, NaN as nothing."""
+    """A cell as JSON has it: numbers of numpy as Python's, arrays as lists, gaps as None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -158,13 +177,29 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 (a cell of any frame)
     return value if isinstance(value, str) or str(value) not in _NOTHING else None
 
 
-_NOTHING: Final = frozenset({"None", "nan", "<NA>", "NaT"})
+_NOTHING: Final = frozenset({"None", "<NA>", "NaT"})
 """What libraries of data frames print where a cell is empty."""
 
 
-def _text(value: object) -> str:
-    """A cell as text: a whole number of a column with gaps, which pandas makes a float, without its point."""
-    if value is None:
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _pandas_cell(value: Any) -> Any:  # noqa: ANN401 (a cell of any frame)
+    """A cell of pandas, whose sign for an empty one is NaN; in the arrays in its cells, too."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [_pandas_cell(each) for each in value]
+    return None if _is_nan(value) else value
+
+
+def _text(value: object, *, is_number: bool = False) -> str:
+    """A cell as text: a whole number of a column with gaps, which pandas makes a float, without its point.
+
+    NaN is empty, but not where a number belongs, which then is none.
+    """
+    if value is None or (not is_number and _is_nan(value)):
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
@@ -192,7 +227,7 @@ def read_parquet(path: Path, lp: str | None, texts: TestSet | None) -> Content[A
         rows = polars.read_parquet(path).to_dicts()
     except Exception as error:
         raise DataError(f"not Parquet: {error}", path=path) from error
-    return content_of_rows(rows, lp, texts, path.stem)
+    return content_of_rows(rows, lp, texts, path)
 
 
 def write_parquet(path: Path, content: Content[Record]) -> Counter[str]:

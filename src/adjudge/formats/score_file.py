@@ -45,6 +45,7 @@ __all__ = [
     "name_and_lp",
     "read_plain_scores",
     "read_score_file",
+    "read_score_rows",
     "write_score_file",
     "write_score_files",
 ]
@@ -192,7 +193,7 @@ def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tup
         yield fields[:-1], read_score(fields[-1].strip(" "), path, number)
 
 
-def read_score(text: str, path: Path, line: int) -> float:
+def read_score(text: str, path: Path | str, line: int) -> float:
     """Read a number of a strict decimal spelling; NaN for `None`.
 
     Raises:
@@ -422,6 +423,44 @@ def read_plain_scores(
         if (other := stems.setdefault(name_and_lp(file, None)[0], file)) != file:
             raise UsageError(f"two files of one system: {other} and {file}; give one of them another name")
     scores = [score for file in files for score in readers[form](file, met)]
+    return _as_content(scores, met, path, lp, test_set, form=form)
+
+
+def read_score_rows(
+    heading: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    place: Path | str,
+    lp: str | None = None,
+    test_set: TestSet | None = None,
+) -> Content[Annotation]:
+    """Read a table of scores that is no text: rows of a data frame, or of Parquet.
+
+    Args:
+        heading: names of its columns.
+        rows: cells, an empty one where a value is missing.
+        place: the file, whose name may say the metric and the language pair; else words for what this is.
+        lp: language pair; may be left out where a column says it.
+        test_set: whose segments the rows of a system are, in order; else they are numbered from 1.
+
+    Raises:
+        DataError: as `read_plain_scores`; says which row.
+        UsageError: no language pair.
+    """
+    name = name_and_lp(place, lp)[0] if isinstance(place, Path) else "frame"
+    scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1), place, name)]
+    return _as_content(scores, Counter(), place, lp, test_set)
+
+
+def _as_content(
+    scores: Sequence[_Score],
+    met: Counter[str],
+    path: Path | str,
+    lp: str | None,
+    test_set: TestSet | None,
+    *,
+    form: str = "score-table",
+) -> Content[Annotation]:
+    """Scores as annotations; what is missing is counted, and is no judgement."""
     if not scores:
         why = ": it has a heading and no row below it" if form == "score-table" else ""
         raise DataError(f"there is no score in this file{why}", path=path)
@@ -431,19 +470,20 @@ def read_plain_scores(
     _check_lengths(scores, known, path)
     if lp is None and test_set is not None and len(test_set.lps) == 1:
         lp = test_set.lps[0]
-    _, told = name_and_lp(path, lp)
+    told = name_and_lp(path, lp)[1] if isinstance(path, Path) else lp
     seen: Counter[str] = Counter()
     records: list[Annotation] = []
     asked: set[tuple[str, str]] = set()
     for score in scores:
         seen[score.system] += 1
-        own = canonical_lp(score.lp) if score.lp else told
-        if own is None:
+        if (own := score.lp or told) is None:
             raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
-        place = seen[score.system]
+        own, place = canonical_lp(own), seen[score.system]
         segment = score.segment or (known[place - 1] if known else str(place))
         asked.add((own, segment))
-        if not math.isnan(score.value):
+        if math.isnan(score.value):
+            met[_MISSING] += 1
+        else:
             records.append(
                 Annotation(
                     lp=own,
@@ -462,7 +502,10 @@ def read_plain_scores(
     return Content(records=tuple(records), met=+met, is_of_metrics=scores[0].is_of_metric)
 
 
-def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path) -> None:
+_MISSING: Final = "missing scores (None or an empty cell), whose translations are not judged"
+
+
+def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path | str) -> None:
     """Check that every system has as many lines as there are segments, where lines are segments."""
     counts = Counter(score.system for score in scores if not score.segment)
     first = next(iter(counts), "")
@@ -503,7 +546,22 @@ def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
 def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
     rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
-    heading = [name.strip().lower() for name in next(rows)[1]]
+    _, heading = next(rows)
+    yield from _scores_in(heading, rows, path, name_and_lp(path, None)[0])
+
+
+def _scores_in(
+    columns: list[str], rows: Iterable[tuple[int, list[str]]], path: Path | str, name: str
+) -> Iterator[_Score]:
+    """Scores of a table.
+
+    Args:
+        columns: its heading.
+        rows: number of a line or row, and its cells.
+        path: where they stand, for errors.
+        name: of who scored, where no column says it.
+    """
+    heading = [column.strip().lower() for column in columns]
     names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
         raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
@@ -515,10 +573,11 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
         )
     for line, row in rows:
         if row:
-            yield _read_row(names, row, path, line)._replace(is_of_metric="metric" in heading)
+            score = _read_row(names, row, path, line)
+            yield score._replace(annotator=score.annotator or name, is_of_metric="metric" in heading)
 
 
-def _read_row(names: list[str], row: list[str], path: Path, line: int) -> _Score:
+def _read_row(names: list[str], row: list[str], path: Path | str, line: int) -> _Score:
     if len(row) != len(names):
         raise DataError(f"{len(row)} cells under {len(names)} column names", path=path, line=line)
     cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
@@ -528,7 +587,7 @@ def _read_row(names: list[str], row: list[str], path: Path, line: int) -> _Score
     return _Score(
         system=cells["system"],
         value=read_score(cells["score"] or "None", path, line),
-        annotator=cells.get("annotator") or name_and_lp(path, None)[0],
+        annotator=cells.get("annotator", ""),
         segment=cells.get("segment", ""),
         document=cells.get("document", ""),
         lp=cells.get("lp", ""),

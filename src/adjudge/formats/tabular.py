@@ -69,13 +69,14 @@ def _kind(cell: str) -> str:
     return _KINDS.get(word, "system")
 
 
-def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> TestSet:
+def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, *, name: str = "") -> TestSet:
     """Read a test set.
 
     Args:
         rows: cells, the heading first; rows of empty cells are skipped.
-        path: where they stand, for errors; its stem is the test set's name.
+        path: where they stand, for errors.
         lp: language pair of rows that do not name theirs; keeps those of that pair only.
+        name: of the test set; the stem of the path where left out.
 
     Raises:
         DataError: no heading with a source, two columns of one name, no rows, or an id twice.
@@ -104,15 +105,14 @@ def read_table(rows: Iterable[Sequence[str]], path: Path, lp: str | None) -> Tes
     if bare := [name for name in systems if name not in translated]:
         warn(f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system")
     try:
-        test_set = TestSet(
-            name=Path(path.name.removesuffix(".gz")).stem, segments=as_holes(segments, translated)
-        )
+        name = name or Path(Path(path).name.removesuffix(".gz")).stem
+        test_set = TestSet(name=name, segments=as_holes(segments, translated))
     except DataError as error:
         raise DataError(str(error), path=path) from error
     return of_lp(test_set, lp)
 
 
-def _check_heading(heading: Sequence[str], path: Path) -> None:
+def _check_heading(heading: Sequence[str], path: Path | str) -> None:
     """Refuse a heading without end, two columns of one name, and a column of a table of scores."""
     if len(heading) > _WIDEST:
         raise DataError(f"a table of more than {_WIDEST:,} columns, and no more are read", path=path)
@@ -130,7 +130,7 @@ def _check_heading(heading: Sequence[str], path: Path) -> None:
         raise DataError(f"two columns are {twice!r}: rename or take out one", path=path)
 
 
-def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path) -> Segment:
+def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path | str) -> Segment:
     found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in _WORDS}
     one = {kind: next(iter(texts.values()), "") for kind, texts in found.items()}
     is_blank = not one["source"].strip()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager, suppress
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, overload
@@ -51,8 +54,7 @@ class FunctionMetric:
         self._check()
 
     def _check(self) -> None:
-        if not self.name.strip() or not self.name.isprintable():
-            raise UsageError(f"name of a metric must be a word or words, got {self.name!r}")
+        _check_name(self.name)
         what = f"metric {self.name!r}"
         if not inspect.isfunction(self.function) or inspect.iscoroutinefunction(self.function):
             raise UsageError(f"{what}: @adjudge.metric stands above a plain function, got {self.function!r}")
@@ -144,13 +146,17 @@ class FunctionMetric:
         try:
             if self.batch is None:
                 return [self.function(**{name: value for name, (value,) in texts.items()})]
-            values = list(self.function(**texts))
+            found = self.function(**texts)
+            is_list = isinstance(found, Iterable) and getattr(found, "shape", None) != ()
+            if is_list and not isinstance(found, str | bytes | Mapping | AbstractSet):  # these have no order
+                values = list(found)
+                if len(values) == len(subjects):
+                    return values
+                failure = AnswerError("count", f"{len(values)} scores for {len(subjects)} translations")
+            else:
+                failure = AnswerError("schema", f"a list of scores was wanted, got {_shown(found)}")
         except Exception as error:  # noqa: BLE001 (whatever the user's function does)
             failure = AnswerError("raised", blamed(error))
-        else:
-            if len(values) == len(subjects):
-                return values
-            failure = AnswerError("count", f"{len(values)} scores for {len(subjects)} translations")
         return [failure] * len(subjects)
 
     def _record(self, subject: Subject, value: object) -> Record:
@@ -161,6 +167,10 @@ class FunctionMetric:
         return annotation_of(self, subject, rating=(-1 if self.direction == "lower" else 1) * number + 0.0)
 
 
+def _shown(value: object) -> str:
+    return f"{value!r:.80}, of type {type(value).__name__}"
+
+
 def _score(value: Any, low: float | None, high: float | None) -> float:  # noqa: ANN401 (what a function gives)
     """The number that a function gave, be it Python's, numpy's or torch's.
 
@@ -169,11 +179,31 @@ def _score(value: Any, low: float | None, high: float | None) -> float:  # noqa:
     """
     if isinstance(value, AnswerError):
         raise value
-    try:
-        number = float("nan") if isinstance(value, str | bytes) else float(value)
-    except Exception as error:
-        raise AnswerError("schema", f"a score must be a number, got {value!r:.80}") from error
+    number = None
+    with suppress(Exception):  # whatever a value does that is no number
+        number = None if isinstance(value, str | bytes) else float(value)
+    if number is None:
+        raise AnswerError("schema", f"a score must be a number, got {_shown(value)}")
     return read_number({"score": number if math.isfinite(number) else value}, low, high)
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that records, signatures, files and the command line could not carry, or that is ours."""
+    from adjudge.judges import JUDGES
+    from adjudge.metrics import METRICS
+
+    if name == _LAMBDA:
+        raise UsageError("name of a metric: a lambda has none; give name=, as adjudge.metric(name='length')")
+    if not name.strip() or not name.isprintable() or {*name} & {"/", "\\"} or name in {".", ".."}:
+        raise UsageError(
+            f"name of a metric must be a word or words without / and \\, got {name!r}; give another name="
+        )
+    if name in JUDGES or name in METRICS:
+        kind = "judge" if name in JUDGES else "metric"
+        raise UsageError(f"{name!r} is a {kind} of ours; give the function another name=")
+
+
+_LAMBDA: Final = "<lambda>"
 
 
 def _check_range(what: str, found: object) -> None:
@@ -211,7 +241,8 @@ def metric(
 
     Args:
         function: what scores a translation; the more the better, unless `direction` is `lower`.
-        name: of the metric; the function's where left out.
+        name: of the metric, without slashes, and none of ours; the function's where left out, but a lambda
+            has none.
         range: lowest and highest score, None for no bound.
         direction: `lower` where lower is better; scores are then negated.
         batch: how many translations a call gets at most; None for one.
@@ -227,8 +258,34 @@ def metric(
     return made if function is None else made(function)
 
 
+_BROUGHT: Final[set[str]] = set()
+"""Modules that lie beside a plugin and were imported by it."""
+
+
+@contextmanager
+def _finding_beside(folder: Path) -> Iterator[None]:
+    """Let an import find the modules of a folder, those of the file that it is now."""
+    for name in _BROUGHT:
+        sys.modules.pop(name, None)
+    _BROUGHT.clear()
+    importlib.invalidate_caches()
+    before = {*sys.modules}
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in sys.modules.keys() - before:
+            top = getattr(sys.modules.get(name.partition(".")[0]), "__spec__", None)
+            file = Path(getattr(top, "origin", None) or folder)
+            if folder in {file.parent, file.parent.parent if file.name == "__init__.py" else None}:
+                _BROUGHT.add(name)
+
+
 def read_plugin(path: Path) -> dict[str, FunctionMetric]:
     """Import a Python file; name to each function that is decorated in it.
+
+    While it is imported it finds the modules that lie beside it, which are imported anew each time.
 
     Raises:
         UsageError: it cannot be imported, decorates none, or has two of one name.
@@ -239,7 +296,8 @@ def read_plugin(path: Path) -> dict[str, FunctionMetric]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        with _finding_beside(path.resolve().parent):
+            spec.loader.exec_module(module)
     except UsageError as error:
         raise UsageError(f"--plugin {path}: {error}") from error
     except Exception as error:

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
 
+from adjudge.core.record import Failure
 from adjudge.core.scores import Run, RunInfo
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
@@ -215,6 +216,7 @@ def _refuse_to_forget(job: Job) -> None:
 
 
 _REASONS: Final = 3  # that a warning names
+_EXAMPLE: Final = 200  # characters of the first failure
 
 
 def _warned(job: Job, done: Run) -> Run:
@@ -227,9 +229,12 @@ def _warned(job: Job, done: Run) -> Run:
         reasons = [f"{reason} {amount:,}" for reason, amount in ordered[:_REASONS]]
         reasons += ["..."] if len(ordered) > _REASONS else []
         failed = of_all(info.failed, info.failed + info.counts["judged"], "judgement")
+        reason = cast("FailureReason", ordered[0][0])
+        example = next((r.detail for r in done.records if isinstance(r, Failure) and r.reason == reason), "")
         warn(
-            f"{failed} failed, more than max_failed={allowed} allows: {', '.join(reasons)}. This may help: "
-            f"{remedy_for(job.annotator, cast('FailureReason', ordered[0][0]))}. "
+            f"{failed} failed, more than max_failed={allowed} allows: {', '.join(reasons)}; "
+            f"first {reason}: {' '.join(example.split())[:_EXAMPLE]}. "
+            f"This may help: {remedy_for(job.annotator, reason)}. "
             + (
                 f"{job.out} keeps everything; retry_failed=True asks again what failed"
                 if job.out.exists()

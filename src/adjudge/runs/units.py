@@ -7,6 +7,7 @@ whatever kind of judge it is. A shard is the part of the segments that one machi
 
 from __future__ import annotations
 
+import ast
 import csv
 import dataclasses
 import difflib
@@ -470,8 +471,6 @@ def load_annotator(
         from adjudge.metrics.function import read_plugin
 
         functions = read_plugin(plugin)
-    if taken := functions.keys() & {*JUDGES, *METRICS}:
-        raise UsageError(f"--plugin: {min(taken)} is a name of ours; give the function another name=")
     if name in JUDGES:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
     judges, metrics = names_in("adjudge.judges", JUDGES), names_in("adjudge.metrics", METRICS)
@@ -526,7 +525,8 @@ def code_of(annotator: Annotator) -> str:
     Returns:
         The version of its distribution, where it is in one, `+`, and six hexadecimal digits over the Python
         files of its package; of a module in no package over that, of a class without a file over its source.
-        Of a function, over its file, else (in a notebook) its source, else its bytecode.
+        Of a function, over its file and what that imports of its own folder, else (in a notebook) its source,
+        else its bytecode.
     """
     make = type(annotator.judge if isinstance(annotator, Repeated) else annotator)
     if make.__module__.startswith("adjudge.metrics."):
@@ -539,10 +539,35 @@ def code_of(annotator: Annotator) -> str:
 @cache
 def _code_of_function(function: Callable[..., Any]) -> str:
     source = marshal.dumps(function.__code__.replace(co_filename="", co_firstlineno=1))
-    with suppress(OSError, TypeError):
+    with suppress(OSError, TypeError, SyntaxError):
         file = Path(inspect.getsourcefile(function) or "")
         source = file.read_bytes() if file.is_file() else inspect.getsource(function).encode()
+        source += b"".join(each.read_bytes() for each in _files_beside(file.resolve()))
     return hashlib.sha256(source + _bound(function)).hexdigest()[:6]
+
+
+def _files_beside(file: Path) -> list[Path]:
+    """Files of the modules that lie beside a Python file and that it imports, or that those import."""
+    found: dict[Path, None] = {}
+    todo = [file] if file.is_file() else []
+    for here in todo:
+        for node in ast.walk(ast.parse(here.read_bytes())):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module or ''}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            level = node.level if isinstance(node, ast.ImportFrom) else 0
+            base = here.parents[level - 1] if level else file.parent
+            for parts in (name.strip(".").split(".") for name in names):
+                for end in range(1, len(parts) + 1):
+                    place = base.joinpath(*parts[:end])
+                    for each in (Path(f"{place}.py"), place / "__init__.py"):
+                        if each.is_file() and each not in {file, *found}:
+                            found[each] = None
+                            todo.append(each)
+    return sorted(found)
 
 
 def _bound(function: Callable[..., Any]) -> bytes:

@@ -242,20 +242,24 @@ def span_to_json(span: ErrorSpan) -> dict[str, Any]:
     }
 
 
-def record_from_json(value: object) -> Record:
+def record_from_json(value: object, line: int | None = None) -> Record:
     """Make a record of its JSON object.
+
+    Args:
+        value: the object.
+        line: where it stands, for errors.
 
     Raises:
         DataError: it is none.
     """
-    return _read(value, None, None)
+    return _read(value, None, line)
 
 
 def _read(value: object, path: Path | None, line: int | None) -> Record:
     try:
         return _RECORDS[_kind(value)](value, path, line)
     except DataError as error:
-        if path is None or error.path is not None:
+        if error.path is not None or error.line is not None:
             raise
         raise DataError(str(error), path=path, line=line) from error
     except AdjudgeError as error:
