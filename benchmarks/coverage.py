@@ -429,7 +429,7 @@ GUARANTEES: dict[str, tuple[Guarantee, Sequence[int]]] = {
     "score": (score_by_document, UNITS),
     "rank": (rank_of_all, (10, 30, 100)),
     "score-segments": (score_by_segment, (15, 30, 100, 300)),
-    "compare": (compare_by_document, UNITS),
+    "compare": (compare_by_document, (4, *UNITS)),
     "compare-segments": (compare_by_segment, (15, 30, 100, 300)),
     "gate": (gate_at_the_margin, UNITS),
     "gate-skew": (gate_of_the_most_skewed, UNITS),
