@@ -15,6 +15,7 @@ import adjudge
 from adjudge import examples
 from adjudge.analysis.agreement import AgreementSettings, find_agreement
 from adjudge.analysis.bias import bias
+from adjudge.analysis.spans import severity_confusion
 from adjudge.analysis.thresholds import ThresholdSettings, thresholds
 from adjudge.cli.main import main
 from adjudge.core.columns import Column, Framed
@@ -45,6 +46,7 @@ RESULTS: dict[str, tuple[list[str], Any]] = {
         lambda: adjudge.meta(TEST_SET, "en-de", gold=[f"mqm={GOLD}"], scores=[f"esa={ESA}"]),
     ),
     "spans": (["spans", ESA, "--gold", GOLD], lambda: adjudge.spans(ESA, GOLD)),
+    "confusion": (["spans", ESA, "--gold", GOLD, "--confusion"], lambda: severity_confusion(ESA, GOLD)),
     "bias": (["bias", PAIRS, "--test-set", TEST_SET], lambda: bias(PAIRS, test_set=TEST_SET)),
 }
 
@@ -92,7 +94,13 @@ ALL: dict[str, Callable[[], Any]] = {
     "test set": lambda: adjudge.load(TEST_SET),
     "run": lambda: adjudge.run("rules", TEST_SET, lp="en-de"),
 }
-WITHOUT_FIGURE = {"gate": "Gate", "bias": "Biases", "test set": "TestSet", "run": "Run"}
+WITHOUT_FIGURE = {
+    "confusion": "Confusion",
+    "gate": "Gate",
+    "bias": "Biases",
+    "test set": "TestSet",
+    "run": "Run",
+}
 REFUSED = {
     **dict.fromkeys(("score", "rank"), "a figure is of one language pair: choose one with lp="),
     "spans": "needs one rule and several of its thresholds",
@@ -216,3 +224,15 @@ def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
 if __name__ == "__main__":
     page = PAGE.read_text("utf-8")
     PAGE.write_text(page[: page.index("## ")] + sections(), "utf-8")
+
+
+def test_a_forecast_is_a_frame_of_its_bounds() -> None:
+    found = adjudge.forecast("gemba-mqm", TEST_SET, lp="en-de", limit=2, model="openai/gpt-5-mini")
+    rows = {row["quantity"]: row for row in found.to_polars().to_dicts()}
+    assert rows["units"]["typical"] == found.units
+    assert [rows["calls"][name] for name in ("low", "typical", "high")] == [*found.calls]
+    assert rows["price"]["unit"] == found.currency
+    assert found.price is not None
+    assert rows["price"]["high"] == pytest.approx(float(found.price[2]))
+    assert found.to_pandas().shape == (6, 5)
+    assert found.to_arrow().num_rows == 6

@@ -18,6 +18,7 @@ from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import Content
 from adjudge.formats.read import detect, load, read_judgements
 from adjudge.formats.registry import FORMATS, find_format
+from adjudge.store.json_lines import record_to_json
 from tests.cli.calling import Asked
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*marks (beside a repetition|with white space)")
@@ -195,3 +196,64 @@ def test_results_become_data_frames() -> None:
         names = [row.system for row in result.systems]
         assert [*pd.DataFrame(result)["system"]] == names
         assert pl.DataFrame(list(result))["system"].to_list() == names
+
+
+RUN = adjudge.run("chrf", SET.select(limit=6))
+NONSENSE: list[Any] = [None, 3, {"a": 1}, [3], b"a", pl.Series([1.0]), SET, pl.DataFrame({"a": [1]})]
+TAKERS: dict[str, Callable[[Any, Path], object]] = {
+    "load": lambda it, _: adjudge.load(it),
+    "rank": lambda it, _: adjudge.rank(it),
+    "score": lambda it, _: adjudge.score(it),
+    "compare": lambda it, _: adjudge.compare(it, systems="Alder,Birch"),
+    "gate": lambda it, _: adjudge.gate(it, systems="Alder,Birch", margin=1),
+    "meta gold": lambda it, _: adjudge.meta(SET, gold={"g": it}, scores={"s": RUN}),
+    "meta scores": lambda it, _: adjudge.meta(SET, gold={"g": RUN}, scores={"s": it}),
+    "scores of meta": lambda it, _: adjudge.meta(SET, gold={"g": RUN}, scores=it),
+    "spans": lambda it, _: adjudge.spans(it, MARKED),
+    "bias": lambda it, _: adjudge.bias(it, resamples=0),
+    "report": lambda it, out: adjudge.report(it, out / "it.html"),
+    "gold of a report": lambda it, out: adjudge.report(RUN, out / "it.html", gold=it),
+    "run": lambda it, _: adjudge.run(it, SET),
+    "read_records": lambda it, _: adjudge.read_records(it),
+    "outputs of align": lambda it, _: adjudge.align(SET, it),
+    "metric": lambda it, _: adjudge.metric()(it),
+}
+
+
+@pytest.mark.parametrize("verb", TAKERS)
+@pytest.mark.parametrize("given", NONSENSE, ids=lambda given: type(given).__name__)
+def test_what_a_verb_cannot_take_is_refused_in_our_words(verb: str, given: Any, tmp_path: Path) -> None:
+    with pytest.raises((UsageError, DataError)):
+        TAKERS[verb](given, tmp_path)
+
+
+@pytest.mark.parametrize("verb", ["run", "forecast", "align"])
+@pytest.mark.parametrize("given", [None, 3, {"a": 1}, [3], RUN], ids=lambda given: type(given).__name__)
+def test_what_is_no_test_set_is_refused_in_our_words(verb: str, given: Any) -> None:
+    ask: dict[str, Callable[[], object]] = {
+        "run": lambda: adjudge.run("chrf", given),
+        "forecast": lambda: adjudge.forecast("gemba-mqm", given, model="builtin/rules"),
+        "align": lambda: adjudge.align(given, {}),
+    }
+    with pytest.raises(UsageError, match=r"wanted, got|give a TEST_SET"):
+        ask[verb]()
+
+
+FRAMES: dict[str, Callable[[], Any]] = {
+    "polars": lambda: pl.DataFrame(ROWS),
+    "pandas": lambda: pd.DataFrame(ROWS),
+    "dictionaries": lambda: ROWS,
+    "records": lambda: RATED,
+    "frame of records": RUN.to_polars,
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*1 empty cell")
+@pytest.mark.parametrize("kind", FRAMES)
+def test_bias_and_report_take_what_rank_takes(kind: str, tmp_path: Path) -> None:
+    given = FRAMES[kind]()
+    assert adjudge.bias(given, resamples=0, test_set=None).rows
+    out = adjudge.report(given, tmp_path / "a.html", test_set=SET.to_polars())
+    beside = adjudge.report([RUN, given], tmp_path / "b.html", gold=[record_to_json(each) for each in MARKED])
+    assert "Alder" in out.read_text()
+    assert "Alder" in beside.read_text()

@@ -284,7 +284,7 @@ async def _late(translation: str) -> float:
         (lambda translation: 0, {"direction": "down"}, "direction must be"),
         (_late, {}, "stands above a plain function"),
         (len, {}, "stands above a plain function"),
-        ("mine", {}, "name of a metric must be"),
+        ("mine", {}, "stands above a plain function, got 'mine', of type str"),
     ],
 )
 def test_a_mistake_is_one_line(function: Any, settings: dict[str, Any], words: str) -> None:

@@ -25,6 +25,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import detect, load
+from adjudge.formats.rows import Frame, Rows
 from adjudge.formats.text import read_files
 from adjudge.stats.judged import Floats
 from adjudge.store.files import read_bytes, read_fields
@@ -344,7 +345,7 @@ class _Programme:
 
 
 def align(
-    test_set: TestSet | Path | str,
+    test_set: TestSet | Frame | Rows | Path | str,
     outputs: Mapping[str, Path | str],
     lp: str | None = None,
     *,
@@ -360,7 +361,8 @@ def align(
     leaves its segments without a translation.
 
     Args:
-        test_set: sources, their documents and, where there are any, references, which help; or a path of one.
+        test_set: sources, their documents and, where there are any, references, which help; or what
+            `adjudge.load` reads.
             A text file is a source with a segment a line, and needs `lp`.
         outputs: system to file.
         lp: language pair, where the test set has several or cannot say it.
@@ -370,7 +372,12 @@ def align(
         DataError: a file cannot be read or holds no text, or a document is there twice.
         UsageError: no language pair, or a system that the test set has already.
     """
-    texts = test_set if isinstance(test_set, TestSet) else _load(Path(test_set), lp)
+    files: object = outputs
+    if not isinstance(files, Mapping) or not all(isinstance(file, Path | str) for file in files.values()):
+        raise UsageError(
+            f"outputs must be system to file, such as {{'A': 'a.txt'}}; got {type(files).__name__}"
+        )
+    texts = test_set if isinstance(test_set, TestSet) else _load(test_set, lp)
     if len(texts.lps) != 1:
         raise UsageError(f"{texts.name} has several language pairs: add --lp, one of {', '.join(texts.lps)}")
     if not any(segment.source.strip() for segment in texts):
@@ -384,7 +391,10 @@ def align(
     return Alignment(test_set=TestSet(name=texts.name, segments=tuple(segments)), systems=tuple(found))
 
 
-def _load(path: Path, lp: str | None) -> TestSet:
+def _load(given: Frame | Rows | Path | str, lp: str | None) -> TestSet:
+    if not isinstance(given, Path | str):
+        return load(given, lp)
+    path = Path(given)
     if path.is_file() and path.suffix == ".txt":
         if lp is None:
             raise UsageError(f"a text file does not say its language pair: add --lp ({path})")

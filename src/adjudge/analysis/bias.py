@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple, cast
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from pydantic import SkipValidation
@@ -29,12 +29,12 @@ from adjudge.analysis.preferences import (
     tabulate,
 )
 from adjudge.core.columns import Column, Framed
-from adjudge.core.record import Failure, Preference, Record
+from adjudge.core.record import Failure, Preference
 from adjudge.core.scores import INTERVAL, VERSION, Signature
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import Given, Judgements, read_judgements
+from adjudge.formats.read import Given, Judgements, read_judgements, sources_of
 from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 from adjudge.store.files import read_fields, read_json, read_text
@@ -455,8 +455,7 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
             compared.
         UsageError: nothing is given.
     """
-    several = isinstance(judged, list | tuple) and not any(isinstance(each, Record) for each in judged)
-    given = cast("Sequence[Given]", judged if several else [judged])
+    given = sources_of(judged)
     if not given:
         raise UsageError("bias needs at least one run, or records")
     sources = [_read(each, f"run {place}", settings) for place, each in enumerate(given, start=1)]

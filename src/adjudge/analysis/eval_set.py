@@ -400,6 +400,11 @@ def _given(
     given: Iterable[str] | Mapping[str, object],
 ) -> Iterator[tuple[str, Path | InMemory, str | None]]:
     if not isinstance(given, Mapping):
+        if not isinstance(given, list | tuple) or not all(isinstance(text, str) for text in given):
+            raise UsageError(
+                f"scores must be name to scores, such as {{'chrF': run}}, or texts [NAME=]FILE; got "
+                f"{type(given).__name__}"
+            )
         for text in given:
             yield *_split(text), None
         return

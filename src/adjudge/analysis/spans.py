@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
@@ -73,6 +74,7 @@ from adjudge.stats.bootstrap import Draws, lone_unit_note, mean_of
 from adjudge.stats.judged import Result
 
 __all__ = [
+    "CONFUSION",
     "COUNTED",
     "Confusion",
     "MarkSettings",
@@ -818,8 +820,8 @@ _MEETING: Final = "Marks meet where they share something, one-to-one; severity h
 _NOTHING: Final = "no mark of gold meets one of the run"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Confusion:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Confusion(Framed):
     """Marks of a run beside those of gold.
 
     Args:
@@ -841,6 +843,22 @@ class Confusion:
     failed: int
     signature: Signature
     notes: tuple[str, ...] = ()
+
+    def columns(self) -> Sequence[Column]:
+        """The columns of `adjudge spans --confusion`, a row two severities."""
+        return CONFUSION
+
+    def groups(self) -> dict[str, list[tuple[Severity | None, Severity | None, int]]]:
+        """Severity in gold, severity in the run, and how many marks have them."""
+        return {"": [(gold, run, n) for (gold, run), n in self.counts.items()]}
+
+
+CONFUSION: Final = (
+    Column("gold", "severity in gold, empty for no mark", of=itemgetter(0)),
+    Column("predicted", "severity in the run, empty for no mark", of=itemgetter(1)),
+    Column("n", "marks", "count", of=itemgetter(2)),
+)
+"""The columns of a `Confusion`."""
 
 
 @takes(MarkSettings)

@@ -361,7 +361,7 @@ def _read_gold(material: Material) -> Sequence[Record]:
 
     path = material.asked.gold
     if not isinstance(path, Path | str):
-        return path
+        return ()
     if _is_campaign(Path(path)):
         return _campaign(Path(path)).records
     beside = next((each.test_set for each in material.judged if each.test_set is not None), None)

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 from annotated_types import Ge
 from pydantic import BeforeValidator
@@ -55,6 +55,7 @@ __all__ = [
     "read_content",
     "read_judgements",
     "reading_as",
+    "sources_of",
 ]
 
 
@@ -611,6 +612,14 @@ def _of_content(
         form=form,
         notes=(*content.notes, *repeats_note(repeated)),
     )
+
+
+def sources_of(given: Given | Sequence[Given]) -> Sequence[Given]:
+    """What judgements are read from, where one or several are given: a list of records or rows is one."""
+    is_many = isinstance(given, list | tuple) and not any(
+        isinstance(each, Record | Mapping) for each in given
+    )
+    return cast("Sequence[Given]", given if is_many else [given])
 
 
 def _loaded(texts: Texts, lp: str | None) -> TestSet | None:

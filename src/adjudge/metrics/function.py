@@ -54,10 +54,10 @@ class FunctionMetric:
         self._check()
 
     def _check(self) -> None:
+        if not inspect.isfunction(self.function) or inspect.iscoroutinefunction(self.function):
+            raise UsageError(f"@adjudge.metric stands above a plain function, got {_shown(self.function)}")
         _check_name(self.name)
         what = f"metric {self.name!r}"
-        if not inspect.isfunction(self.function) or inspect.iscoroutinefunction(self.function):
-            raise UsageError(f"{what}: @adjudge.metric stands above a plain function, got {self.function!r}")
         if self.direction not in {"higher", "lower"}:
             raise UsageError(f"{what}: direction must be 'higher' or 'lower', got {self.direction!r}")
         if self.batch is not None and (not is_number(self.batch) or self.batch < 1 or self.batch % 1):

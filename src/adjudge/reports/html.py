@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from importlib.resources import files
 from itertools import islice
@@ -40,7 +40,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import takes
 from adjudge.core.wording import count
 from adjudge.errors import UsageError, warn
-from adjudge.formats.read import Judgements, load
+from adjudge.formats.read import Given, Judgements, load, read_judgements, sources_of
 from adjudge.reports.annotators import RULES_MODEL, Judged, read_judged
 from adjudge.reports.figures import Figure, page_svg
 from adjudge.reports.page import Page, PageSettings, ReportSettings, make_page, page_commands, run_command
@@ -225,7 +225,7 @@ _LONGEST: Final = 16
 
 @takes(ReportSettings)
 def report(
-    judged: Judged | Path | str | Sequence[Judged | Path | str],
+    judged: Given | Sequence[Any],
     out: Path | str | None,
     settings: ReportSettings,
 ) -> Path:
@@ -234,7 +234,8 @@ def report(
     Several of them of one test set are several annotators, shown side by side; gold is one more.
 
     Args:
-        judged: what to report: runs, run directories, files of records, exports of campaigns, score files.
+        judged: what to report: runs, run directories, files of records, exports of campaigns, score files,
+            records, data frames; one or several.
         out: the file; `report.html` if left out.
         settings: what stands on the page besides.
 
@@ -249,12 +250,12 @@ def report(
     out = Path(out or "report.html")
     if out.exists() and not settings.force:
         raise UsageError(f"{out} exists; force=True replaces it")
-    given = [judged] if isinstance(judged, (Run, Judgements, Path, str)) else list(judged)
+    given = sources_of(judged)
     lp, texts = settings.lp, settings.test_set
-    if isinstance(texts, (Path, str)):
+    if texts is not None and not isinstance(texts, TestSet):
         texts = load(texts, lp)
     read = iter(read_judged([each for each in given if isinstance(each, (Path, str))], lp, texts))
-    whole = [next(read) if isinstance(each, (Path, str)) else each for each in given]
+    whole = [next(read) if isinstance(each, (Path, str)) else _in_memory(each, lp, texts) for each in given]
     beside = next((each.test_set for each in whole if each.test_set is not None), None)
     records = _read_gold(settings.gold, lp, texts, beside)
     wanted = {field.name: getattr(settings, field.name) for field in fields(PageSettings)}
@@ -267,24 +268,35 @@ def report(
     return out
 
 
+def _in_memory(source: Given, lp: str | None, texts: TestSet | None) -> Judged:
+    """A run as it is; of anything else the judgements, called by who made them."""
+    if isinstance(source, (Run, Judgements)):
+        return source
+    found = read_judgements(source, lp, texts, needed=False).warn()
+    return replace(found, name=", ".join(found.annotators))
+
+
 def _read_gold(
-    gold: Sequence[Record] | Path | str, lp: str | None, texts: TestSet | None, beside: TestSet | None
+    gold: Given, lp: str | None, texts: TestSet | None, beside: TestSet | None
 ) -> Sequence[Record]:
-    """Gold of a file, or records in which repeats do not count either."""
+    """Gold of a file or of what is in memory, in which repeats do not count either."""
     if isinstance(gold, (Path, str)):
         return read_judged([gold], lp, texts, beside)[0].records
-    records, repeated = without_repeats(gold)
+    given = read_judgements(gold, lp, texts or beside, needed=False).warn().records
+    records, repeated = without_repeats(given)
     for what in repeats_note(repeated):
         warn(f"gold: {what}")
     return records
 
 
-def _commands(
-    given: Sequence[Judged | Path | str], judged: Sequence[Judged], asked: Mapping[str, object]
-) -> list[str]:
+def _commands(given: Sequence[Given], judged: Sequence[Judged], asked: Mapping[str, object]) -> list[str]:
     """The command lines that make a page again; those of its runs, where not all of it came from files."""
     places = [each for each in given if isinstance(each, (Path, str))]
-    wanted = {name: value for name, value in asked.items() if value is not None and value != ()}
+    wanted = {
+        name: value
+        for name, value in asked.items()
+        if value is not None and not (isinstance(value, tuple) and not value)
+    }
     if len(places) == len(given) and all(isinstance(v, (Path, str, bool)) for v in wanted.values()):
         return page_commands("report", judged, places, wanted)
     return [run_command(run.info) for run in judged if isinstance(run, Run)]

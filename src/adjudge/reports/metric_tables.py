@@ -424,14 +424,11 @@ def _told(result: Result) -> str:
 
 def confusion_rows(found: Mapping[str, Confusion]) -> Table:
     """One row a run and two severities, for programs; an empty cell where that side marked nothing."""
+    from adjudge.analysis.spans import CONFUSION
+
     several = len(found) > 1
-    rows = [(run, *pair, n) for run, one in found.items() for pair, n in one.counts.items()]
-    columns = [
-        *([Column("run", "its name", of=itemgetter(0))] if several else []),
-        Column("gold", "severity in gold, empty for no mark", of=itemgetter(1)),
-        Column("predicted", "severity in the run, empty for no mark", of=itemgetter(2)),
-        Column("n", "marks", "count", of=itemgetter(3)),
-    ]
+    rows = [(*row, run) for run, one in found.items() for row in one.groups()[""]]
+    columns = [*([Column("run", "its name", of=itemgetter(3))] if several else []), *CONFUSION]
     notes = [
         f"{run}: {note}" if several else note
         for run, one in found.items()

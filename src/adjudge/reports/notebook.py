@@ -16,7 +16,7 @@ from adjudge.core.segment import TestSet
 from adjudge.errors import UsageError
 from adjudge.reports.figures import Figure, distribution_figure, lost_of, ranking_figure
 from adjudge.reports.metric_figures import meta_figures, threshold_figure
-from adjudge.reports.metric_tables import meta_tables, span_table
+from adjudge.reports.metric_tables import confusion_table, meta_tables, span_table
 from adjudge.reports.part_figures import Dot, bars_figure, dots_figure
 from adjudge.reports.result_tables import (
     agreement_table,
@@ -69,6 +69,7 @@ _TABLES: Final[dict[str, Callable[[Any], Iterable[Table]]]] = {
     "Gate": lambda value: [gate_table(value, exact=False)],
     "MetaEvaluation": meta_tables,
     "SpanComparison": lambda value: [span_table({"": value}, exact=False)],
+    "Confusion": lambda value: [confusion_table(value)],
     "Biases": lambda value: [bias_table(value, exact=False)],
     "Agreement": lambda value: [agreement_table(value, exact=False)],
     "Thresholds": lambda value: [threshold_table(value, exact=False)],

@@ -33,6 +33,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Texts, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
+from adjudge.formats.read import Given
 from adjudge.reports.annotators import (
     Annotator,
     Judged,
@@ -590,7 +591,7 @@ class PageSettings:
     """What stands on a page beside the judgements that it is about."""
 
     gold: Annotated[
-        SkipValidation[Sequence[Record] | Path | str],
+        SkipValidation[Given],
         Option(help="What the others are measured by: a run, a file or a campaign.", kind=Path, exists=True),
     ] = ()
     test_set: Texts = None

@@ -14,12 +14,14 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 import orjson
 
 from adjudge.core.ask import Message, Reply, Usage
+from adjudge.core.columns import Column, Framed
 from adjudge.core.judge import Calls, Judge
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
@@ -331,9 +333,17 @@ def _spread(plan: Plan, count: int, wanted: int) -> Iterator[Unit]:
 
 _NONE: Final = Calls(0, 0, 0)
 
+_COLUMNS: Final = (
+    Column("quantity", "units, calls, prompt, completion, price or time", of=itemgetter(0)),
+    Column("unit", "what it is counted in", of=itemgetter(1)),
+    Column("low", "at least", "decimal", of=itemgetter(2)),
+    Column("typical", "what is most likely", "decimal", of=itemgetter(3)),
+    Column("high", "at most", "decimal", of=itemgetter(4)),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Forecast:
+class Forecast(Framed):
     """What is still to be asked and paid.
 
     Args:
@@ -362,6 +372,23 @@ class Forecast:
     seconds: float | None = 0.0
     begun: int = 0
     seen: int = 0
+
+    def columns(self) -> Sequence[Column]:
+        """Bounds of each quantity."""
+        return _COLUMNS
+
+    def groups(self) -> dict[str, list[tuple[str, *tuple[object, ...]]]]:
+        """A row for each quantity: its name and unit, then least, typical and most."""
+        price = (None, None, None) if self.price is None else map(float, self.price)
+        rows = [
+            ("units", "", None, self.units, None),
+            ("calls", "", *self.calls),
+            ("prompt", "tokens", *self.prompt),
+            ("completion", "tokens", *self.completion),
+            ("price", self.currency, *price),
+            ("time", "seconds", None, self.seconds, None),
+        ]
+        return {"": rows}
 
     def to_json(self) -> dict[str, object]:
         """As `adjudge forecast --format json` prints it; the price is the typical one."""

@@ -158,7 +158,13 @@ def read_records(path: Path | str) -> list[Record]:
 
     Raises:
         DataError: a line is no record; says which line and what is wrong with it.
+        UsageError: this is no path.
     """
+    if not isinstance(path, str | Path):
+        raise UsageError(
+            f"read_records reads a file or a run directory, got {type(path).__name__}: others, such as "
+            "score, take what is in memory as it is"
+        )
     path = Path(path)
     file = path / "records.jsonl" if path.is_dir() else path
     return [_read(value, file, line) for line, value in read_json_lines(file)]
