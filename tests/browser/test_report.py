@@ -159,6 +159,27 @@ def test_the_index_stays_in_view_and_covers_nothing_that_it_leads_to(
         page.evaluate("scrollTo(0, 0)")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_index_fades_at_a_side_where_it_goes_on_and_only_there(
+    several: str, open_page: OpenPage, width: int, scheme: str
+) -> None:
+    page = open_page(several, width=width, color_scheme=scheme).page
+    index = page.get_by_label("Contents")
+    links = index.get_by_role("link")
+    for link in (links.first, links.last):  # as the key Tab reaches them
+        link.focus()
+        box = link.bounding_box()
+        assert box is not None
+        assert box["x"] >= 16
+        assert box["x"] + box["width"] <= width - 48
+    for side, width_of_fade in (("::before", "16px"), ("::after", "48px")):
+        fade = "(e, side) => (({position, width}) => [position, width])(getComputedStyle(e, side))"
+        assert index.evaluate(fade, side) == ["sticky", width_of_fade]
+    page.emulate_media(media="print")
+    expect(index).to_be_hidden()
+
+
 def test_the_first_language_pair_is_open_and_a_link_or_paper_opens_the_others(
     several: str, open_page: OpenPage
 ) -> None:
@@ -247,6 +268,39 @@ def test_axe_finds_nothing_with_everything_open(several_drawn: str, open_page: O
     page = open_page(several_drawn, color_scheme=scheme).page
     page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
     assert faults(page) == []
+
+
+def holed() -> str:
+    """Twelve segments, one of which a system did not translate, and a failure."""
+    texts = many_segments(12)
+    *others, last = texts.segments
+    last = replace(last, translations=dict.fromkeys(("Alder", "Birch"), last.source))
+    texts = replace(texts, segments=(*others, last))
+    records: list[Record] = [judgement(s, name) for s in texts for name in s.translations]
+    records[0] = failure(texts.segments[0], "Alder")
+    records.append(replace(failure(last, "Cedar"), reason="no_translation"))
+    return render(make_run(texts, records))
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_every_number_of_a_ranking_stands_under_its_heading(open_page: OpenPage, width: int) -> None:
+    table = open_page(holed(), width=width).page.locator(".ranking").first
+    headings = table.locator("thead th")
+    names = headings.all_text_contents()
+    assert names[-1] == "not translated"
+    edges = "e => { const {left, right, top} = e.getBoundingClientRect(); return [left, right, top]; }"
+    rights = {}
+    for place in range(len(names)):
+        if headings.nth(place).is_visible():
+            left, right, _ = headings.nth(place).evaluate(edges)
+            for cell in table.locator(f"tbody tr > :nth-child({place + 1})").all():
+                start, end, _ = cell.evaluate(edges)
+                assert min(right, end) - max(left, start) > 0, names[place]
+            rights[names[place]] = right
+    assert [*rights] == sorted(rights, key=lambda name: rights[name])
+    tops = table.locator("tbody tr:first-child > td:nth-child(n+6)").evaluate_all(f"all => all.map({edges})")
+    assert len({top for _, _, top in tops}) == 1
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
 def test_without_scripts_headings_are_words(varied: str, open_page: OpenPage) -> None:
