@@ -239,7 +239,7 @@ class AgreementSettings:
     test_set: Texts = None
     pairs: Annotated[bool, Option(help="Compare scores as preferences between two systems.")] = False
     by_criterion: Annotated[
-        bool, Option(help="The same, of MQM errors of each criterion on its own (FiRE).")
+        bool, Option(help="As --pairs, separately for the MQM errors of each criterion (FiRE).")
     ] = False
     tie: Annotated[float, Ge(0), Option(help="Largest difference of scores that is a tie.")] = 0.0
     epsilon: Annotated[

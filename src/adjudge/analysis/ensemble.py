@@ -375,7 +375,9 @@ class EnsembleSettings:
         Within, Option(help="Ranks and z-scores among all of a language pair, or of a segment.")
     ] = "lp"
     folds: Annotated[int, Ge(2), Option(help="Folds of the cross-validation of learned weights.")] = 10
-    fold_by: Annotated[FoldBy, Option(help="What stays in one fold.")] = "document"
+    fold_by: Annotated[FoldBy, Option(help="Keep whole documents, or only single segments, in one fold.")] = (
+        "document"
+    )
     seed: Annotated[int, Ge(0), Option(help="Seed of the folds.")] = 0
     tie: Annotated[
         float, Ge(0), Option(help="Largest difference of scores that is a tie, in a majority.")

@@ -259,12 +259,14 @@ class GateSettings(OneAnnotator):
         Option(help="For each language pair and domain; else as --margin."),
     ] = None
     more_critical: Annotated[
-        int, Ge(0), Option(help="Segments more with critical errors that are allowed.", metavar="N")
+        int,
+        Ge(0),
+        Option(help="Allow N more segments with critical errors than the baseline has.", metavar="N"),
     ] = 0
     more_untranslated: Annotated[
         int,
         Ge(0),
-        Option(help="Segments more than the baseline that may have no translation.", metavar="N"),
+        Option(help="Allow N more segments without a translation than the baseline has.", metavar="N"),
     ] = 0
     critical_alpha: Annotated[
         Alpha | None, Option(help="Alpha of the test of critical errors; else --alpha.")
@@ -603,7 +605,10 @@ def _row(name: str, kind: str, matrix: ScoreMatrix, settings: GateSettings, marg
     segments = matrix.totals(by_document=False)
     totals = matrix.totals(by_document=True) if settings.by_document else segments
     if settings.by_document and len(totals.sums) < 2:
-        raise UsageError(f"{name}: one document alone says nothing of how others would differ")
+        raise UsageError(
+            f"{name}: a verdict over documents needs two documents or more, and there is one: judge more "
+            "documents"
+        )
     found = non_inferiority(totals, margin, alpha=settings.alpha, segments=segments, scale=settings.scale)
     n = len(matrix.scores)
     return GateRow(

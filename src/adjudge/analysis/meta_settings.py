@@ -105,7 +105,7 @@ class MetaSettings:
         SkipValidation[Any],
         BeforeValidator(_golds),
         Option(
-            help="Of the folder, or a file; repeat for more.",
+            help="Gold: a name in the test set, or a file; repeat for more.",
             repeats=True,
             metavar="NAME|[NAME=]FILE",
             kind=Sequence[str],
@@ -125,33 +125,47 @@ class MetaSettings:
     ] = ()
     metrics: Annotated[
         Names,
-        Option(help="Of the test set's own only these, separated by commas; `primary` for the task's."),
+        Option(
+            help="Only these metrics of the test set, separated by commas; `primary`: the task's "
+            "primary ones."
+        ),
     ] = ()
     people: Annotated[
         bool,
         Option(help="A row for other human scores of the test set, beside the metrics.", off="no-people"),
     ] = True
-    measures: Annotated[Names, Option(help="Only these, separated by commas.")] = ()
+    measures: Annotated[Names, Option(help="Only these measures, separated by commas.")] = ()
     task: Annotated[
         SkipValidation[Task | str | None],
-        Option(help="Of `adjudge list tasks`, or a TOML file; else the test set's own.", kind=str),
+        Option(
+            help="Shared task: a name of `adjudge list tasks`, or a TOML file; default: the test set's own.",
+            kind=str,
+        ),
     ] = None
-    average: Annotated[Average | None, Option(help="Of all measures of segments.")] = None
+    average: Annotated[
+        Average | None,
+        Option(help="How to group scores in segment measures: by item, by system, or not at all."),
+    ] = None
     macro: Annotated[
         bool,
-        Option(help="Groups of an average of correlations weigh alike; else by their scores.", off="micro"),
+        Option(
+            help="Weight the groups of an averaged correlation alike (macro), or by their number of scores.",
+            off="micro",
+        ),
     ] = True
     exclude: Annotated[
         Sequence[str],
         BeforeValidator(_one_or_several),
-        Option(help="Leave out; repeat for more.", repeats=True, metavar="SYSTEM"),
+        Option(help="Leave out this system; repeat for more.", repeats=True, metavar="SYSTEM"),
     ] = ()
     include_human: Annotated[
         bool | None,
         Option(help="References scored as systems; else as the task.", off="exclude-human"),
     ] = None
     include_outliers: Annotated[bool, Option(help="Compare the task's outliers, too.")] = False
-    reference: Annotated[str | None, Option(help="That metrics were shown, such as refA.")] = None
+    reference: Annotated[
+        str | None, Option(help="Compare the metrics that were shown this reference, such as refA.")
+    ] = None
     level: Annotated[
         Level, Option(help="Of measures of segments: over segments, or over means of documents or domains.")
     ] = "segment"
@@ -166,10 +180,15 @@ class MetaSettings:
     length_bins: Annotated[
         Sequence[int],
         BeforeValidator(_read_bins),
-        Option(help="Where a longer source begins, in tokens."),
+        Option(help="Bounds of the length strata, in source tokens."),
     ] = (12, 27)
     smallest: Annotated[int, Ge(2), Option(help="Translations that a stratum needs.")] = 30
-    scale: Annotated[Scale, Option(help="Of mean errors: the protocol's, or the scores'.")] = "range"
+    scale: Annotated[
+        Scale,
+        Option(
+            help="Scale scores of mean errors by the protocol's range, or by the scores' minimum and maximum."
+        ),
+    ] = "range"
     threshold: Annotated[
         Annotated[float, Ge(0), Lt(math.inf)] | None,
         Option(help="Of seg_kendall_like: smallest difference in gold that counts; else 25."),
@@ -192,7 +211,8 @@ class MetaSettings:
     weights: Annotated[
         str | None,
         Option(
-            help="Points of errors: of `adjudge list weights`, or a .toml; else the run's, else mqm-google.",
+            help="Points of each error: a name of `adjudge list weights` or a .toml; default: the "
+            "run's, else mqm-google.",
             short="w",
         ),
     ] = None

@@ -443,8 +443,9 @@ def _plan(gaps: Floats, n: int, settings: PowerSettings, parts: tuple[float, flo
         )
     if parts is None:
         raise UsageError(
-            "what more annotators bring can be told only where some translations have several; "
-            "here every one has one: leave out --annotators, or give --sd and --annotator-sd"
+            "what more annotators bring can be estimated only from translations with several annotators, "
+            "and every translation here has one annotator: leave out --annotators, or give --sd and "
+            "--annotator-sd"
         )
     if settings.by_document:
         raise UsageError("--annotators and --by-document are not for one plan: choose one")

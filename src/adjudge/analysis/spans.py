@@ -491,8 +491,12 @@ class SpanSettings(MarkSettings):
     average: Annotated[
         Average, Option(help="micro: average over marks. macro: average over translations.")
     ] = "micro"
-    by: Annotated[Group | None, Option(help="Also each of these on its own.")] = None
-    unit: Annotated[Unit | None, Option(help="What marks count in; else as the rule's source.")] = None
+    by: Annotated[
+        Group | None, Option(help="Also print a result for each severity, category or other group.")
+    ] = None
+    unit: Annotated[
+        Unit | None, Option(help="Measure marks in characters or words; default: as the rule's source does.")
+    ] = None
     penalty: Annotated[
         float,
         Ge(0),

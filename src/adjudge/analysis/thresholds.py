@@ -104,7 +104,7 @@ class ThresholdSettings(Scoring):
     bad: Annotated[
         str,
         Option(
-            help="Bad is what has an error so grave in gold, or a lower gold score.",
+            help="A translation is bad with a gold error of this severity or worse, or a lower gold score.",
             metavar="SEVERITY|NUMBER",
         ),
     ] = "major"
@@ -112,7 +112,7 @@ class ThresholdSettings(Scoring):
     reject_risk: Annotated[Alpha, Option(help="Share of good ones among those rejected.")] = 0.1
     delta: Annotated[Alpha, Option(help="Chance that a guarantee does not hold.")] = 0.05
     guarantee: Annotated[
-        Guarantee, Option(help="Of each risk: with chance 1 - delta; or on average, as shares of all.")
+        Guarantee, Option(help="Bound each risk with chance 1 - delta, or on average over all translations.")
     ] = "tested"
     by_document: Annotated[bool, Option(help="Documents are independent, not their segments.")] = False
     together: Annotated[bool, Option(help="All guarantees hold at once, with chance 1 - delta.")] = False

@@ -197,16 +197,27 @@ class CampaignSettings:
     ] = ("damaged",)
     is_loud: Annotated[bool, Option(help="Tell people at once of a check they missed.", name="loud")] = False
     checks_first: Annotated[bool, Option(help="A check may come before its original (static).")] = False
-    balance: Annotated[Balance, Option(help="What is spread evenly where not all fits.")] = "documents"
+    balance: Annotated[
+        Balance, Option(help="If not all tasks fit: all systems on fewer documents, or systems evenly.")
+    ] = "documents"
     assignment: Annotated[
-        AssignmentKind, Option(help="All dealt beforehand, document by document, or below.")
+        AssignmentKind,
+        Option(
+            help="static: assign all tasks beforehand; pool: by document, on request; dynamic: by "
+            "--dynamic-by."
+        ),
     ] = "static"
-    dynamic_by: Annotated[DynamicBy, Option(help="What a dynamic assignment looks at.")] = "ties"
+    dynamic_by: Annotated[DynamicBy, Option(help="Choose the next task of a dynamic assignment by this.")] = (
+        "ties"
+    )
     control: Annotated[
         float, Ge(0), Le(1), Option(help="Share of tasks that are shown without the marks made beforehand.")
     ] = 0.0
     lease_minutes: Annotated[
-        float, Gt(0), _FINITE, Option(help="Minutes that an idle task is kept.", name="lease")
+        float,
+        Gt(0),
+        _FINITE,
+        Option(help="Minutes after which an idle person's task may go to others.", name="lease"),
     ] = 60.0
     seed: Seed = 0
     half_steps: Annotated[bool, Option(help="Ratings of sqm halfway.")] = False
@@ -230,7 +241,7 @@ class CampaignSettings:
         Option(help="Seconds without a sign of life that count as a pause.", name="idle-after"),
     ] = 60.0
     code_pass: Annotated[str, Option(help="Completion code for who passed the checks.")] = ""
-    code_fail: Annotated[str, Option(help="Completion code for who did not.")] = ""
+    code_fail: Annotated[str, Option(help="Completion code for people who failed the checks.")] = ""
 
     def __post_init__(self) -> None:
         protocol = find_campaign_protocol(self.protocol)

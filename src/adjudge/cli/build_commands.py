@@ -399,9 +399,9 @@ def curate_select_command(
 ) -> None:
     """Choose the segments that people annotate for a budget.
 
-    By what systems are scored differently in, what metrics disagree on, or what brings new n-grams.
+    Take the segments where the scores of systems vary, where metrics disagree, or whose n-grams are new.
     With --gold nothing is chosen: every way is tried on segments that are annotated already, and compared
-    with random choices by how well it orders the systems and how far it is off.
+    with random choices by how well it orders the systems and how far its means are from those of all.
     """
     from adjudge.analysis.eval_set import find_own_scores
     from adjudge.analysis.eval_set_files import read_eval_set

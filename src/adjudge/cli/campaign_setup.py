@@ -233,7 +233,9 @@ def campaign_import_command(
     *,
     test_set: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="All that is to be judged, where FILE has what was judged alone."),
+        typer.Option(
+            metavar="PATH", help="Test set of all texts to judge, if FILE has only those already judged."
+        ),
     ] = None,
     redundancy: Annotated[
         int | None,
@@ -259,7 +261,9 @@ def campaign_import_command(
     content = read_content(file, lp=lp, as_campaign=True)
     campaign_file = content.campaign
     if campaign_file is None:
-        raise UsageError(f"{file} says what was judged, and not by whom when: give a campaign's export")
+        raise UsageError(
+            f"{file} does not say who judged each translation and when: give a campaign's export"
+        )
     if campaign_file.protocol == "esa-ai" and not _given(campaign_file):
         raise UsageError(
             f"{file} has marks that a machine made, and its batches have none: put those beside it that "

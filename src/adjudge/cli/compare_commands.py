@@ -298,8 +298,9 @@ def gate_command(
 ) -> None:
     """Say whether a candidate may replace the baseline: ship, do not ship, or not enough data.
 
-    It may, if it is shown not to be worse by the margin, on all segments and in every language pair and
-    domain, and not to have more critical errors. Exit code 0: ship; 5: do not ship; 6: not enough data.
+    The candidate may, if it is shown not to be worse by the margin, on all segments and in every language
+    pair and domain, and not to have more critical errors. Exit code 0: ship; 5: do not ship; 6: not
+    enough data.
     """
     from adjudge.reports.result_tables import gate_table, render_junit, render_summary
 
@@ -484,8 +485,8 @@ def ensemble_command(
 ) -> None:
     """Combine runs and files of scores into a run of their ensemble, which every other command reads.
 
-    A translation that any member failed on is a failure of the ensemble; what some were not asked for is
-    left out, and said.
+    A translation that any member failed on is a failure of the ensemble. A translation that some
+    member was not asked about is left out, and a note counts such translations.
     """
     from adjudge.analysis.eval_set import split_scores
     from adjudge.formats.read import load

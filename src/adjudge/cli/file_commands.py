@@ -35,7 +35,7 @@ class ConvertSettings:
         Path | None, Option(help="All texts that the records are about, where IN lacks them.")
     ] = None
     annotator: Annotated[str | None, Option(help="Only this annotator's records.")] = None
-    protocol: Annotated[str, Option(help="What the numbers of a score file are ratings of.")] = "metric"
+    protocol: Annotated[str, Option(help="Protocol of the numbers in a score file.")] = "metric"
 
 
 def convert_command(

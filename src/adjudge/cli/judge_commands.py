@@ -517,12 +517,12 @@ def calibrate_command(
 ) -> None:
     """Find a judge's threshold: HiMATE's for discussion, or that of ties of a judge of pairs.
 
-    Of himate: the confidence up to which it discusses what it found, by language pair. TEST_SET is a
-    validation set: other texts than those to be judged, about a tenth as many. It takes the options of
-    `adjudge run`. What is asked is kept beside FILE, in FILE.run, and the same command goes on where it
+    For himate: the confidence up to which himate discusses an error, by language pair. TEST_SET is a
+    validation set: other texts than those to be judged, about a tenth as many. The command takes the options
+    of `adjudge run`. What is asked is kept beside FILE, in FILE.run, and the same command goes on where it
     was stopped.
 
-    Of a judge of pairs, such as fire: TEST_SET is a run with measured preferences, and --gold has the
+    For a judge of pairs, such as fire: TEST_SET is a run with measured preferences, and --gold has the
     verdicts of people. Nothing is asked; the --tie-threshold that agrees best with them is printed.
     """
     from adjudge.runs.calibration import acalibrate

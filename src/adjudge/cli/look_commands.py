@@ -63,8 +63,8 @@ def score_command(
 
     A failed judgement has no score and is in no mean; each system says how many there were. Intervals
     are 95 % intervals over the documents that the system was judged on, or over its segments where no
-    documents are known. Where --weights say what passes: exit code 5 if a scorecard fails, else 6 if one is
-    open.
+    documents are known. If the weights define a pass mark, the exit code is 5 where a scorecard fails, else
+    6 where one is open.
     """
     from adjudge.analysis.score import with_intervals
     from adjudge.reports.result_tables import document_table, segment_table, system_table
@@ -422,8 +422,8 @@ def serve_command(
     """Show the report as a page of this machine, with every conversation; Ctrl-C ends it.
 
     No run is changed, and nobody else is asked. Segments come a few at a time, so that runs of any size can
-    be read. Of runs that have not ended it shows how far they are; then, and of all else, what was there when
-    it was read.
+    be read. The page follows the progress of runs that have not ended. Runs that have ended, and files, are
+    read once: start the command again after they change.
     """
     from adjudge.reports.html import Drawer
     from adjudge.web.app import address_of, listen

@@ -87,7 +87,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "campaign": {
         "new": "Make a campaign of a test set: tasks, checks, links.",
         "serve": "Serve a campaign to its annotators and its organiser.",
-        "status": "Say how far it is, who did how much, and when it will end.",
+        "status": "Show the progress, each person's work and the expected end.",
         "people": "List who takes part; add people, renew links, shut somebody out.",
         "again": "Ask for a second look, an adjudication or a new annotation.",
         "export": "Write what people said so far, in any format that holds it.",
@@ -105,7 +105,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "select": "Choose the segments that people annotate, and say what that choice is worth.",
         "examples": "Draw worked examples for himate's agents from translations that people annotated.",
         "agreement": "Settle what people said: majority, kappa, easy and hard; or the gate of ratings.",
-        "classify": "Say of which kind the errors are that people marked.",
+        "classify": "Give a category to each error that people marked.",
     },
 }
 """Group to its commands with their lines in `--help`."""

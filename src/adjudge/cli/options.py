@@ -173,7 +173,7 @@ _FROM: Final = inspect.Parameter(
     "from_",
     inspect.Parameter.KEYWORD_ONLY,
     default=typer.Option(
-        None, "--from", metavar="FORMAT", help="Format of what is read; found out if left out."
+        None, "--from", metavar="FORMAT", help="Format of the input; detected from the file by default."
     ),
     annotation=str | None,
 )
@@ -647,7 +647,7 @@ def read_settings(arguments: list[str]) -> dict[str, str]:
     word = next(waiting)
     while word != "--":
         if not word.startswith("--"):
-            raise UsageError(f"nothing is known of {word!r}; options start with --")
+            raise UsageError(f"unexpected argument {word!r}; options start with --")
         name, separator, value = word[2:].partition("=")
         word = next(waiting)
         if not separator:

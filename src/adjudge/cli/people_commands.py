@@ -67,7 +67,10 @@ def campaign_again_command(
         ),
     ],
     tasks: Annotated[
-        str | None, typer.Option(metavar="NUMBERS", help="Of tasks, commas between; else all that are done.")
+        str | None,
+        typer.Option(
+            metavar="NUMBERS", help="Numbers of tasks, separated by commas; default: all finished tasks."
+        ),
     ] = None,
     settings: AgainSettings,
     form: FormatOption = "table",

@@ -65,7 +65,7 @@ def spans_command(
         ),
     ],
     *,
-    gold: Annotated[Path, typer.Option(help="The same, to compare them with.")],
+    gold: Annotated[Path, typer.Option(help="Gold: a run or file with marked errors.")],
     settings: SpanSettings,
     free: ErrorFreeSettings,
     printed: SpanPage,
@@ -264,14 +264,20 @@ def thresholds_command(
     run: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN|FILE", callback=existing, help="Whose scores decide.", show_default=False
+            metavar="RUN|FILE",
+            callback=existing,
+            help="Scores of the metric or judge that the cut-offs are for.",
+            show_default=False,
         ),
     ],
     *,
     gold: Annotated[
         Path,
         typer.Option(
-            metavar="FILE", callback=existing, help="Judgements of people, of some of it.", show_default=False
+            metavar="FILE",
+            callback=existing,
+            help="Human judgements of part of the translations.",
+            show_default=False,
         ),
     ],
     settings: ThresholdSettings,
@@ -355,7 +361,7 @@ def estimate_command(
         typer.Option(
             metavar="FILE",
             callback=existing,
-            help="Judgements of some of them, drawn at random.",
+            help="Human judgements of some segments, drawn at random.",
             show_default=False,
         ),
     ],

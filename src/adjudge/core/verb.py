@@ -354,15 +354,22 @@ IntervalDraws = Annotated[int, Ge(0), Option(help="Draws of the intervals; 0 for
 Seed = Annotated[int, Ge(0), Option(help="Seed of all draws.")]
 Share = Annotated[float | str, AfterValidator(read_share)]
 MaxFailed = Annotated[
-    Share, Option(help="Exit with 3 above this share; 1: also go on if all fail.", kind=str)
+    Share,
+    Option(
+        help="Exit with code 3 if a larger share of judgements fails; 1: go on even if all fail.", kind=str
+    ),
 ]
 ByDocument = Annotated[
     bool | None,
-    Option(help="What varies independently; documents where they are known.", off="by-segment"),
+    Option(help="Treat documents or segments as independent; default: documents if known.", off="by-segment"),
 ]
 Texts = Annotated[
     SkipValidation[TestSet | Path | str | None],
-    Option(help="Texts of judgements that carry none, such as a .seg.rating.", kind=Path, metavar="PATH"),
+    Option(
+        help="Test set with the texts, for judgements without texts such as a .seg.rating.",
+        kind=Path,
+        metavar="PATH",
+    ),
 ]
 
 
@@ -373,7 +380,8 @@ class Scoring:
     weights: Annotated[
         SkipValidation[str | Weights | None],
         Option(
-            help="Points of errors: of `adjudge list weights`, or a .toml; else the run's, else mqm-google.",
+            help="Points of each error: a name of `adjudge list weights` or a .toml; default: the "
+            "run's, else mqm-google.",
             short="w",
             kind=str,
         ),
@@ -381,7 +389,10 @@ class Scoring:
     lp: LanguagePair = None
     criterion: Annotated[
         str | None,
-        Option(help="Criterion of preferences (else overall) or of segments; `all-pass` for all."),
+        Option(
+            help="Criterion of preferences (default: overall) or of segments; `all-pass`: all criteria "
+            "of a segment."
+        ),
     ] = None
     test_set: Texts = None
 
@@ -400,15 +411,19 @@ class OneAnnotator(Scoring):
         UsageError: gold and metric together, or beside what is for judgements.
     """
 
-    gold: Annotated[str | None, Option(help="Gold of a test set, its own or a file, whose scores count.")] = (
-        None
-    )
+    gold: Annotated[
+        str | None, Option(help="Use the scores of this gold: a name in the test set, or a file.")
+    ] = None
     metric: Annotated[
-        str | None, Option(help="Metric of a test set, its own or a file, whose scores count.")
+        str | None, Option(help="Use the scores of this metric: a name in the test set, or a file.")
     ] = None
     documents: Annotated[
         Path | str | None,
-        Option(help="Document of each line of files with a number a line.", kind=Path, metavar="FILE"),
+        Option(
+            help="File with the document name of each line, for files of one number a line.",
+            kind=Path,
+            metavar="FILE",
+        ),
     ] = None
 
     @property

@@ -48,7 +48,7 @@ class SelectSettings:
     unit: Annotated[
         Literal["segments", "tokens"], Option(help="Unit of the budget; tokens are the source's.")
     ] = "segments"
-    by: Annotated[Way, Option(help="What is looked at; docs/curate.md.")] = "random"
+    by: Annotated[Way, Option(help="Choose segments by this; docs/curate.md.")] = "random"
     scores: Annotated[
         Sequence[str],
         Option(
@@ -60,7 +60,7 @@ class SelectSettings:
     ] = None
     gold: Annotated[
         str | None,
-        Option(help="Say what each way would have been worth, beside chance.", metavar="NAME|FILE"),
+        Option(help="Compare every way to choose with random choices, on this gold.", metavar="NAME|FILE"),
     ] = None
     draws: Annotated[int, Ge(1), Option(help="Random choices, with --gold.")] = 1000
     seed: Seed = 0

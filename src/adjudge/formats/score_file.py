@@ -641,7 +641,7 @@ def _stem(signature: Signature) -> str:
     shown = signature.fields.get("ref", "src")
     stem = f"{signature.name}-{'all' if ',' in shown else shown}"
     if Path(stem).name != stem:
-        raise UsageError(f"{signature.name!r} cannot be the name of a file; choose what has another name")
+        raise UsageError(f"{signature.name!r} cannot be the name of a file: rename the metric or the judge")
     return stem
 
 

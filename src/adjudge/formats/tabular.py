@@ -119,9 +119,10 @@ def _check_heading(heading: Sequence[str], path: Path | str) -> None:
     names = [name for name in heading if name]
     if strange := [name for name in names if _kind(name) == "system" and name.lower() in _OF_SCORES]:
         raise DataError(
-            f"a column {strange[0]!r} is of a table of scores, and no system's texts: scores need columns "
-            f"system and score, and beside a source segment, too; the heading has {', '.join(names)!r:.200}; "
-            "rename the column if it is a system's",
+            f"a column {strange[0]!r} is of a table of scores, and holds no system's texts: a table of "
+            "scores needs the columns system and score, and segment if it has a column source; the "
+            f"heading has {', '.join(names)!r:.200}; "
+            "rename the column if it holds a system's texts",
             path=path,
         )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]

@@ -191,7 +191,10 @@ def find_prices(names: Iterable[str], file: Path | str | None) -> dict[str, Pric
     found = {name: table.find(name) for name in names}
     currencies = sorted({price.currency for price in found.values() if price is not None})
     if len(currencies) > 1:
-        raise UsageError(f"prices in {' and '.join(currencies)} cannot be added up: --prices with all models")
+        raise UsageError(
+            f"prices in {' and '.join(currencies)} cannot be added up: give the prices of all models in "
+            "one currency, with --prices"
+        )
     return found
 
 

@@ -272,4 +272,6 @@ def _check(what: str, wanted: set[str], known: set[str]) -> None:
         UsageError: there is one.
     """
     if unknown := sorted(map(repr, wanted - known)):
-        raise UsageError(f"nothing was said of {what} {', '.join(unknown)}; it was of {len(known)} others")
+        raise UsageError(
+            f"nothing was said of {what} {', '.join(unknown)}; there are judgements of {len(known)} others"
+        )

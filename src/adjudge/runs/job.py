@@ -158,7 +158,7 @@ class RunSettings(TextSettings):
     ] = None
     anchors: Annotated[
         Names | None,
-        Option(help="Systems that pairs are made with, by commas; of rate: growing or frozen."),
+        Option(help="Systems to pair with all others, separated by commas; for rate: growing or frozen."),
     ] = None
     reference: Annotated[str | None, Option(help="Reference to show, if there are several.")] = None
     store: Annotated[Path | str | None, Option(help="Call store that several runs share.", kind=Path)] = None
@@ -168,7 +168,9 @@ class RunSettings(TextSettings):
     ] = None
     seed: Annotated[int, Option(help="Seed of sampling, where the temperature is not 0.")] = 0
     samples: Annotated[
-        int | None, Ge(1), Option(help="Judge each translation so often, and keep what most agree on.")
+        int | None,
+        Ge(1),
+        Option(help="Judge each translation this many times; combine the samples into one judgement."),
     ] = None
     temperature: Annotated[float | None, Ge(0), Option(help="Temperature at which samples are drawn.")] = None
     search: Annotated[
@@ -198,7 +200,9 @@ class RunSettings(TextSettings):
         Decimal | float | str | None,
         Option(help="Stop before the run directory has cost more, such as 2.50.", kind=str),
     ] = None
-    budget_tokens: Annotated[int | None, Ge(0), Option(help="Stop before it has used more tokens.")] = None
+    budget_tokens: Annotated[
+        int | None, Ge(0), Option(help="Stop before the run directory uses more tokens than this.")
+    ] = None
     shard: Annotated[
         str | None,
         Option(help="Judge part 3 of 16 only: 3/16; then `adjudge merge OUT`. docs/scale-out.md."),
@@ -208,7 +212,7 @@ class RunSettings(TextSettings):
         Option(help="Where to run: local, ray (docs/scale-out.md) or batch (docs/batch.md)."),
     ] = "local"
     workers: Annotated[
-        int | None, Ge(1), Option(help="Of engine ray; one for each CPU of its cluster otherwise.")
+        int | None, Ge(1), Option(help="Workers of engine ray; by default one per CPU of the cluster.")
     ] = None
     dry_run: Annotated[bool, Option(help="As `adjudge forecast`: send nothing.")] = False
     settings: Annotated[
@@ -257,7 +261,7 @@ class CalibrateSettings(ForecastSettings):
         float,
         Gt(0),
         Le(100),
-        Option(help="Of the confidences: so many per cent of the findings are looked at again."),
+        Option(help="For himate: percentile of the confidences that becomes the threshold."),
     ] = 60.0
 
 
