@@ -189,7 +189,6 @@ def _score(value: Any, low: float | None, high: float | None) -> float:  # noqa:
 
 def _check_name(name: str) -> None:
     """Refuse a name that records, signatures, files and the command line could not carry, or that is ours."""
-    from adjudge.judges import JUDGES
     from adjudge.metrics import METRICS
 
     if name == _LAMBDA:
@@ -198,9 +197,8 @@ def _check_name(name: str) -> None:
         raise UsageError(
             f"name of a metric must be a word or words without / and \\, got {name!r}; give another name="
         )
-    if name in JUDGES or name in METRICS:
-        kind = "judge" if name in JUDGES else "metric"
-        raise UsageError(f"{name!r} is a {kind} of ours; give the function another name=")
+    if name in METRICS:
+        raise UsageError(f"{name!r} is a metric of ours; give the function another name=")
 
 
 _LAMBDA: Final = "<lambda>"

@@ -471,6 +471,8 @@ def load_annotator(
         from adjudge.metrics.function import read_plugin
 
         functions = read_plugin(plugin)
+    if taken := functions.keys() & JUDGES.keys():
+        raise UsageError(f"{min(taken)!r} is a judge of ours; give the function another name=")
     if name in JUDGES:
         return load_judge(name, profile=profile, prompts=prompts, settings=settings or {})
     judges, metrics = names_in("adjudge.judges", JUDGES), names_in("adjudge.metrics", METRICS)
