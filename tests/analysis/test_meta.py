@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from adjudge.analysis.eval_set import ScoreSet
+from adjudge.analysis.eval_set_files import read_eval_set
 from adjudge.analysis.meta import meta, out_of_reach
 from adjudge.analysis.meta_settings import MetaEvaluation, MetaSettings, MetricResults, named_gold
 from adjudge.errors import DataError, UsageError
@@ -1259,6 +1260,121 @@ def test_people_are_in_the_whole_where_every_language_pair_has_them(tmp_path: Pa
         for side in (GOLD, DA)
     ]
     assert document.results["seg_pearson"].value == pytest.approx(np.corrcoef(units)[0, 1], abs=1e-12)
+
+
+RATED = {
+    "ann": {"A": [90, 80, 70, 60], "B": [50, 40, 30, 20], "C": [10, 30, 50, 10]},
+    "bob": {"A": [70, 90, 60], "B": [20, 60, 40], "C": [15, 25, 30]},
+    "cem": {"A": [60], "B": [70], "C": [5]},
+}
+"""Ratings by three people of segments s0 to s3: three judged the first, two the second and third."""
+
+
+def write_raters(path: Path) -> Path:
+    texts = [write_ratings(path, scores, annotator=rater).read_text() for rater, scores in RATED.items()]
+    path.write_text("".join(texts))
+    return path
+
+
+def test_one_rater_is_compared_with_the_others_and_never_with_a_gold_that_holds_that_rater(
+    tmp_path: Path,
+) -> None:
+    test_set, gold = write_own(tmp_path / "own.jsonl"), write_raters(tmp_path / "gold.jsonl")
+    judge = write_ratings(tmp_path / "judge.jsonl", RATED["ann"], annotator="judge")
+    ask: dict[str, Any] = {
+        "gold": str(gold),
+        "scores": {"judge": judge},
+        "measures": "seg_pearson,sys_pearson",
+    }
+    found = meta(test_set, **ask)
+    ann, bob, cem = (np.array([scores[s] for s in "ABC"], dtype=float) for scores in RATED.values())
+    # raters take turns: ann, then bob, then ann; the others' mean never holds the one set apart
+    apart = np.stack([ann[:, 0], bob[:, 1], ann[:, 2]])
+    others = np.stack([(bob[:, 0] + cem[:, 0]) / 2, ann[:, 1], bob[:, 2]])
+    (row,) = found.people
+    assert (row.name, row.n, row.clusters, row.average_rank) == ("one rater", 9, {}, None)
+    for name, sides in (
+        ("seg_pearson", (apart.ravel(), others.ravel())),
+        ("sys_pearson", (apart.mean(axis=0), others.mean(axis=0))),
+    ):
+        assert row.results[name].value == pytest.approx(np.corrcoef(*sides)[0, 1], abs=1e-12)
+    assert said(found, "over the 9 that two or more people judged; 3 others of this gold are left out")
+    assert [row[0] for row in meta_tables(found)[0].rows][-1] == "people: one rater"
+    alone = meta(test_set, **ask, people=False)
+    assert (alone.people, alone.metrics) == ((), found.metrics)
+    assert not said(alone, "People:")
+    fewer = meta(test_set, **ask, exclude=["C"]).people[0]
+    assert fewer.n == 6
+    document = meta(test_set, **ask, level="document").people[0]
+    units = [[side[:2].mean(axis=0), side[2]] for side in (apart, others)]  # d0 is s0 and s1, d1 is s2
+    assert document.results["seg_pearson"].value == pytest.approx(
+        np.corrcoef(np.reshape(units, (2, -1)))[0, 1], abs=1e-12
+    )
+
+
+def test_raters_who_share_no_translation_and_one_rater_are_no_people(tmp_path: Path) -> None:
+    test_set, gold = write_own(tmp_path / "own.jsonl"), tmp_path / "gold.jsonl"
+    first = write_ratings(gold, {"A": [90, 80], "B": [50, 40]}).read_text()
+    second = write_ratings(gold, {"C": [10, 30]}, annotator="bob").read_text()
+    failed = write_ratings(gold, {"A": [None, None]}, annotator="cem").read_text()
+    judge = write_ratings(tmp_path / "judge.jsonl", RATED["ann"], annotator="judge")
+    for text in (first, first + second, first + second + failed):
+        gold.write_text(text)
+        found = meta(test_set, gold=str(gold), scores={"judge": judge}, measures="seg_pearson")
+        assert found.people == ()
+        assert not said(found, "People:")
+
+
+def test_rating_files_of_a_folder_are_its_raters(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "set")
+
+    def write(name: str, majors: dict[str, list[int | None]]) -> None:
+        error = {
+            "start": 0,
+            "end": 1,
+            "category": "",
+            "severity": "major",
+            "score": 5,
+            "is_source_error": False,
+        }
+        lines = [
+            f"{system}\tNone" if n is None else f"{system}\t{json.dumps({'errors': [error] * n})}"
+            for system, numbers in majors.items()
+            for n in numbers
+        ]
+        (folder / f"human-scores/en-de.{name}.seg.rating").write_text("\n".join(lines) + "\n")
+
+    one_of = {"A": [0, 1, None, None], "B": [2, 1, None, 1], "C": [3, 2, None, 5]}
+    two_of = {"A": [1, 1, None, 3], "B": [3, 0, None, 1], "C": [1, 4, None, None]}
+    write("mqm.merged", one_of)
+    assert meta(folder, gold="mqm").people == ()
+    write("mqm.rater1", one_of)
+    assert meta(folder, gold="mqm").people == ()  # what is merged holds the same judgements
+    write("mqm.rater2", two_of)
+    (row,) = meta(folder, gold="mqm", measures="seg_pearson").people
+    sides = np.array(
+        [[0, 2, 3, 1, 0, 4, 1], [1, 3, 1, 1, 1, 2, 1]]
+    )  # rater1 of segment 1, rater2 of 2, rater1 of 4
+    assert row.results["seg_pearson"].value == pytest.approx(np.corrcoef(sides[0], sides[1])[0, 1], abs=1e-12)
+    assert (row.name, row.n) == ("one rater", 7)
+    gold = write_scores(tmp_path / "en-de.mine.seg.score", GOLD)
+    assert meta(folder, gold=[f"mqm={gold}"], people=True).people == ()  # a gold of one's own
+
+
+@pytest.mark.realdata
+def test_raters_of_published_mqm_and_their_gold(adjudge_data: Path) -> None:
+    found = meta(adjudge_data / "wmt23", "zh-en", metrics=["COMET", "BLEU"], measures=["seg_pearson"])
+    assert [(row.name, row.n) for row in found.people] == [("one rater", 270)]
+    assert said(found, "17,385 others of this gold are left out")
+    for name, lp, shared in (
+        ("mqm_newstest2020_ende.source-errors.tsv", "en-de", 109),
+        ("mqm_ted_zhen.tsv", "zh-en", 0),
+    ):
+        read = read_eval_set(adjudge_data / "mqm-tsv" / name, lp, people=True)
+        (gold,) = read.golds.values()
+        assert (gold.raters is not None) == bool(shared)
+        if gold.raters is not None:
+            assert all(np.count_nonzero(~np.isnan(side.segments)) == shared for side in gold.raters)
 
 
 @pytest.mark.realdata

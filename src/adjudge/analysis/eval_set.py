@@ -8,6 +8,7 @@ files, runs, records, MQM TSV, ratings. `eval_set_files` reads a whole eval set.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,9 +21,9 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.language import canonical_lp, script_of, source_language
-from adjudge.core.mqm import unknown_categories_note
+from adjudge.core.mqm import Weights, mean, unknown_categories_note
 from adjudge.core.protocol import SEVERITIES, find_protocol
-from adjudge.core.record import Annotation, Record
+from adjudge.core.record import Annotation, Record, grouped
 from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, LanguagePairError, UsageError
@@ -49,6 +50,7 @@ __all__ = [
     "read_score_source",
     "row_means",
     "source_lengths",
+    "split_raters",
     "split_scores",
     "tables_as_scores",
 ]
@@ -75,6 +77,8 @@ class ScoreSet:
         range: lowest and highest possible score, where the protocol has bounds.
         worst: systems by segments, the worst severity marked: its place in `SEVERITIES`, `CLEAN` or `UNSEEN`.
             None where that is not known.
+        raters: of gold, two annotations of the translations that several people judged, see `split_raters`;
+            None where there is no such translation, or it is not known who judged.
     """
 
     name: str
@@ -84,6 +88,7 @@ class ScoreSet:
     reference: str = ""
     range: tuple[float, float] | None = None
     worst: NDArray[np.int8] | None = None
+    raters: tuple[ScoreSet, ScoreSet] | None = None
 
     @property
     def unscored(self) -> NDArray[np.bool_]:
@@ -104,7 +109,21 @@ class ScoreSet:
             systems=self.systems[rows],
             failed={name: self.failed[name] for name in names if name in self.failed},
             worst=None if self.worst is None else self.worst[rows],
+            raters=self._each_rater(lambda each: each.select(rows, names)),
         )
+
+    def over(self, columns: Sequence[NDArray[np.intp]]) -> ScoreSet:
+        """Put some segments in the place of each column: its score is the mean of those they have."""
+        worst = None if self.worst is None else [self.worst[:, c].max(axis=1) for c in columns]
+        return replace(
+            self,
+            segments=np.stack([row_means(self.segments[:, c]) for c in columns], axis=1),
+            worst=None if worst is None else np.stack(worst, axis=1),
+            raters=self._each_rater(lambda each: each.over(columns)),
+        )
+
+    def _each_rater(self, change: Callable[[ScoreSet], ScoreSet]) -> tuple[ScoreSet, ScoreSet] | None:
+        return None if self.raters is None else (change(self.raters[0]), change(self.raters[1]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,22 +243,14 @@ def over_units(eval_set: EvalSet, level: Level) -> EvalSet:
     names = tuple(dict.fromkeys(labels))
     columns = [np.flatnonzero(np.array(labels) == name) for name in names]
 
-    def mean(scores: ScoreSet) -> ScoreSet:
-        worst = None if scores.worst is None else [scores.worst[:, c].max(axis=1) for c in columns]
-        return replace(
-            scores,
-            segments=np.stack([row_means(scores.segments[:, c]) for c in columns], axis=1),
-            worst=None if worst is None else np.stack(worst, axis=1),
-        )
-
     return replace(
         eval_set,
         segments=names,
         documents=names if level == "document" else ("",) * len(names),
         domains=tuple(eval_set.domains[c[0]] if eval_set.domains else "" for c in columns),
         lengths=tuple(sum(eval_set.lengths[n] for n in c.tolist()) for c in columns),
-        golds={name: mean(gold) for name, gold in eval_set.golds.items()},
-        metrics={name: mean(metric) for name, metric in eval_set.metrics.items()},
+        golds={name: gold.over(columns) for name, gold in eval_set.golds.items()},
+        metrics={name: metric.over(columns) for name, metric in eval_set.metrics.items()},
     )
 
 
@@ -660,6 +671,7 @@ def records_as_scores(
         failed={s.system: s.failed for s in scores.systems if s.failed},
         range=scores.range if all(map(math.isfinite, scores.range)) else None,
         worst=_worst(records, frame),
+        raters=split_raters(records, frame, scores.weights),
     )
     return Found(scores=found, notes=tuple(notes), foreign=tuple(foreign), has_marks=has_marks)
 
@@ -686,6 +698,65 @@ def _segment_values(name: str, scores: Scores, frame: Frame) -> tuple[Floats, li
         why = [*([foreign_note(name, foreign, frame)] if foreign else []), *notes]
         raise DataError(f"{name} judges no system and segment of {frame.name}: {' '.join(why)}")
     return values, notes, foreign
+
+
+def split_raters(
+    records: Iterable[Record], frame: Frame, weights: Weights | None = None
+) -> tuple[ScoreSet, ScoreSet] | None:
+    """Split judgements into two annotations: one rater of each translation, and the mean of the others.
+
+    Only translations that two or more raters judged are in them. The rater set apart is the same for a whole
+    segment, as far as that rater judged it: the one who judged most of its translations, and of several
+    the one who was set apart least often so far.
+
+    Args:
+        records: of one protocol; comparisons are not split, for they are no scores of single translations.
+        frame: systems and segments.
+        weights: of marked errors; None where ratings are scored.
+
+    Returns:
+        None where no translation has two raters.
+    """
+    numbers = _numbers_by_rater(records, frame, weights)
+    if not numbers:
+        return None
+    apart, others = frame.empty(), frame.empty()
+    turns: Counter[str] = Counter()
+    for column, rows in sorted(numbers.items()):
+        judged = Counter(rater for said in rows.values() for rater in said)
+        order = sorted(judged, key=lambda rater: (-judged[rater], turns[rater], rater))
+        chosen = {row: next(rater for rater in order if rater in said) for row, said in rows.items()}
+        turns.update(set(chosen.values()))
+        for row, said in rows.items():
+            apart[row, column] = said.pop(chosen[row])
+            others[row, column] = mean(sorted(said.values()))
+    return (
+        ScoreSet(name="one rater", segments=apart, systems=row_means(apart)),
+        ScoreSet(name="the other raters", segments=others, systems=row_means(others)),
+    )
+
+
+def _numbers_by_rater(
+    records: Iterable[Record], frame: Frame, weights: Weights | None
+) -> dict[int, dict[int, dict[str, float]]]:
+    """Column to row to rater to score, of the translations that two or more raters judged."""
+    cells = grouped(
+        ((frame.columns[r.segment], frame.rows[r.systems[0]]), r)
+        for r in records
+        if r.lp == frame.lp
+        and r.protocol != "pairwise"
+        and r.segment in frame.columns
+        and r.systems[0] in frame.rows
+    )
+    several = [said for said in cells.values() if len({r.annotator for r in said}) > 1]
+    found: dict[int, dict[int, dict[str, float]]] = {}
+    for rater, own in sorted(grouped((r.annotator, r) for said in several for r in said).items()):
+        for s in score_records(own, weights=weights).segments:
+            if s.score is not None:
+                rows = found.setdefault(frame.columns[s.segment], {})
+                rows.setdefault(frame.rows[s.system], {})[rater] = s.score
+    both = {c: {row: said for row, said in rows.items() if len(said) > 1} for c, rows in found.items()}
+    return {column: rows for column, rows in both.items() if rows}
 
 
 def _worst(records: Iterable[Record], frame: Frame) -> NDArray[np.int8] | None:

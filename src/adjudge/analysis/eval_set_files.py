@@ -16,9 +16,11 @@ from adjudge.analysis.eval_set import (
     Frame,
     InMemory,
     OwnScores,
+    ScoreSet,
     foreign_note,
     read_score_source,
     source_lengths,
+    split_raters,
     split_scores,
     tables_as_scores,
 )
@@ -29,7 +31,14 @@ from adjudge.core.record import grouped
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.ment import ANNOTATOR, read_ment_folder
-from adjudge.formats.mtme import ScoreFile, choose_lp, find_lps, find_score_files, read_mtme
+from adjudge.formats.mtme import (
+    ScoreFile,
+    choose_lp,
+    find_lps,
+    find_score_files,
+    read_mtme,
+    read_ratings,
+)
 from adjudge.formats.read import detect, find_path, load
 from adjudge.formats.score_file import read_score_file
 from adjudge.store.files import find_files, read_bytes
@@ -123,7 +132,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
         preferred: gold to take where none is named and there are several.
         weights: of marked errors, wherever there are any.
         reference: that the metrics compared were shown; None for any.
-        people: take other golds of the folder as metrics, too.
+        people: take other golds of the folder as metrics, too, and read who judged for the folder's own.
 
     Raises:
         DataError: a file is not what it should be.
@@ -141,7 +150,8 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
             raise UsageError(
                 f"there are two golds {name!r} of {source.frame.lp}: give each a name of its own"
             )
-        golds[name] = replace(found, scores=replace(found.scores, name=name))
+        raters = found.scores.raters or (source.raters(name) if people and name == each else None)
+        golds[name] = replace(found, scores=replace(found.scores, name=name, raters=raters))
     chosen = source.choose_metrics(metrics, scores or {}, reference)
     judged = source.read_metrics(chosen)
     own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}
@@ -286,6 +296,21 @@ class _Source:
             if is_other and any(file.level == "seg" for file in files) and (found := self.read_gold(name)):
                 yield found
 
+    def raters(self, gold: str) -> tuple[ScoreSet, ScoreSet] | None:
+        """Two annotations of the folder's MQM gold, by its rating files `LP.mqm.RATER.seg.rating`.
+
+        A rating file has one judgement a translation, and what is `merged` holds those of the others.
+        """
+        if gold != _RATED or gold not in self.golds or not isinstance(self.path, Path):
+            return None
+        stem = find_lps(self.path)[self.frame.lp]
+        files = find_files(self.path, f"human-scores/{stem}.{gold}.*.seg.rating*")
+        files = [file for file in files if ".merged." not in file.name]
+        if len(files) < 2:
+            return None
+        texts = TestSet(name=self.frame.name, segments=self.frame.segments)
+        return split_raters((r for file in files for r in read_ratings(file, texts).records), self.frame)
+
     def read_gold(self, name: str) -> tuple[str, Found] | None:
         """Read a gold of the folder; None if it has no such one."""
         if name not in self.golds:
@@ -373,6 +398,10 @@ class _Source:
             known_as=known_name(self.path),
             notes=tuple(dict.fromkeys(notes)),
         )
+
+
+_RATED: Final = "mqm"
+"""Gold whose scores are the points of the errors in rating files."""
 
 
 def _annotation(gold: str) -> str:

@@ -832,6 +832,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     if not metrics:
         raise UsageError(f"{eval_set.name} {eval_set.lp} has no metric to judge: add --scores NAME=RUN|FILE")
     judged = ~np.isnan(truth.segments)
+    people_rows = tuple(_people_rows(truth, people.values(), settings, task))
     rows, tables = _rows(truth, metrics, chosen.documents, task, settings)
     if task is not None:
         rows = [replace(row, role=task.role(eval_set.lp, row.name, row.reference)) for row in rows]
@@ -846,7 +847,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
         reference=choice.reference,
         measures=settings.chosen_measures,
         metrics=tuple(rows),
-        people=tuple(_metric(*_sides(truth, each, settings), settings, task) for each in people.values()),
+        people=people_rows,
         task="" if task is None else task.name,
         notes=(
             *_known_note(eval_set, task, settings),
@@ -856,6 +857,7 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *open_note(rows, settings),
             *_people_note(people),
+            *_raters_note(people_rows[len(people) :], truth),
             *metric_notes(choice, truth, metrics | people),
         ),
         strata=tuple(
@@ -874,6 +876,27 @@ def _people_note(people: Collection[str]) -> Iterator[str]:
         yield (
             f"People: {', '.join(people)}, another annotation of the translations, measured as a metric is, "
             "the human ceiling of this gold. It has no place and no cluster."
+        )
+
+
+def _people_rows(
+    gold: ScoreSet, people: Iterable[ScoreSet], settings: MetaSettings, task: Task | None
+) -> Iterator[MetricResults]:
+    """Second annotations, then one rater of gold measured by the others, where a translation has two."""
+    pairs = [(gold, each) for each in people]
+    if settings.people and gold.raters is not None and (~np.isnan(gold.raters[0].segments)).any():
+        pairs.append((gold.raters[1], gold.raters[0]))
+    for truth, each in pairs:
+        yield _metric(*_sides(truth, each, settings), settings, task)
+
+
+def _raters_note(rows: Sequence[MetricResults], gold: ScoreSet) -> Iterator[str]:
+    for row in rows:
+        rest = int((~np.isnan(gold.segments)).sum()) - row.n
+        yield (
+            f"People: {row.name}, one person's scores against the mean of the others who judged the same "
+            f"translation, without that person's. It is over the {row.n:,} that two or more people judged; "
+            f"{rest:,} others of this gold are left out: one person judged them, or who did is not known."
         )
 
 

@@ -422,8 +422,8 @@ class MetaEvaluation(Framed):
         reference: that metrics were shown; empty for none.
         measures: names, in order.
         metrics: in the order of their names, those of the folder first.
-        people: second annotations of the test set by people, measured as metrics are: the human ceiling.
-            They have no place among the metrics, and no cluster.
+        people: second annotations of the test set by people, and one rater of gold against the others,
+            measured as metrics are: the human ceiling. They have no place among the metrics, and no cluster.
         task: whose mean `meta` is; empty for none.
         notes: what a reader must know: which systems, which segments, which reference, what looks wrong.
         strata: parts of the translations, where asked for.
