@@ -256,3 +256,18 @@ def test_all_swaps_of_twelve_systems_lie_among_mtme_s_draws(adjudge_data: Path) 
     found = metric_p_values("sys_pearson", np.array(gold), np.array(metrics))
     assert found[0, 1] == 8 / 2**12
     assert found[1, 0] == pytest.approx(1 - 7 / 2**12)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", [name for name in MEASURES if name != "seg_contrastive"])
+def test_a_draw_without_a_score_of_a_metric_has_no_value_and_no_warning(name: str) -> None:
+    rng = np.random.default_rng(5)
+    gold, metric = rng.normal(0, 50, size=(2, 4, 12))
+    metric[:, 4:] = np.nan
+    counts = np.zeros((2, 12))
+    counts[0, 4:] = 1  # of what the metric did not score
+    counts[1] = 1
+    average = MEASURES[name].average
+    found = resampled(MEASURES[name], gold, metric, average, {})(counts)
+    assert np.isnan(found[0])
+    assert not np.isnan(found[1]) or name in {"seg_mae", "seg_mse"}  # which have no value without ranges

@@ -185,7 +185,8 @@ class _Sorted:
 
 
 def _weighted(g: Floats, m: Floats, weights: Floats) -> float:
-    n = weights.sum()
+    if not (n := weights.sum()):
+        return float("nan")
     g, m = g - g @ weights / n, m - m @ weights / n
     below = (g * g @ weights) * (m * m @ weights)
     return float(g * m @ weights / np.sqrt(below)) if below > 0 else float("nan")

@@ -57,6 +57,7 @@ _BOM = "\ufeff"
 _BLANKS = b" \t\r\n"  # of JSON
 _GZIP = b"\x1f\x8b"
 _PART = 1 << 20
+_SMALL = 1 << 16  # bytes that are read at a time of a file that does not say its size
 _HARMLESS = 16 << 20  # bytes that may be unpacked, however small the file
 _MOST_PACKED = 200  # what gzip does to the dullest text is some 100; a bomb has 1000
 _LONGEST_LINE = 16 << 20  # bytes
@@ -70,7 +71,7 @@ def read_bytes(path: Path) -> bytes:
         DataError: it cannot be read, is too large to be read at once, or its gzip stream is damaged.
     """
     try:
-        raw = _limited(sys.stdin.buffer, path) if str(path) == "-" else _whole(path)
+        raw = _limited(sys.stdin.buffer, path, _PART) if str(path) == "-" else _whole(path)
         return _unpacked(raw, path, _LARGEST)
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
@@ -79,15 +80,15 @@ def read_bytes(path: Path) -> bytes:
 def _whole(path: Path) -> bytes:
     """What a file holds; of one that is too large nothing is read."""
     with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size > _LARGEST:
+        if (size := os.fstat(file.fileno()).st_size) > _LARGEST:
             raise _too_large(path)
-        return _limited(file, path)
+        return _limited(file, path, max(size + 1, _SMALL))
 
 
-def _limited(file: BinaryIO, path: Path) -> bytes:
-    """All that comes, even of a device that never ends."""
+def _limited(file: BinaryIO, path: Path, most: int) -> bytes:
+    """All that comes, at most so many bytes at a time, even of a device that never ends."""
     parts, size = [], 0
-    while part := file.read(_PART):
+    while part := file.read(most):
         parts.append(part)
         size += len(part)
         if size > _LARGEST:
