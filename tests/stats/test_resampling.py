@@ -8,9 +8,10 @@ import pytest
 
 from adjudge.errors import UsageError
 from adjudge.formats.score_file import read_score_file
+from adjudge.stats import resampling
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.bootstrap import percentile_intervals, unit_draws
-from adjudge.stats.judged import AVERAGES, Average, Floats
+from adjudge.stats.judged import AVERAGES, Average, Floats, sharing
 from adjudge.stats.measures import MEASURES
 from adjudge.stats.paired import significance_ranks
 from adjudge.stats.permutation import correlation_p_values
@@ -151,6 +152,29 @@ def test_tables_of_segments_are_made_some_rows_at_a_time(name: str, monkeypatch:
     assert np.array_equal(measure_draws(name, gold, metrics, Drawing(resamples=9)), whole)
     monkeypatch.setattr("adjudge.stats.resampling._WHOLE", 1)  # sums of double precision
     assert np.array_equal(measure_draws(name, gold, metrics, Drawing(resamples=9)), whole)
+
+
+def test_tau_b_and_tau_c_of_the_same_scores_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(*arguments: Any) -> Floats:
+        calls.append(1)
+        return concordance(*arguments)
+
+    gold, metrics = scores(6)
+    drawing = Drawing(resamples=9, documents=["a"] * 5 + ["b"] * 9)
+    names = ("seg_kendall_b", "seg_kendall_c")
+    apart = [measure_draws(name, gold, metrics, drawing) for name in names]
+    concordance = resampling._concordance
+    monkeypatch.setattr(resampling, "_concordance", counted)
+    with sharing():
+        together = [measure_draws(name, gold, metrics, drawing) for name in names]
+        assert len(calls) == 1
+        other = measure_draws(names[0], gold, metrics, Drawing(resamples=9, seed=1))
+        measure_draws(names[0], gold, metrics + 0.0, drawing)
+    assert len(calls) == 3
+    assert np.array_equal(together, apart)
+    assert not np.array_equal(other, apart[0])
 
 
 RNG = np.random.default_rng(0)

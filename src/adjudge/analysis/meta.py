@@ -474,14 +474,18 @@ class Compared:
         ranges = np.array([side.range or (np.nan, np.nan) for side in sides])
         return content_digest(ranges, *(each for side in sides for each in (side.segments, side.systems)))
 
+    @cached_property
+    def segments(self) -> Floats:
+        """Metrics by systems by segments."""
+        return np.stack([metric.segments for metric in self.metrics])
+
     def draws(self, name: str, average: Average | None = None) -> Floats:
         """Draws by metrics, values of a measure."""
         options = self._options(name, average)
         key = name, options.pop("average", None)
         if key not in self.drawn:
-            metrics = np.stack([metric.segments for metric in self.metrics])
             self.drawn[key] = measure_draws(
-                name, self.gold.segments, metrics, self.drawing, average=key[1], options=options
+                name, self.gold.segments, self.segments, self.drawing, average=key[1], options=options
             )
         return self.drawn[key]
 
@@ -950,8 +954,9 @@ def _rows(
         task=task,
         settings=settings,
     )
-    rows = with_intervals(rows, compared) if settings.intervals else rows
-    return with_clusters(rows, compared) if settings.has_clusters and len(rows) > 1 else (rows, {})
+    with sharing():
+        rows = with_intervals(rows, compared) if settings.intervals else rows
+        return with_clusters(rows, compared) if settings.has_clusters and len(rows) > 1 else (rows, {})
 
 
 def _sides(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings) -> tuple[ScoreSet, ScoreSet]:

@@ -18,7 +18,7 @@ from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.bootstrap import unit_draws
 from adjudge.stats.correlation import pearson_values, spearman_values, tau_b_values, tau_c_values
-from adjudge.stats.judged import Average, Floats, Judged, divided, judged, pair_counts
+from adjudge.stats.judged import Average, Floats, Judged, divided, judged, pair_counts, shared
 from adjudge.stats.measures import MEASURES, Measure
 from adjudge.stats.paired import Seed
 from adjudge.stats.permutation import (
@@ -58,7 +58,7 @@ Resampled = Callable[[Floats], Floats]
 """Draws by segments, how often each was drawn, to one value a draw; NaN where it has none."""
 
 Codes = NDArray[np.signedinteger[Any]]
-_CELLS: Final = 2**18  # of one block of pairs of segments, which then stays in the processor's cache
+_CELLS: Final = 2**17  # of one block of pairs of segments, which then stays in the processor's cache
 _WHOLE: Final = 2**24  # whole numbers below are exact in single precision
 
 _FLAT: Final = 1e-12  # share of a sum of squares; scores with less variance are constant
@@ -85,6 +85,9 @@ def resampled(
         values = _item_values(measure, gold, metric, options)
         defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
         return lambda counts: divided(counts @ filled, counts @ defined)
+    if measure.name in _TAUS and average == "none":
+        taus, place = _Taus(gold, metric[None]), _TAUS.index(measure.name)
+        return lambda counts: np.asarray(taus.of_draws(counts)[place, :, 0])
     quick = _QUICK.get((measure.name, average))
     return (
         quick(judged(gold, metric), gold.shape) if quick else _anew(measure, gold, metric, average, options)
@@ -192,28 +195,74 @@ def _weighted(g: Floats, m: Floats, weights: Floats) -> float:
     return float(g * m @ weights / np.sqrt(below)) if below > 0 else float("nan")
 
 
-def _kendall(scores: Judged, shape: tuple[int, ...], variant: Literal["b", "c"]) -> Resampled:
-    known = ~np.isnan(scores.gold).reshape(shape)
-    codes = [_codes(side.reshape(shape), known) for side in scores]
-    size = known.sum(axis=0, dtype=np.float64)
-
-    def value(counts: Floats) -> Floats:
-        n, (numerator, *tied) = counts @ size, _between_segments(counts, *codes, has_ties=variant == "b")
-        if variant == "c":
-            classes = np.minimum(*(_classes(counts, side) for side in codes))
-            return divided(numerator * classes, np.where(classes > 1, n * n * (classes - 1), 0.0))
-        untied = [n * n - same for same in tied]  # a score and itself are equal, no pair
-        return divided(numerator, np.sqrt(np.maximum(untied[0] * untied[1], 0.0)))
-
-    return value
+_TAUS: Final = ("seg_kendall_b", "seg_kendall_c")
 
 
-def _classes(counts: Floats, codes: Codes) -> Floats:
-    """Different values in each draw."""
-    found = np.zeros((len(counts), int(codes.max(initial=-1)) + 2), dtype=np.bool_)
-    for seen, row in zip(found, counts, strict=True):
-        seen[codes[:, row > 0]] = True
-    return np.asarray(found[:, :-1].sum(axis=1), dtype=np.float64)  # no value, -1, is the last
+class _Taus:
+    """Kendall's tau b and tau c of several metrics over all scores, for many draws of segments.
+
+    Both are made of the same parts: concordant less discordant pairs, tied pairs, and different values.
+
+    Args:
+        gold: systems by segments.
+        metrics: metrics by systems by segments.
+    """
+
+    def __init__(self, gold: Floats, metrics: Floats) -> None:
+        known = ~np.isnan(gold) & ~np.isnan(metrics)
+        self.sizes = known.sum(axis=1, dtype=np.float64)
+        self.gold = _codes(gold, ~np.isnan(gold))
+        self.metrics = [_codes(*each) for each in zip(metrics, known, strict=True)]
+        self.values = [_Values(codes) for codes in self.metrics]
+        patterns = {k.tobytes(): _Values(np.where(k, self.gold, -1)) for k in known}
+        self.gold_values = [patterns[k.tobytes()] for k in known]
+
+    def of_draws(self, counts: Floats) -> Floats:
+        """Tau b and tau c, by draws by metrics; NaN where a draw has none.
+
+        Args:
+            counts: draws by segments, how often each was drawn.
+        """
+        numerator, pairs = _concordance(counts, self.gold, self.metrics), (counts @ self.sizes.T) ** 2
+        of_gold = {values: values.of_draws(counts) for values in set(self.gold_values)}
+        parts = [
+            (of_gold[gold], own.of_draws(counts))
+            for gold, own in zip(self.gold_values, self.values, strict=True)
+        ]
+        tied, classes = np.moveaxis(np.array(parts), 0, -1).swapaxes(0, 1)  # each sides by draws by metrics
+        least = classes.min(axis=0)
+        untied = np.maximum(pairs - tied, 0.0).prod(axis=0)
+        tau_c = divided(numerator * least, np.where(least > 1, pairs * (least - 1), 0.0))
+        return np.stack([divided(numerator, np.sqrt(untied)), tau_c])
+
+
+class _Values:
+    """Different values of scores and the segments that they stand in.
+
+    Args:
+        codes: systems by segments, a whole number from 0 for each value, -1 where there is none.
+    """
+
+    def __init__(self, codes: Codes) -> None:
+        from scipy.sparse import csr_array
+
+        values, segments = codes[codes >= 0], np.nonzero(codes >= 0)[1]
+        is_single = (np.bincount(values) == 1)[values]
+        self.single = np.bincount(segments[is_single], minlength=codes.shape[1]).astype(np.float64)
+        several, place = np.unique(values[~is_single], return_inverse=True)
+        cells = np.ones(len(place)), (place, segments[~is_single])
+        self.several = csr_array(cells, shape=(len(several), codes.shape[1]))
+
+    def of_draws(self, counts: Floats) -> tuple[Floats, Floats]:
+        """For each draw: ordered pairs of equal scores, a score and itself among them; different values."""
+        tied, classes = counts**2 @ self.single, (counts > 0) @ self.single
+        height = max(1, _WHOLE // max(self.several.shape[0], 1))
+        for start in range(0, len(counts), height):
+            rows = slice(start, start + height)
+            sizes = self.several @ counts[rows].T
+            tied[rows] += (sizes * sizes).sum(axis=0)
+            classes[rows] += np.count_nonzero(sizes, axis=0)
+        return tied, classes
 
 
 def _codes(scores: Floats, known: NDArray[np.bool_]) -> Codes:
@@ -224,37 +273,37 @@ def _codes(scores: Floats, known: NDArray[np.bool_]) -> Codes:
     return found
 
 
-def _between_segments(counts: Floats, g: Codes, m: Codes, *, has_ties: bool) -> Floats:
-    """Concordant less discordant pairs of each draw, and pairs tied in gold, and in the metric.
+def _concordance(counts: Floats, gold: Codes, metrics: Sequence[Codes]) -> Floats:
+    """Draws by metrics, concordant less discordant of all ordered pairs of scores.
 
-    All are quadratic forms of the counts, whose tables, segments by segments, are summed over two systems in
+    They are quadratic forms of the counts, whose tables, segments by segments, are summed over two systems in
     one order, doubled where they differ, and made some rows at a time.
     """
-    systems, segments = g.shape
-    sums = np.zeros((3 if has_ties else 1, len(counts)))
+    systems, segments = gold.shape
+    sums = np.zeros((len(counts), len(metrics)))
     is_exact = counts.sum(axis=1).max(initial=0) * systems**2 < _WHOLE  # no cell is above systems squared
     side = counts.astype(np.float32) if is_exact else counts
     small = np.int8 if 2 * systems <= np.iinfo(np.int8).max else np.int32
-    has_gaps = bool((g < 0).any())
+    gaps = [(codes < 0).any() for codes in metrics]
     height = max(1, _CELLS // max(segments, 1))
+    pairs = [(a, (*range(a + 1, systems), a)) for a in range(systems)]
     for start in range(0, segments, height):
         rows = slice(start, start + height)
-        tables = np.zeros((len(sums), len(g[0, rows]), segments), dtype=np.float32)
-        for a in range(systems):
-            counted = np.zeros(tables.shape, dtype=small)
-            for b in (*range(a + 1, systems), a):
-                if a == b:
-                    counted *= 2
-                orders = [_signs(scores[a, rows], scores[b]) for scores in (g, m)]
-                parts = [orders[0] * orders[1], *(order == 0 for order in orders if has_ties)]
-                if has_gaps:
-                    known = (g[a, rows] >= 0)[:, None] & (g[b] >= 0)
-                    parts = [part * known for part in parts]
-                for place, part in enumerate(parts):
-                    counted[place] += part.view(np.int8)
-            tables += counted
-        for place, table in enumerate(tables):
-            sums[place] += ((side @ table.T) * counts[:, rows]).sum(axis=1)
+        wanted = {(a, b): _signs(gold[a, rows], gold[b]) for a, others in pairs for b in others}
+        for place, (codes, has_gaps) in enumerate(zip(metrics, gaps, strict=True)):
+            table = np.zeros((len(gold[0, rows]), segments), dtype=np.float32)
+            for a, others in pairs:
+                counted = np.zeros(table.shape, dtype=small)
+                for b in others:
+                    if a == b:
+                        counted *= 2
+                    order = _signs(codes[a, rows], codes[b])
+                    order *= wanted[a, b]
+                    if has_gaps:
+                        order *= (codes[a, rows] >= 0)[:, None] & (codes[b] >= 0)
+                    counted += order
+                table += counted
+            sums[:, place] += ((side @ table.T) * counts[:, rows]).sum(axis=1)
     return sums
 
 
@@ -267,8 +316,6 @@ _QUICK: Final[Mapping[tuple[str, Average | None], Callable[[Judged, tuple[int, .
     ("seg_pearson", "none"): partial(_pearson, average="none"),
     ("seg_pearson", "sys"): partial(_pearson, average="sys"),
     ("seg_spearman", "none"): _spearman,
-    ("seg_kendall_b", "none"): partial(_kendall, variant="b"),
-    ("seg_kendall_c", "none"): partial(_kendall, variant="c"),
 }
 """Forms of measures that are no mean over segments."""
 
@@ -344,16 +391,23 @@ def measure_draws(
     Returns:
         What `stats.bootstrap.percentile_intervals` makes intervals of, and `bootstrap_p_values` p-values.
     """
-    found, drawing = MEASURES[measure], drawing or Drawing()
+    found, drawing, average = MEASURES[measure], drawing or Drawing(), average or MEASURES[measure].average
     kept = np.asarray(~np.isnan(gold).all(axis=0) | (found.takes == "systems"))
     units = _units(drawing.documents, kept)
-    gold, metrics = gold[:, kept], metrics[:, :, kept]
-    forms = [resampled(found, gold, m, average or found.average, dict(options or {})) for m in metrics]
-    blocks = [
-        np.stack([form(counts[:, units]) for form in forms], axis=1)
-        for counts in unit_draws(int(units.max(initial=-1)) + 1, drawing.resamples, drawing.seed)
-    ]
-    return np.concatenate(blocks) if blocks else np.full((drawing.resamples, len(metrics)), np.nan)
+    if units.max(initial=-1) < 1:
+        return np.full((drawing.resamples, len(metrics)), np.nan)
+    whole, sides = (gold, metrics, drawing.documents), (gold[:, kept], metrics[:, :, kept])
+
+    def drawn(values: Resampled) -> Floats:
+        blocks = unit_draws(int(units.max()) + 1, drawing.resamples, drawing.seed)
+        return np.concatenate([values(counts[:, units]) for counts in blocks], axis=-2)
+
+    if measure in _TAUS and average == "none":
+        seed = drawing.resamples, drawing.seed
+        both = shared("taus", whole, seed, lambda: drawn(_Taus(*sides).of_draws))
+        return np.asarray(both[_TAUS.index(measure)])
+    forms = [resampled(found, sides[0], m, average, dict(options or {})) for m in sides[1]]
+    return drawn(lambda counts: np.stack([form(counts) for form in forms], axis=-1))
 
 
 def _units(documents: Sequence[str], kept: NDArray[np.bool_]) -> Ints:
