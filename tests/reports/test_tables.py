@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.scores import Interval
+from adjudge.reports import tables
 from adjudge.reports.tables import (
     NAMES,
     NOTHING,
@@ -187,3 +188,44 @@ def test_no_name_is_written_with_a_character_that_nobody_sees(form: TableFormat,
         rows = csv.reader(io.StringIO(text, newline=""), delimiter="," if form == "csv" else "\t")
         for row, name in zip(rows, (heading.removeprefix(">"), cell), strict=True):
             assert "".join(row) in {name_invisible(name), f"'{name_invisible(name)}"}
+
+
+_CELL = st.text(alphabet=st.sampled_from("ab-[]x日本😀א–%"), max_size=8)
+
+
+@st.composite
+def _tables(draw: st.DrawFn) -> Table:
+    wide = draw(st.integers(1, 5))
+    cells = st.lists(_CELL, min_size=wide, max_size=wide)
+    return Table(
+        columns=[draw(st.sampled_from(["", ">"])) + cell for cell in draw(cells)],
+        rows=draw(st.lists(cells, max_size=5)),
+        rules=frozenset(draw(st.sets(st.integers(0, 5)))),
+        title=draw(_CELL),
+    )
+
+
+@given(_tables())
+def test_a_table_that_fits_is_as_the_one_with_folded_cells(table: Table) -> None:
+    assert (tables._aligned(table, 200) or tables._folded(table, 200)) == tables._folded(table, 200)
+
+
+@pytest.mark.parametrize("width", [30, 200])
+def test_a_heading_in_brackets_is_no_command_to_the_terminal(width: int) -> None:
+    table = Table(columns=["[red]", ">n"], rows=[["x" * 20, "1"]], title="[b]title[/b]")
+    shown = tables._aligned(table, width) or tables._folded(table, width)
+    assert "[red]" in shown
+    assert "[b]title[/b]" in shown
+
+
+def test_a_star_leaves_the_digits_of_its_column_in_line() -> None:
+    table = Table(columns=["name", ">r"], rows=[["a", "0.25"], ["b", "0.75"]], best=frozenset({(1, 1)}))
+    assert render_table(table, "table").splitlines()[3:5] == [" a      0.25  ", " b      0.75* "]
+
+
+def test_a_table_wider_than_the_output_folds_its_cells() -> None:
+    table = Table(columns=["name", "text"], rows=[["a", "word " * 60]], notes=["a note"])
+    lines = render_table(table, "table").splitlines()
+    assert max(map(len, lines)) <= 200
+    assert len(lines) > 6
+    assert lines[-1] == "a note"

@@ -11,6 +11,7 @@ import gc
 import io
 import math
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -133,6 +134,8 @@ R = TypeVar("R")
 TableFormat = Literal["table", "json", "csv", "tsv", "markdown", "latex"]
 FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 
+_WIDTH: Final = 200  # columns of a table that is not for a terminal
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
@@ -198,24 +201,62 @@ def _visible(table: Table) -> Table:
 
 
 def _terminal(table: Table) -> str:
+    """Lines for a terminal, or of at most 200 columns."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
+    first, rest = unfit_first(table.notes)
+    grid = _aligned(table, width) or _folded(table, width)
+    return "".join([*(f"{note}\n" for note in first), grid, *(f"{note}\n" for note in rest)])
+
+
+def _aligned(table: Table, width: int) -> str:
+    """The table where each cell is one line and all columns fit; empty where not, which `_folded` can."""
+    from rich.cells import cell_len
+
+    rows = [table.headings, *_starred(table)]
+    if not table.columns or any(
+        "\n" in cell or "\t" in cell for row in (*rows, [table.title]) for cell in row
+    ):
+        return ""
+    sizes = [[cell_len(cell) for cell in row] for row in rows]
+    widths = list(map(max, zip(*sizes, strict=True)))
+    inner = sum(widths) + 3 * (len(widths) - 1)
+    if inner + 2 > width or cell_len(table.title) > inner + 2 or not inner:
+        return ""
+    rule = f" {'─' * inner} "
+    title = [table.title + " " * (inner + 2 - cell_len(table.title))] if table.title else []
+    heading, *lines = [
+        f" {'   '.join(_padded(*each) for each in zip(row, lengths, widths, table.right, strict=True))} "
+        for row, lengths in zip(rows, sizes, strict=True)
+    ]
+    for index in sorted(table.rules & set(range(len(lines) - 1)), reverse=True):
+        lines.insert(index + 1, rule)
+    return "\n".join([*title, rule, heading, rule, *lines, rule, ""])
+
+
+def _padded(cell: str, length: int, width: int, right: bool) -> str:  # noqa: FBT001 (a column's)
+    room = " " * (width - length)
+    return room + cell if right else cell + room
+
+
+def _folded(table: Table, width: int) -> str:
+    """The table with long cells on several lines, so that the columns fit."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    grid = RichTable(box=box.HORIZONTALS, title=table.title or None, title_justify="left", pad_edge=False)
+    grid = RichTable(
+        box=box.HORIZONTALS,
+        title=Text(table.title) if table.title else None,
+        title_justify="left",
+        pad_edge=False,
+    )
     for heading, right in zip(table.headings, table.right, strict=True):
-        grid.add_column(heading, justify="right" if right else "left", overflow="fold")
+        grid.add_column(Text(heading), justify="right" if right else "left", overflow="fold")
     for index, row in enumerate(_starred(table)):
         grid.add_row(*map(Text, row), end_section=index in table.rules)
     buffer = io.StringIO()
-    console = Console(file=buffer, width=None if sys.stdout.isatty() else 200)
-    first, rest = unfit_first(table.notes)
-    for note in first:
-        console.print(Text(note, style="bold"), soft_wrap=True)
-    console.print(grid)
-    for note in rest:
-        console.print(Text(note), soft_wrap=True)
+    Console(file=buffer, width=width, force_terminal=False).print(grid)
     return buffer.getvalue()
 
 
