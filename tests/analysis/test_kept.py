@@ -21,6 +21,7 @@ from adjudge.analysis.kept import keeping, kept, kept_path
 from adjudge.analysis.meta import Compared, meta
 from adjudge.analysis.meta_settings import MetaSettings, measure
 from adjudge.cli.meta_command import meta_command
+from adjudge.formats import score_file
 from adjudge.reports.tables import FORMATS
 from adjudge.stats.judged import AVERAGES, Floats, Result
 from adjudge.stats.measures import MEASURES
@@ -280,3 +281,22 @@ def test_the_same_numbers_in_another_order_of_memory_are_another_input() -> None
         with keeping(True):
             found.append(kept("step", (array,), "", lambda made=made: made))  # type: ignore[misc]
     assert found == ["C", "F", "C"]
+
+
+def test_a_score_file_is_parsed_once(
+    tmp_path: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, parsed, parse = set_of(tmp_path / "set"), list[bytes](), score_file._read_blocks
+
+    def counted(raw: bytes) -> Any:
+        parsed.append(raw)
+        return parse(raw)
+
+    first = printed(folder)
+    monkeypatch.setattr(score_file, "_read_blocks", counted)
+    assert printed(folder) == first
+    assert not parsed
+    changed = folder / "metric-scores" / "en-de" / "COMET-refA.seg.score"
+    changed.write_bytes(changed.read_bytes().replace(b"-2.5", b"-2.75"))
+    assert first != printed(folder) == printed(folder, cache=False)
+    assert parsed[0] == changed.read_bytes()

@@ -1,4 +1,4 @@
-"""What measures found before, kept in one file of the user's cache folder.
+"""What measures found and files held before, kept in one file of the user's cache folder.
 
 Each finding stands under a digest of all that it depends on: the program, the scores, the measure and its
 arguments. A file that cannot be read or written is not used, one that is damaged is made anew: each row has
@@ -31,10 +31,12 @@ __all__ = ["content_digest", "keeping", "kept", "kept_path"]
 _LIMIT: Final = 256 * 1024**2  # bytes, above which the half that was not used for longest goes
 _PATIENCE: Final = 2.0  # seconds for a lock
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+_REFUSED: Final = sqlite3.Error, UnicodeDecodeError
+"""What SQLite raises; the second where its message quotes a damaged file."""
 _CHECK: Final = 8  # bytes of the checksum before each row
 _DAY: Final = 86_400
 _ROW: Final = "SELECT value, used FROM kept WHERE key = ?"
-_ROOMS: Final = ("stats", "analysis")
+_ROOMS: Final = ("stats", "analysis", "formats")
 _PACKAGES: Final = ("numpy", "scipy")
 
 
@@ -99,7 +101,7 @@ class _File:
         if self._reader is not None:
             try:
                 found = self._reader.execute(_ROW, (key,)).fetchone()
-            except sqlite3.Error as error:
+            except _REFUSED as error:
                 self._is_damaged = _is_damage(error) and "no such table" not in str(error)
                 self._reader.close()
                 self._reader = None
@@ -113,13 +115,13 @@ class _File:
             self._reader.close()
         if not self._new:
             return
-        with suppress(OSError, sqlite3.Error):
+        with suppress(OSError, *_REFUSED):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 if self._is_damaged:
                     self._remove()
                 self._write()
-            except sqlite3.Error as error:
+            except _REFUSED as error:
                 if not _is_damage(error):
                     raise
                 self._remove()
@@ -164,7 +166,7 @@ def _open(uri: str) -> sqlite3.Connection:
     return connection
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
+def _is_damage(error: Exception) -> bool:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGED
 
 
