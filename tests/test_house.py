@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 44_831,  # frames, functions as metrics, faults of instructions, second looks apart
+    "statements": 44_897,  # frames, functions as metrics, faults of instructions, second looks apart
     "lines of data": 13_824,  # undo of what was given up, colours in the dark, a page on a phone
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
@@ -429,7 +429,7 @@ def test_starting_loads_nothing_heavy(code: str) -> None:
 def test_the_public_names_are_few_and_real() -> None:
     adjudge = importlib.import_module("adjudge")
     names = getattr(adjudge, "__all__", [])
-    assert len(names) <= 26
+    assert len(names) <= 27
     assert len(set(names)) == len(names)
     assert not [name for name in names if not hasattr(adjudge, name)]
 

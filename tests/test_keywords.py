@@ -45,7 +45,21 @@ NOT_OF = {
 }
 """Options that one function has not, with the reason."""
 
-VERBS = ("run", "arun", "forecast", "score", "rank", "compare", "gate", "meta", "spans", "bias", "report")
+VERBS = (
+    "run",
+    "arun",
+    "forecast",
+    "score",
+    "rank",
+    "compare",
+    "gate",
+    "power",
+    "meta",
+    "spans",
+    "bias",
+    "estimate",
+    "report",
+)
 
 
 def function_of(verb: str) -> Callable[..., Any]:

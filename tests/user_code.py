@@ -11,6 +11,8 @@ from typing import assert_type
 
 import adjudge
 from adjudge import AdjudgeError, rank
+from adjudge.analysis.estimate import Estimation
+from adjudge.analysis.power import Power
 from adjudge.analysis.rank import Ranking
 from adjudge.core.record import Record
 from adjudge.core.scores import Run, Scores
@@ -51,6 +53,9 @@ def compared(run: Run, gold: Path) -> Ranking:
     scores = assert_type(adjudge.score(run, lp="en-de"), Scores)
     adjudge.compare(scores, systems="A,B")
     adjudge.gate(run, gold, margin=1.0)
+    assert_type(adjudge.power(run, systems="A,B"), Power)
+    assert_type(adjudge.power(sd=8.0, difference=1.0), Power)
+    assert_type(adjudge.estimate(run, gold), Estimation)
     adjudge.meta(gold, "en-de")
     adjudge.spans(run, gold)
     adjudge.bias(run)

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from adjudge.analysis.align import align
     from adjudge.analysis.bias import bias
     from adjudge.analysis.compare import compare
+    from adjudge.analysis.estimate import estimate
     from adjudge.analysis.gate import gate
     from adjudge.analysis.meta import meta
+    from adjudge.analysis.power import power
     from adjudge.analysis.rank import rank
     from adjudge.analysis.score import score
     from adjudge.analysis.spans import spans
@@ -46,6 +48,7 @@ __all__ = [
     "arun",
     "bias",
     "compare",
+    "estimate",
     "forecast",
     "gate",
     "judges",
@@ -53,6 +56,7 @@ __all__ = [
     "meta",
     "metric",
     "metrics",
+    "power",
     "rank",
     "read_records",
     "report",
@@ -67,8 +71,10 @@ _HOMES: Final = {
         "analysis.align": "align",
         "analysis.bias": "bias",
         "analysis.compare": "compare",
+        "analysis.estimate": "estimate",
         "analysis.gate": "gate",
         "analysis.meta": "meta",
+        "analysis.power": "power",
         "analysis.rank": "rank",
         "analysis.score": "score",
         "analysis.spans": "spans",

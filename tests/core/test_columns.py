@@ -41,12 +41,15 @@ RESULTS: dict[str, tuple[list[str], Any]] = {
         ["gate", "--baseline", GOLD, "--systems", "Birch,Alder", "--margin", "5"],
         lambda: adjudge.gate(GOLD, systems="Birch,Alder", margin=5.0),
     ),
+    "power": (["power", GOLD], lambda: adjudge.power(GOLD)),
+    "plan": (["power", "--sd", "8", "--difference", "1"], lambda: adjudge.power(sd=8.0, difference=1.0)),
     "meta": (
         ["meta", TEST_SET, "--lp", "en-de", "--gold", f"mqm={GOLD}", "--scores", f"esa={ESA}"],
         lambda: adjudge.meta(TEST_SET, "en-de", gold=[f"mqm={GOLD}"], scores=[f"esa={ESA}"]),
     ),
     "spans": (["spans", ESA, "--gold", GOLD], lambda: adjudge.spans(ESA, GOLD)),
     "confusion": (["spans", ESA, "--gold", GOLD, "--confusion"], lambda: severity_confusion(ESA, GOLD)),
+    "estimate": (["estimate", ESA, "--gold", GOLD], lambda: adjudge.estimate(ESA, GOLD)),
     "bias": (["bias", PAIRS, "--test-set", TEST_SET], lambda: bias(PAIRS, test_set=TEST_SET)),
 }
 
@@ -97,6 +100,9 @@ ALL: dict[str, Callable[[], Any]] = {
 WITHOUT_FIGURE = {
     "confusion": "Confusion",
     "gate": "Gate",
+    "power": "Power",
+    "plan": "Power",
+    "estimate": "Estimation",
     "bias": "Biases",
     "test set": "TestSet",
     "run": "Run",
@@ -114,7 +120,7 @@ def test_a_result_shows_itself_in_a_console_and_a_notebook(name: str) -> None:
     assert 20 < len(shown.encode()) < 4096
     assert " at 0x" not in shown
     assert "<table" in page
-    if name not in WITHOUT_FIGURE or name in {"gate", "bias"}:
+    if name not in WITHOUT_FIGURE or name in {"gate", "power", "plan", "estimate", "bias"}:
         assert "───" in shown
         assert len(shown.split("\n")) < 40
 

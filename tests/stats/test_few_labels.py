@@ -159,21 +159,21 @@ def test_systems_are_ranked_on_the_scale_of_gold_with_the_lead_of_each() -> None
     truth = {name: 60 + shift + rng.normal(0, 8, 300) for name, shift in (("a", 0), ("b", 6), ("c", 12))}
     judge = {name: each / 2 + rng.normal(0, 1, 300) for name, each in truth.items()}
     gold = {name: each[:40] for name, each in truth.items()}
-    rows, notes = estimates(score_records(systems(judge)), score_records(systems(gold)))
-    assert [row.system for row in rows] == ["c", "b", "a"]
-    for row in rows:
+    found = estimates(score_records(systems(judge)), score_records(systems(gold)))
+    assert [row.system for row in found.systems] == ["c", "b", "a"]
+    for row in found.systems:
         assert row.mean.value == pytest.approx(truth[row.system].mean(), abs=1.0)
         assert (row.mean.labelled, row.mean.scored) == (40, 300)
-    assert rows[0].ahead is not None
+    assert found.systems[0].ahead is not None
     lead = (truth["c"] - truth["b"]).mean()
-    assert holds(rows[0].ahead, lead)
-    assert rows[-1].ahead is None
-    assert [(row.best, row.worst) for row in rows] == [(1, 1), (2, 2), (3, 3)]
-    assert notes[:2] == (
+    assert holds(found.systems[0].ahead, lead)
+    assert found.systems[-1].ahead is None
+    assert [(row.best, row.worst) for row in found.systems] == [(1, 1), (2, 2), (3, 3)]
+    assert found.notes[:2] == (
         "Intervals are for the mean of this test set, had people judged all of it.",
         "This holds if the labelled segments were drawn at random.",
     )
-    assert "fewer than 100 labelled segments (here 40 segments)" in notes[2]
+    assert "fewer than 100 labelled segments (here 40 segments)" in found.notes[2]
 
 
 def test_a_lead_on_what_both_translated_decides_the_ranks_and_not_the_order_of_the_means() -> None:
@@ -182,7 +182,7 @@ def test_a_lead_on_what_both_translated_decides_the_ranks_and_not_the_order_of_t
     easy = {"a": np.append(hard, np.full(200, 90.0)), "b": hard + 5 + rng.normal(0, 1, 200)}
     every = score_records(systems({name: each + rng.normal(0, 1, len(each)) for name, each in easy.items()}))
     part = [r for r in systems(easy) if int(r.segment) % 4 == 0]
-    rows, _ = estimates(every, score_records(part))
+    rows = estimates(every, score_records(part)).systems
     assert [(row.system, row.best, row.worst) for row in rows] == [("a", 2, 2), ("b", 1, 1)]
 
 
@@ -190,7 +190,7 @@ def test_a_lead_on_what_both_translated_decides_the_ranks_and_not_the_order_of_t
 def test_the_interval_of_a_mean_ends_where_the_scale_ends(usual: int, once: int, end: str) -> None:
     judge = np.random.default_rng(8).random(60)
     labels = np.array([once, *[usual] * 19], dtype=float)
-    rows, _ = estimates(score_records(systems({"a": judge})), score_records(systems({"a": labels})))
+    rows = estimates(score_records(systems({"a": judge})), score_records(systems({"a": labels}))).systems
     for interval in (rows[0].mean.interval, rows[0].mean.plain_interval):
         assert interval is not None
         assert getattr(interval, end) == usual
@@ -204,14 +204,14 @@ def test_labels_of_whole_documents_are_taken_for_draws_of_documents() -> None:
         return [rated("a", str(n), float(v), document=str(n // 5)) for n, v in enumerate(values)]
 
     judge = score_records(of_documents(truth + rng.normal(0, 3, 200)))
-    rows, notes = estimates(judge, score_records(of_documents(truth[:50])))
-    assert rows[0].mean.drawn == 10
-    assert "This holds if the labelled documents were drawn at random." in notes
+    found = estimates(judge, score_records(of_documents(truth[:50])))
+    assert found.systems[0].mean.drawn == 10
+    assert "This holds if the labelled documents were drawn at random." in found.notes
     scattered = [r for n, r in enumerate(of_documents(truth)) if n % 4 == 0]
-    rows, notes = estimates(judge, score_records(scattered))
-    assert rows[0].mean.drawn == 50
+    found = estimates(judge, score_records(scattered))
+    assert found.systems[0].mean.drawn == 50
     told = EstimateSettings(drawn="documents")
-    assert estimates(judge, score_records(scattered), settings=told)[0][0].mean.drawn == 40
+    assert estimates(judge, score_records(scattered), settings=told).systems[0].mean.drawn == 40
     bare = score_records(systems({"a": truth}))
     with pytest.raises(UsageError, match="these records name none"):
         estimates(bare, bare, settings=told)
@@ -220,8 +220,8 @@ def test_labels_of_whole_documents_are_taken_for_draws_of_documents() -> None:
 def test_a_system_with_few_labels_is_named_and_left_out() -> None:
     judge = systems({"a": np.arange(50.0), "b": np.arange(50.0)})
     gold = systems({"a": np.arange(20.0), "b": np.arange(4.0)})
-    rows, notes = estimates(score_records(judge), score_records(gold))
-    assert [row.system for row in rows] == ["a"]
-    assert notes[0] == "b is left out: an estimate needs 15 labelled segments that have a score, got 4."
+    found = estimates(score_records(judge), score_records(gold))
+    assert [row.system for row in found.systems] == ["a"]
+    assert found.notes[0] == "b is left out: an estimate needs 15 labelled segments that have a score, got 4."
     with pytest.raises(DataError, match="no system has 15 segments"):
         estimates(score_records(judge), score_records(systems({"b": np.arange(4.0)})))

@@ -14,15 +14,15 @@ import numpy as np
 
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
-from adjudge.core.columns import Column
+from adjudge.core.columns import Column, Framed
 from adjudge.core.record import grouped
-from adjudge.core.scores import INTERVAL, Interval, Scores
-from adjudge.core.verb import Option, Scoring, Seed, settings
+from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
+from adjudge.core.verb import Option, Scoring, Seed, settings, takes
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.few_labels import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
 
-__all__ = ["EstimateSettings", "SystemEstimate", "estimate", "estimates"]
+__all__ = ["EstimateSettings", "Estimation", "SystemEstimate", "estimate", "estimates"]
 
 Values = Mapping[Place, float]
 Drawn = Literal["segments", "documents"]
@@ -84,12 +84,18 @@ def _estimate_columns(of: str, before: str, title: str, plain: str) -> list[Colu
             title=around,
             ends=(f"{before}plain_low", f"{before}plain_high"),
         ),
-        Column(f"{before}weight", "how much the scores are trusted, from 0", of=f"{of}.weight", title=""),
-        Column(f"{before}gain", "labels that one of these is worth", of=f"{of}.gain", title=""),
+        Column(
+            f"{before}weight",
+            "how much the scores are trusted, from 0",
+            "decimal",
+            of=f"{of}.weight",
+            title="",
+        ),
+        Column(f"{before}gain", "labels that one of these is worth", "decimal", of=f"{of}.gain", title=""),
     ]
 
 
-ESTIMATE: Final = (
+_ESTIMATE: Final = (
     Column("system", "its name"),
     Column("labelled", "segments with a label", "count", of="mean.labelled"),
     Column("scored", "segments with a score", "count", of="mean.scored"),
@@ -104,13 +110,38 @@ ESTIMATE: Final = (
         ends=("best_rank", "worst_rank"),
     ),
 )
-"""The columns of a `SystemEstimate`."""
 
 
-def estimate(
-    source: Source, gold: Source, settings: EstimateSettings
-) -> tuple[tuple[SystemEstimate, ...], tuple[str, ...]]:
-    """Estimate each system's mean on gold's scale, best first; and what a reader must know.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Estimation(Framed):
+    """Systems by their means on gold's scale, best first.
+
+    Args:
+        systems: best first.
+        signature: of the scores.
+        gold: signature of the labels.
+        settings: what the intervals are for.
+        notes: what a reader must know: systems left out, what the intervals hold for, few labels.
+    """
+
+    systems: tuple[SystemEstimate, ...]
+    signature: Signature
+    gold: Signature
+    settings: EstimateSettings
+    notes: tuple[str, ...]
+
+    def groups(self) -> dict[str, tuple[SystemEstimate, ...]]:
+        """All systems, best first."""
+        return {"": self.systems}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge estimate`, a row a system."""
+        return [*_ESTIMATE]
+
+
+@takes(EstimateSettings)
+def estimate(source: Source, gold: Source | None, settings: EstimateSettings) -> Estimation:
+    """Estimate each system's mean on gold's scale.
 
     Args:
         source: a judge's scores of all segments: a run, records, a file.
@@ -121,12 +152,13 @@ def estimate(
         DataError: no system has enough labelled segments with a score.
         UsageError: documents or domains were drawn, and none is known.
     """
+    if gold is None:
+        raise UsageError("estimate corrects scores by judgements of people: give both")
     judged, labels = scored(source, settings), scored(gold, settings)
     strata = {**labels.domains, **judged.domains} if settings.by_domain else None
     if settings.by_domain and not strata:
         raise UsageError("--by-domain needs domains: give the test set that says them, --test-set PATH")
-    rows, notes = estimates(judged.scores, labels.scores, settings=settings, strata=strata)
-    return rows, (str(judged.scores.signature), str(labels.scores.signature), *notes)
+    return estimates(judged.scores, labels.scores, settings=settings, strata=strata)
 
 
 def estimates(
@@ -135,8 +167,8 @@ def estimates(
     *,
     settings: EstimateSettings | None = None,
     strata: Mapping[Place, str] | None = None,
-) -> tuple[tuple[SystemEstimate, ...], tuple[str, ...]]:
-    """Estimate the mean of each system that both know, best first; and what a reader must know.
+) -> Estimation:
+    """Estimate the mean of each system that both know.
 
     Args:
         scores: the judge's, of one language pair.
@@ -183,7 +215,13 @@ def estimates(
         )
         for name in ranked
     ]
-    return tuple(rows), (*notes, *design.notes([row.mean for row in rows]))
+    return Estimation(
+        systems=tuple(rows),
+        signature=scores.signature,
+        gold=gold.signature,
+        settings=settings,
+        notes=(*notes, *design.notes([row.mean for row in rows])),
+    )
 
 
 def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:

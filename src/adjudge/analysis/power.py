@@ -1,12 +1,13 @@
 """How small a difference a number of judgements can show, and how many are needed to show one.
 
 `Plan` answers without data, from spreads; `separations` from the judgements at hand, pair by pair of systems.
+`power` does either.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Final
@@ -15,10 +16,12 @@ import numpy as np
 from annotated_types import Ge
 
 from adjudge.analysis.compare import are_documents_known, side_by_side
-from adjudge.analysis.segment_scores import score_matrix
-from adjudge.core.columns import Column
-from adjudge.core.scores import Scores
-from adjudge.core.verb import Alpha, ByDocument, Option, Resamples, Scoring, Seed, settings
+from adjudge.analysis.score import Scored, Source, scored
+from adjudge.analysis.segment_scores import score_matrix, score_records
+from adjudge.core.columns import Column, Framed
+from adjudge.core.record import grouped
+from adjudge.core.scores import Scores, Signature
+from adjudge.core.verb import Alpha, ByDocument, Names, Option, Resamples, Scoring, Seed, settings, takes
 from adjudge.errors import UsageError
 from adjudge.stats.judged import Floats
 from adjudge.stats.paired import enlarged, sign_flip_p_values
@@ -26,9 +29,11 @@ from adjudge.stats.paired import enlarged, sign_flip_p_values
 __all__ = [
     "MOST_UNITS",
     "Plan",
+    "Power",
     "PowerSettings",
     "Separation",
     "least_enough",
+    "power",
     "separations",
     "simulated_power",
     "units_needed",
@@ -245,6 +250,9 @@ class PowerSettings(Scoring):
         UsageError: a setting out of its range.
     """
 
+    systems: Annotated[
+        Names | None, Option(help="Two systems: A,B; default: each system and the next best.", kind=None)
+    ] = None
     sd: Annotated[
         float | None,
         Option(help="Without data: spread over segments of the difference of two systems."),
@@ -275,7 +283,7 @@ class PowerSettings(Scoring):
             raise UsageError(
                 "give judgements (a run or a file), or --sd with --segments, --difference or both"
             )
-        for name in ("weights", "lp", "criterion", "test_set", "by_document"):
+        for name in ("weights", "lp", "criterion", "test_set", "systems", "by_document"):
             if getattr(self, name) is not None:
                 option = name.replace("_", "-")
                 raise UsageError(f"--{option} is for judgements: leave it out with --sd")
@@ -327,7 +335,7 @@ class Separation:
     units: int
 
 
-SEPARATION: Final = (
+_SEPARATION: Final = (
     Column("first", "the better one at hand", title="system"),
     Column("second", "the other one", title="and"),
     Column("n", "segments judged for both", "count"),
@@ -339,7 +347,111 @@ SEPARATION: Final = (
     Column("needed", "segments that find it", "count", title="segments needed", none=f">{MOST_UNITS:,}"),
     Column("more", "to be judged", "count", title="judgements still needed", none=f">{MOST_UNITS:,}"),
 )
-"""The columns of a `Separation`."""
+
+
+_PLAN: Final = (
+    Column("segments", "how many are judged", "count"),
+    Column("annotators", "of each translation", "count"),
+    Column("detectable", "smallest true difference that is found with the wanted chance", "decimal"),
+)
+
+_FEW: Final = 30
+_CAUTION: Final = (
+    "Power and what is needed take the difference at hand for the true one, which it need not be: the "
+    "largest of many differences is too large on average."
+)
+_ROUGH: Final = f"With fewer than {_FEW} units these numbers are rough: few units say little of the spread."
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Power(Framed):
+    """What judgements can show: those at hand, or those of a plan.
+
+    Args:
+        pairs: of systems, told apart by the judgements at hand; empty for a plan.
+        plan: that was described without data; else None.
+        difference: that the plan is to find, if one was named.
+        signature: of the scores; None for a plan.
+        notes: what a reader must know.
+    """
+
+    pairs: tuple[Separation, ...] = ()
+    plan: Plan | None = None
+    difference: float | None = None
+    signature: Signature | None = None
+    notes: tuple[str, ...] = ()
+
+    def groups(self) -> dict[str, tuple[Separation | Plan | None, ...]]:
+        """The pairs, or the plan."""
+        return {"": self.pairs or (self.plan,)}
+
+    def columns(self) -> list[Column]:
+        """The columns of `adjudge power`, a row a pair or the plan."""
+        if self.pairs:
+            return [*_SEPARATION]
+        if (difference := self.difference) is None:
+            return [*_PLAN]
+        return [
+            *_PLAN,
+            Column("difference", "to be found", "decimal", of=lambda _: difference),
+            Column("power", "chance to find it", "chance", of=lambda plan: plan.power_for(difference)),
+            Column(
+                "segments needed",
+                "segments that find it with the wanted chance",
+                "count",
+                of=lambda plan: plan.needed_for(difference),
+                none=f">{MOST_UNITS:,}",
+            ),
+        ]
+
+
+@takes(PowerSettings)
+def power(source: Source | None, settings: PowerSettings) -> Power:
+    """Say the smallest difference that judgements show, and how many are needed to show one.
+
+    Args:
+        source: judgements at hand: a run, records, a data frame, or the path of whatever holds judgements;
+            None for a plan, which `sd`, with `segments`, `difference` or both, describes.
+        settings: what is planned, and how much power is wanted.
+
+    Raises:
+        DataError: nothing is judged for both systems.
+        UsageError: no such system, fewer than two, a number of annotators that nothing can be said of, or a
+            setting of a plan beside judgements, or the other way round.
+    """
+    if source is None:
+        return Power(plan=settings.plan, difference=settings.difference)
+    if settings.sd is not None or settings.annotator_sd or settings.difference is not None:
+        raise UsageError("--sd, --annotator-sd and --difference stand in for data; leave them out here")
+    whole = scored(source, settings, needed=True)
+    pairs = separations(
+        whole.scores, settings.systems, settings=settings, by_annotator=_apart(whole, settings)
+    )
+    return Power(pairs=pairs, signature=whole.scores.signature, notes=tuple(_cautions(pairs)))
+
+
+def _apart(whole: Scored, settings: PowerSettings) -> dict[str, Scores]:
+    """Scores of each annotator alone; nothing where there are not several."""
+    if whole.judgements is None or len(whole.judgements.annotators) < 2:
+        return {}
+    records = (one for one in whole.judgements.records if settings.lp in {None, one.lp})
+    return {
+        name: score_records(own, weights=settings.weights, criterion=settings.criterion)
+        for name, own in grouped((one.annotator, one) for one in records).items()
+    }
+
+
+def _cautions(pairs: Sequence[Separation]) -> Iterator[str]:
+    """What must be known of such numbers, whoever reads them."""
+    least = min(pairs, key=lambda pair: pair.units)
+    yield _CAUTION
+    if least.units < least.n:
+        yield (
+            f"Documents are the unit: {least.n:,} segments of {least.units:,} documents; new segments are "
+            "taken to come in documents of that length. --by-segment takes segments as independent."
+        )
+    if least.units < _FEW:
+        yield _ROUGH
 
 
 def separations(

@@ -12,10 +12,8 @@ import typer
 from adjudge.analysis.compare import CompareSettings, Comparison, Side, Stratum, compare
 from adjudge.analysis.ensemble import Combined, EnsembleSettings
 from adjudge.analysis.gate import Gate, GateRow, GateSettings, Verdict, gate, verdict_words
-from adjudge.analysis.power import Plan, PowerSettings, Separation, separations
+from adjudge.analysis.power import Plan, PowerSettings, Separation, power
 from adjudge.analysis.rank import Ranking, RankSettings, rank, rank_by_criterion
-from adjudge.analysis.score import scored
-from adjudge.analysis.segment_scores import score_records
 from adjudge.cli.options import (
     FormatOption,
     MaxFailedOption,
@@ -26,7 +24,6 @@ from adjudge.cli.options import (
     print_result,
     state_words,
 )
-from adjudge.core.record import grouped
 from adjudge.core.scores import Run, listed
 from adjudge.core.wording import read_share
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
@@ -398,31 +395,23 @@ def power_command(
 
     With judgements at hand: for two systems, or for each system and the next best.
     """
-    if not what:
-        _print_plan(settings.plan, settings.difference, form)
-        return
-    if settings.sd is not None or settings.annotator_sd or settings.difference is not None:
-        raise UsageError("--sd, --annotator-sd and --difference stand in for data; leave them out here")
-    if len(what) not in {1, 3}:
+    if what and len(what) not in {1, 3}:
         raise UsageError(f"give a run or a file, alone or with two systems; got {len(what)} names")
-    existing(Path(what[0]))
-    whole = scored(Path(what[0]), settings, needed=True)
-    by_annotator = {}
-    if whole.judgements is not None and len(whole.judgements.annotators) > 1:
-        records = (one for one in whole.judgements.records if settings.lp in {None, one.lp})
-        apart = grouped((one.annotator, one) for one in records)
-        by_annotator = {
-            name: score_records(own, weights=settings.weights, criterion=settings.criterion)
-            for name, own in apart.items()
-        }
-    found = separations(whole.scores, what[1:] or None, settings=settings, by_annotator=by_annotator)
-    _print_separations(found, str(whole.scores.signature), form)
+    source = Path(what[0]) if what else None
+    existing(source)
+    found = power.by(source, replace(settings, systems=what[1:] or None if what else None))
+    from adjudge.reports.result_tables import power_table
+
+    data = (
+        {"signature": str(found.signature), "pairs": [_power_data(row) for row in found.pairs]}
+        if found.plan is None
+        else _plan_data(found.plan, found.difference)
+    )
+    print_result(form, power_table(found, exact=not is_for_people(form)), data, found.notes)
 
 
-def _print_plan(plan: Plan, difference: float | None, form: TableFormat) -> None:
-    from adjudge.reports.result_tables import plan_table
-
-    data: dict[str, Any] = {
+def _plan_data(plan: Plan, difference: float | None) -> dict[str, Any]:
+    data = {
         "segments": plan.segments,
         "annotators": plan.annotators,
         "sd": plan.sd,
@@ -431,21 +420,13 @@ def _print_plan(plan: Plan, difference: float | None, form: TableFormat) -> None
         "power": plan.power,
         "detectable": plan.detectable,
     }
-    if difference is not None:
-        data |= {
-            "difference": difference,
-            "power_for_difference": plan.power_for(difference),
-            "needed": plan.needed_for(difference),
-        }
-    print_result(form, plan_table(plan, difference, exact=not is_for_people(form)), data)
-
-
-def _print_separations(found: Sequence[Separation], signature: str, form: TableFormat) -> None:
-    from adjudge.reports.result_tables import separation_cautions, separation_table
-
-    data = {"signature": signature, "pairs": [_power_data(row) for row in found]}
-    table = separation_table(found, signature, exact=not is_for_people(form))
-    print_result(form, table, data, separation_cautions(found))
+    if difference is None:
+        return data
+    return data | {
+        "difference": difference,
+        "power_for_difference": plan.power_for(difference),
+        "needed": plan.needed_for(difference),
+    }
 
 
 def _power_data(row: Separation) -> dict[str, Any]:

@@ -374,12 +374,13 @@ def estimate_command(
     """
     from adjudge.reports.result_tables import estimate_table
 
-    rows, notes = estimate(run, gold, settings)
-    table = estimate_table(rows, notes, exact=not is_for_people(form))
+    found = estimate.by(run, gold, settings)
+    notes = [str(found.signature), str(found.gold), *found.notes]
+    systems = [_estimate_data(row) for row in found.systems]
     print_result(
         form,
-        table,
-        {"target": settings.target, "systems": [_estimate_data(row) for row in rows], "notes": list(notes)},
+        estimate_table(found, exact=not is_for_people(form)),
+        {"target": settings.target, "systems": systems, "notes": notes},
         notes,
     )
 

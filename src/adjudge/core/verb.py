@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
+from types import NoneType
 from typing import (
     Annotated,
     Any,
@@ -26,6 +27,7 @@ from typing import (
     TypeVar,
     cast,
     dataclass_transform,
+    get_args,
     get_type_hints,
     overload,
 )
@@ -196,6 +198,17 @@ class OfOne(Protocol[A_contra, P, R_co]):
         """The same with settings that were made already."""
 
 
+class OfOneOrNone(Protocol[A_contra, P, R_co]):
+    """The same with a source that may be left out."""
+
+    def __call__(self, source: A_contra | None = ..., /, *args: P.args, **keywords: P.kwargs) -> R_co:
+        """Do it."""
+
+    @property
+    def by(self) -> Callable[[A_contra | None, Any], R_co]:
+        """The same with settings that were made already."""
+
+
 class OfTwo(Protocol[A_contra, B_contra, P, R_co]):
     """A verb of two sources, the second of which may be left out, and its settings as keywords."""
 
@@ -212,21 +225,26 @@ class OfTwo(Protocol[A_contra, B_contra, P, R_co]):
 class takes(Generic[P, S]):  # noqa: N801 (a decorator)
     """Make the fields of settings the keywords of a verb, whose last parameter is these settings.
 
-    The verb's second source, if it has one, may be left out and is then None. A keyword that is none of them
-    is refused before anything is done, and the nearest name is proposed.
+    A source that may be None may be left out. A keyword that is none of them is refused before anything is
+    done, and the nearest name is proposed.
     """
 
     def __init__(self, model: Callable[P, S]) -> None:
         self.model = cast("type[Any]", model)
 
     @overload
+    def __call__(self, function: Callable[[A | None, S], R]) -> OfOneOrNone[A, P, R]: ...
+    @overload
     def __call__(self, function: Callable[[A, S], R]) -> OfOne[A, P, R]: ...
     @overload
     def __call__(self, function: Callable[[A, B, S], R]) -> OfTwo[A, B, P, R]: ...
     def __call__(self, function: Callable[..., Any]) -> Any:
         """Make the verb."""
-        first, *others, _ = inspect.signature(function).parameters.values()
-        sources = [first, *(each.replace(default=None) for each in others)]
+        *sources, _ = inspect.signature(function).parameters.values()
+        kinds = get_type_hints(function)
+        sources = [
+            each.replace(default=None) if NoneType in get_args(kinds[each.name]) else each for each in sources
+        ]
         chosen = {field.name: field for field in fields(self.model)}
         known = (*(each.name for each in sources), *chosen)
 

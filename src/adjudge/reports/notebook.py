@@ -22,7 +22,9 @@ from adjudge.reports.result_tables import (
     agreement_table,
     bias_table,
     comparison_table,
+    estimate_table,
     gate_table,
+    power_table,
     ranking_table,
     system_table,
     threshold_table,
@@ -73,6 +75,8 @@ _TABLES: Final[dict[str, Callable[[Any], Iterable[Table]]]] = {
     "Biases": lambda value: [bias_table(value, exact=False)],
     "Agreement": lambda value: [agreement_table(value, exact=False)],
     "Thresholds": lambda value: [threshold_table(value, exact=False)],
+    "Power": lambda value: [power_table(value, exact=False)],
+    "Estimation": lambda value: [estimate_table(value, exact=False)],
     "Table": lambda value: [value],
 }
 

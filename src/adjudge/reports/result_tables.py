@@ -15,9 +15,9 @@ from xml.etree import ElementTree as ET
 from adjudge.analysis.agreement import Agreement
 from adjudge.analysis.bias import Biases
 from adjudge.analysis.compare import Comparison
-from adjudge.analysis.estimate import ESTIMATE, SystemEstimate
+from adjudge.analysis.estimate import Estimation
 from adjudge.analysis.gate import Gate, GateRow, Verdict, signed, verdict_words
-from adjudge.analysis.power import MOST_UNITS, SEPARATION, Plan, Separation
+from adjudge.analysis.power import Plan, Power
 from adjudge.analysis.rank import Ranking
 from adjudge.analysis.segment_scores import document_scores
 from adjudge.analysis.thresholds import Band, Thresholds
@@ -50,13 +50,11 @@ __all__ = [
     "gate_table",
     "guarantees",
     "p_value_table",
-    "plan_table",
+    "power_table",
     "ranking_table",
     "render_junit",
     "render_summary",
     "segment_table",
-    "separation_cautions",
-    "separation_table",
     "system_table",
     "threshold_table",
 ]
@@ -332,72 +330,26 @@ def _case(suite: ET.Element, name: str, problem: tuple[Verdict, str] | None) -> 
 # Power
 
 
-_CAUTION = (
-    "Power and what is needed take the difference at hand for the true one, which it need not be: the "
-    "largest of many differences is too large on average."
-)
-_FEW = 30
-_ROUGH = f"With fewer than {_FEW} units these numbers are rough: few units say little of the spread."
-
-
-def plan_table(plan: Plan, difference: float | None, *, exact: bool) -> Table:
-    """One row: what a plan can show.
+def power_table(found: Power, *, exact: bool) -> Table:
+    """One row for each pair of systems, or one for the plan.
 
     Args:
-        plan: the study.
-        difference: to be found; None where none was named.
-        exact: full precision, for programs.
-    """
-    columns = [
-        Column("segments", "how many are judged", "count"),
-        Column("annotators", "of each translation", "count"),
-        Column("detectable", "smallest true difference that is found with the wanted chance", "decimal"),
-    ]
-    if difference is not None:
-        needed = "segments that find it with the wanted chance"
-        columns += [
-            Column("difference", "to be found", "decimal", of=lambda _: difference),
-            Column("power", "chance to find it", "chance", of=lambda plan: plan.power_for(difference)),
-            Column(
-                "segments needed",
-                needed,
-                "count",
-                of=lambda plan: plan.needed_for(difference),
-                none=f">{MOST_UNITS:,}",
-            ),
-        ]
-    return table_of(columns, {"": [plan]}, exact=exact, notes=[_explained(plan, f"{plan.segments:,}")])
-
-
-def separation_table(found: Sequence[Separation], signature: str, *, exact: bool) -> Table:
-    """One row for each pair of systems.
-
-    Args:
-        found: pairs.
-        signature: of the scores.
+        found: what judgements can show.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    plan = found[0].plan
-    segments = f"{plan.segments:,}" if len({row.plan.segments for row in found}) == 1 else "n"
+    plans = [pair.plan for pair in found.pairs] if found.plan is None else [found.plan]
+    several = len({plan.segments for plan in plans}) > 1
     return table_of(
-        SEPARATION,
-        {"": found},
+        found.columns(),
+        found.groups(),
         exact=exact,
-        digits=digits_for([row.detectable for row in found], ()),
-        notes=[signature, _explained(plan, segments), *separation_cautions(found)],
+        digits=digits_for([plan.detectable for plan in plans], ()),
+        notes=[
+            *([] if found.signature is None else [str(found.signature)]),
+            _explained(plans[0], "n" if several else f"{plans[0].segments:,}"),
+            *found.notes,
+        ],
     )
-
-
-def separation_cautions(found: Sequence[Separation]) -> list[str]:
-    """What must be known of such numbers, whoever reads them."""
-    least = min(found, key=lambda row: row.units)
-    documents = [
-        f"Documents are the unit: {row.n:,} segments of {row.units:,} documents; new segments are taken to "
-        "come in documents of that length. --by-segment takes segments as independent."
-        for row in [least]
-        if row.units < row.n
-    ]
-    return [_CAUTION, *documents, *([_ROUGH] if least.units < _FEW else [])]
 
 
 def _explained(plan: Plan, segments: str) -> str:
@@ -471,21 +423,21 @@ _FOR_PEOPLE: Final = (
 )
 
 
-def estimate_table(rows: Sequence[SystemEstimate], notes: Sequence[str], *, exact: bool) -> Table:
+def estimate_table(found: Estimation, *, exact: bool) -> Table:
     """One row a system, best first: its mean from labels and scores, from labels alone, and its lead.
 
     Args:
-        rows: the estimates.
-        notes: what a reader must know.
+        found: the estimates.
         exact: full precision and no notes, for programs.
     """
-    known = {column.name: column for column in ESTIMATE} | {"worth": _WORTH}
+    known = {column.name: column for column in found.columns()} | {"worth": _WORTH}
     explained = (
         "Worth labels: so many labels alone would have given as narrow an interval. Rank: those that the "
         "intervals of the differences of two systems allow."
     )
-    columns = ESTIMATE if exact else [known[name] for name in _FOR_PEOPLE.split()]
-    return table_of(columns, {"": rows}, exact=exact, notes=[explained, *notes])
+    columns = found.columns() if exact else [known[name] for name in _FOR_PEOPLE.split()]
+    notes = [explained, str(found.signature), str(found.gold), *found.notes]
+    return table_of(columns, found.groups(), exact=exact, notes=notes)
 
 
 # Agreement
