@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from typer import BadParameter
@@ -307,6 +308,12 @@ class Commands(TyperGroup):
         """Read the arguments; `--help` prints here."""
         with ended_from_outside(), saying_what_came():
             return super().make_context(*arguments, **named)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (the same)
+        """Read the arguments; the help of a group has all its options, and --all-options prints it."""
+        if "--all-options" in takewhile(lambda word: word.startswith("-"), args):
+            args = ["--help"]
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 (the same)
         """Write the commands, those of `adjudge` itself below what a user does with them."""
