@@ -243,3 +243,14 @@ def test_a_help_page_names_values_plainly(words: tuple[str, ...], capsys: pytest
     assert usage.startswith(f"Usage: adjudge {' '.join(words)} [OPTIONS]")
     assert not {*"{}<>"} & {*usage}
     assert not re.search(r"<\w|\bx[<>]=", rest)
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_a_line_of_help_begins_with_a_verb_or_a_noun(words: tuple[str, ...]) -> None:
+    command: Any = get_command(app_for([*words]))
+    for word in words:
+        command = command.commands[word]
+    for parameter in command.params:
+        first = str(parameter.help or "").partition(" ")[0]
+        assert first not in "As For How Instead: Its Of So What Where Who With".split()
+        assert "; else" not in str(parameter.help)

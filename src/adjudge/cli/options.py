@@ -175,7 +175,7 @@ _FROM: Final = inspect.Parameter(
     "from_",
     inspect.Parameter.KEYWORD_ONLY,
     default=typer.Option(
-        None, "--from", metavar="FORMAT", help="Format of the input; detected from the file by default."
+        None, "--from", metavar="FORMAT", help="Format of the input; default: detected from the file."
     ),
     annotation=str | None,
 )
@@ -295,7 +295,7 @@ def _kind_of(hint: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 (an annot
     return hint, bounds
 
 
-FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
+FormatOption = Annotated[TableFormat, typer.Option("--format", help="Format of the output.")]
 
 
 _FOR_PEOPLE: Final = frozenset({"table", "markdown", "latex"})
