@@ -1,6 +1,7 @@
 """A help page of a screen, `--set`, and `adjudge.toml`: the other options are reached by their names."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +226,31 @@ def test_a_default_in_the_table_of_a_group_is_refused(capsys: pytest.CaptureFixt
         2,
         True,
     ), err
+
+
+@pytest.mark.parametrize("words", [(), *((group,) for group in GROUP_COMMANDS)], ids=" ".join)
+def test_a_group_takes_all_options_too(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    page = told(capsys, *words, "--help")
+    assert page[0] == 0
+    assert told(capsys, *words, "--all-options") == page
+    assert told(capsys, *words, "--help", "--all-options") == page
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_a_help_page_names_values_plainly(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    page = told(capsys, *words, "--help", "--all-options")[1]
+    usage, _, rest = page.partition("\n\n")
+    assert usage.startswith(f"Usage: adjudge {' '.join(words)} [OPTIONS]")
+    assert not {*"{}<>"} & {*usage}
+    assert not re.search(r"<\w|\bx[<>]=", rest)
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_a_line_of_help_begins_with_a_verb_or_a_noun(words: tuple[str, ...]) -> None:
+    command: Any = get_command(app_for([*words]))
+    for word in words:
+        command = command.commands[word]
+    for parameter in command.params:
+        first = str(parameter.help or "").partition(" ")[0]
+        assert first not in "As For How Instead: Its Of So What Where Who With".split()
+        assert "; else" not in str(parameter.help)

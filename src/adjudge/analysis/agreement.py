@@ -239,11 +239,11 @@ class AgreementSettings:
     test_set: Texts = None
     pairs: Annotated[bool, Option(help="Compare scores as preferences between two systems.")] = False
     by_criterion: Annotated[
-        bool, Option(help="As --pairs, separately for the MQM errors of each criterion (FiRE).")
+        bool, Option(help="Turn the MQM errors of each criterion into preferences (FiRE).")
     ] = False
-    tie: Annotated[float, Ge(0), Option(help="Largest difference of scores that is a tie.")] = 0.0
+    tie: Annotated[float, Ge(0), Option(help="Largest score difference that counts as a tie.")] = 0.0
     epsilon: Annotated[
-        float, Ge(0), Le(1), Option(help="How much worse than a person a judge may be (alt-test).")
+        float, Ge(0), Le(1), Option(help="Allowed disadvantage of a judge against a person (alt-test).")
     ] = 0.2
     resamples: IntervalDraws = 1000
     seed: Seed = 0

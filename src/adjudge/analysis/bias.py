@@ -418,14 +418,12 @@ class BiasSettings:
 
     gold: Annotated[
         SkipValidation[Given | None],
-        Option(
-            help="Judgements of people on the same translations: a run or a file.", kind=Path, exists=True
-        ),
+        Option(help="Human judgements of the same translations: a run or a file.", kind=Path, exists=True),
     ] = None
     families: Annotated[
         SkipValidation[Families | Path | str | None],
         Option(
-            help="TOML or JSON: [systems] and [annotators], each with its family.",
+            help="TOML or JSON file with families: tables [systems] and [annotators].",
             kind=Path,
             exists=True,
             metavar="FILE",

@@ -360,14 +360,16 @@ class Comparison(Framed):
 class CompareSettings(OneAnnotator):
     """How to compare."""
 
-    systems: Annotated[Names | None, Option(help="Two systems of one run, or one of each of two: A,B.")] = (
-        None
-    )
+    systems: Annotated[
+        Names | None, Option(help="Two systems to compare: of one run, or one of each run.")
+    ] = None
     test: Annotated[
-        PairedTest, Option(help="Test of the p-values: of means (permutation, bootstrap) or of ranks.")
+        PairedTest, Option(help="Test of means (permutation, bootstrap) or of ranks (wilcoxon).")
     ] = "permutation"
     by_document: ByDocument = None
-    holm: Annotated[bool, Option(help="Correct the p-values of language pairs and domains as well.")] = False
+    holm: Annotated[bool, Option(help="Correct the p-values of language pairs and domains too (Holm).")] = (
+        False
+    )
     resamples: Resamples = 1000
     seed: Seed = 0
 

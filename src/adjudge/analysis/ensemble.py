@@ -368,20 +368,20 @@ FoldBy = Literal["document", "segment"]
 class EnsembleSettings:
     """How members are combined."""
 
-    by: Annotated[
-        By, Option(help="Mean of ranks or z-scores, weights learned on gold, or majority of verdicts.")
-    ] = "z-scores"
+    by: Annotated[By, Option(help="Combine by mean rank, mean z-score, learned weights or majority.")] = (
+        "z-scores"
+    )
     within: Annotated[
-        Within, Option(help="Ranks and z-scores among all of a language pair, or of a segment.")
+        Within, Option(help="Compute ranks and z-scores within a language pair or segment.")
     ] = "lp"
-    folds: Annotated[int, Ge(2), Option(help="Folds of the cross-validation of learned weights.")] = 10
-    fold_by: Annotated[FoldBy, Option(help="Keep whole documents, or only single segments, in one fold.")] = (
+    folds: Annotated[int, Ge(2), Option(help="Cross-validation folds for learned weights.")] = 10
+    fold_by: Annotated[FoldBy, Option(help="Never split a document, or a segment, between folds.")] = (
         "document"
     )
     seed: Annotated[int, Ge(0), Option(help="Seed of the folds.")] = 0
-    tie: Annotated[
-        float, Ge(0), Option(help="Largest difference of scores that is a tie, in a majority.")
-    ] = 0.0
+    tie: Annotated[float, Ge(0), Option(help="Largest score difference that counts as a tie (majority).")] = (
+        0.0
+    )
     lp: LanguagePair = None
 
     @property

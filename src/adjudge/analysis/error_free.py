@@ -148,17 +148,25 @@ class ErrorFreeSettings(Marking):
     """What is free of errors, and the risk that may be taken."""
 
     at_least: Annotated[
-        float | None, Option(help="With --error-free: lowest score of a run that predicts none; else 85.")
+        float | None,
+        Option(help="Lowest score of a predicted error-free translation (--error-free); default: 85."),
     ] = None
     gold_at_least: Annotated[
-        float | None, Option(help="With --error-free: lowest rating of gold without errors; else 85.")
+        float | None,
+        Option(help="Lowest gold rating of an error-free translation (--error-free); default: 85."),
     ] = None
     weights: Annotated[
         str | None,
-        Option(help="With --error-free: points of errors that rank a run without ratings.", short="w"),
+        Option(
+            help="Error weights to score a run without ratings (--error-free).",
+            metavar="NAME|FILE",
+            short="w",
+        ),
     ] = None
-    risk: Annotated[Alpha, Option(help="With --error-free: share with errors among the published.")] = 0.05
-    confidence: Annotated[Alpha, Option(help="With --error-free: confidence of that risk.")] = 0.95
+    risk: Annotated[
+        Alpha, Option(help="Largest share with errors among published translations (--error-free).")
+    ] = 0.05
+    confidence: Annotated[Alpha, Option(help="Confidence level of --risk (--error-free).")] = 0.95
 
 
 _TITLES: Final = {"precision": "precision", "recall": "recall", "F1": "f1", "MCC": "mcc", "AUC": "auc"}

@@ -33,13 +33,13 @@ Drawn = Literal["segments", "documents"]
 class EstimateSettings(Scoring):
     """What the intervals are for, and what was drawn."""
 
-    target: Annotated[Target, Option(help="What intervals are for: this test set, or all texts like it.")] = (
+    target: Annotated[Target, Option(help="Make intervals for this test set, or for all similar texts.")] = (
         "test-set"
     )
     drawn: Annotated[
-        Drawn | None, Option(help="What was drawn for labelling; told from the labels by default.")
+        Drawn | None, Option(help="Unit that was drawn for labelling; default: detected from the labels.")
     ] = None
-    by_domain: Annotated[bool, Option(help="Labels were drawn from each domain separately.")] = False
+    by_domain: Annotated[bool, Option(help="Treat the labels as drawn from each domain separately.")] = False
     seed: Seed = 0
 
 

@@ -248,15 +248,15 @@ class GateSettings(OneAnnotator):
         float,
         Ge(0),
         Lt(math.inf),
-        Option(help="How much lower the candidate's mean may be, in the scores' units."),
+        Option(help="Largest acceptable drop of the mean, in units of the scores."),
     ]
-    alpha: Annotated[float, Gt(0), Lt(0.5), Option(help="Chance, at most, of each wrong verdict.")] = 0.05
+    alpha: Annotated[float, Gt(0), Lt(0.5), Option(help="Largest chance of each wrong verdict.")] = 0.05
     systems: Annotated[
-        Names | None, Option(help="Baseline's system and candidate's, separated by a comma.")
+        Names | None, Option(help="System of the baseline and system of the candidate: A,B.")
     ] = None
     domain_margin: Annotated[
         Annotated[float, Ge(0), Lt(math.inf)] | None,
-        Option(help="For each language pair and domain; else as --margin."),
+        Option(help="Margin in each language pair and domain; default: --margin."),
     ] = None
     more_critical: Annotated[
         int,
@@ -269,22 +269,26 @@ class GateSettings(OneAnnotator):
         Option(help="Allow N more segments without a translation than the baseline has.", metavar="N"),
     ] = 0
     critical_alpha: Annotated[
-        Alpha | None, Option(help="Alpha of the test of critical errors; else --alpha.")
+        Alpha | None, Option(help="Alpha of the test of critical errors; default: --alpha.")
     ] = None
     max_failed: Annotated[
-        float, Ge(0), Le(1), Option(help="Share of segments that may lack a score on one side.")
+        float, Ge(0), Le(1), Option(help="Largest share of segments without a score on one side.")
     ] = 0.01
-    power: Annotated[Alpha, Option(help="Chance to decide, for the number of further segments.")] = 0.8
-    any_signature: Annotated[bool, Option(help="Compare scores of different judges or settings.")] = False
+    power: Annotated[Alpha, Option(help="Power that the number of further segments is computed for.")] = 0.8
+    any_signature: Annotated[bool, Option(help="Allow scores of different judges or settings.")] = False
     by_document: ByDocument = None
     unseen: Annotated[
-        Reckoning, Option(help="How bad a segment nobody saw may be: as the scale allows, or as seen.")
+        Reckoning,
+        Option(help="Assume that unseen segments are at worst as the scale allows, or as seen ones."),
     ] = "scale"
     scale: Annotated[
         tuple[float, float] | None,
         BeforeValidator(_read_scale),
         Option(
-            help="Lowest and highest score, if none is stated.", name="range", metavar="LOW,HIGH", kind=str
+            help="Lowest and highest possible score, if the scores state none.",
+            name="range",
+            metavar="LOW,HIGH",
+            kind=str,
         ),
     ] = None
 

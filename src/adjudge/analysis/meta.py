@@ -507,13 +507,8 @@ class Compared:
         if method == "bootstrap":
             draws = self.draws(name)
             return bootstrap_p_values(draws if MEASURES[name].higher_is_better else -draws)
-        if MEASURES[name].takes == "systems":
-            gold, metrics = self.gold.systems, [metric.systems for metric in self.metrics]
-        else:
-            gold, metrics = self.gold.segments, [metric.segments for metric in self.metrics]
-        return metric_p_values(
-            name, gold, np.stack(metrics), self.drawing, options=self._options(name), method=method
-        )
+        sides = self._sides(name)
+        return metric_p_values(name, *sides, self.drawing, options=self._options(name), method=method)
 
     def differences(self, statistic: Statistic, place: tuple[int, int]) -> Differences:
         """Differences of a statistic between metrics, and those after swaps.
@@ -522,12 +517,15 @@ class Compared:
             statistic: of a task.
             place: numbers of their own for the seed, so that no two statistics share their draws.
         """
-        name, average = statistic.measure, statistic.average
-        of_systems = MEASURES[name].takes == "systems"
-        gold = self.gold.systems if of_systems else self.gold.segments
-        metrics = [metric.systems if of_systems else metric.segments for metric in self.metrics]
-        drawing = self.settings.resamples, (self.settings.seed, *place)
-        return swapped_differences(name, gold, np.stack(metrics), drawing, self._options(name, average))
+        name, drawing = statistic.measure, (self.settings.resamples, (self.settings.seed, *place))
+        options = self._options(name, statistic.average)
+        return swapped_differences(name, *self._sides(name), drawing, options)
+
+    def _sides(self, name: str) -> tuple[Floats, Floats]:
+        """Gold and all metrics: one score a system, or systems by segments, as the measure takes."""
+        if MEASURES[name].takes == "systems":
+            return self.gold.systems, np.stack([metric.systems for metric in self.metrics])
+        return self.gold.segments, self.segments
 
     def _options(self, name: str, average: Average | None = None) -> dict[str, Any]:
         """Arguments of the measure; the ranges of all metrics are those of the first one."""

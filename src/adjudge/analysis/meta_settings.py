@@ -113,106 +113,106 @@ class MetaSettings:
     ] = ()
     better: Annotated[
         str | None,
-        Option(help="Of a challenge set: the system whose translations are right.", metavar="SYSTEM"),
+        Option(help="System with the correct translations of a challenge set.", metavar="SYSTEM"),
     ] = None
     scores: Annotated[
         SkipValidation[Mapping[str, Any] | Sequence[str]],
         Option(
-            help="A run, records, scores or a folder of score files to judge; repeat for more.",
+            help="Run, records, scores or score folder to evaluate; repeat for more.",
             repeats=True,
             metavar="[NAME=]RUN|FILE|DIR",
         ),
     ] = ()
     metrics: Annotated[
         Names,
-        Option(
-            help="Only these metrics of the test set, separated by commas; `primary`: the task's "
-            "primary ones."
-        ),
+        Option(help="Use only these metrics of the test set; `primary`: the task's primary metrics."),
     ] = ()
     people: Annotated[
         bool,
-        Option(help="A row for other human scores of the test set, beside the metrics.", off="no-people"),
+        Option(help="Add a row for other human scores of the test set.", off="no-people"),
     ] = True
-    measures: Annotated[Names, Option(help="Only these measures, separated by commas.")] = ()
+    measures: Annotated[Names, Option(help="Compute only these measures, separated by commas.")] = ()
     task: Annotated[
         SkipValidation[Task | str | None],
         Option(
-            help="Shared task: a name of `adjudge list tasks`, or a TOML file; default: the test set's own.",
+            help="Shared task from `adjudge list tasks` or a TOML file; default: the test set's.",
+            metavar="NAME|FILE",
             kind=str,
         ),
     ] = None
     average: Annotated[
         Average | None,
-        Option(help="How to group scores in segment measures: by item, by system, or not at all."),
+        Option(help="Group the scores of segment measures by item, system or not."),
     ] = None
     macro: Annotated[
         bool,
         Option(
-            help="Weight the groups of an averaged correlation alike (macro), or by their number of scores.",
+            help="Weight groups equally (macro) or by their number of scores (micro).",
             off="micro",
         ),
     ] = True
     exclude: Annotated[
         Sequence[str],
         BeforeValidator(_one_or_several),
-        Option(help="Leave out this system; repeat for more.", repeats=True, metavar="SYSTEM"),
+        Option(help="Exclude this system; repeat for more.", repeats=True, metavar="SYSTEM"),
     ] = ()
     include_human: Annotated[
         bool | None,
-        Option(help="References scored as systems; else as the task.", off="exclude-human"),
+        Option(
+            help="Include or exclude human references as systems; default: as the task.", off="exclude-human"
+        ),
     ] = None
-    include_outliers: Annotated[bool, Option(help="Compare the task's outliers, too.")] = False
+    include_outliers: Annotated[bool, Option(help="Include the task's outlier systems.")] = False
     reference: Annotated[
-        str | None, Option(help="Compare the metrics that were shown this reference, such as refA.")
+        str | None, Option(help="Use metric scores computed with this reference, such as refA.")
     ] = None
     level: Annotated[
-        Level, Option(help="Of measures of segments: over segments, or over means of documents or domains.")
+        Level, Option(help="Level of segment measures: segments, or means of documents or domains.")
     ] = "segment"
     segments: Annotated[
-        Segments, Option(help="Scores of systems over all segments, or over those that gold judged.")
+        Segments, Option(help="Average system scores over all segments, or only gold's segments.")
     ] = "all"
     strata: Annotated[
         Sequence[StratumKind],
         BeforeValidator(split_names),
-        Option(help="By domain, document, length, severity."),
+        Option(help="Also print results by domain, document, length or severity."),
     ] = ()
     length_bins: Annotated[
         Sequence[int],
         BeforeValidator(_read_bins),
-        Option(help="Bounds of the length strata, in source tokens."),
+        Option(help="Bounds of the length strata in source tokens."),
     ] = (12, 27)
-    smallest: Annotated[int, Ge(2), Option(help="Translations that a stratum needs.")] = 30
+    smallest: Annotated[int, Ge(2), Option(help="Smallest number of translations in a stratum.")] = 30
     scale: Annotated[
         Scale,
-        Option(
-            help="Scale scores of mean errors by the protocol's range, or by the scores' minimum and maximum."
-        ),
+        Option(help="Scale the scores of mean-error measures by protocol range or by minimum and maximum."),
     ] = "range"
     threshold: Annotated[
         Annotated[float, Ge(0), Lt(math.inf)] | None,
-        Option(help="Of seg_kendall_like: smallest difference in gold that counts; else 25."),
+        Option(help="Smallest gold difference for seg_kendall_like; default: 25."),
     ] = None
-    compat: Annotated[Compat | None, Option(help="Round as mt-metrics-eval does, where that differs.")] = None
-    intervals: Annotated[bool, Option(help="95 % bootstrap intervals.")] = False
-    clusters: Annotated[bool, Option(help="Significance clusters of metrics.")] = False
-    test: Annotated[Method | None, Option(help="Clusters by this test; else by each measure's own.")] = None
+    compat: Annotated[Compat | None, Option(help="Round as mt-metrics-eval does.")] = None
+    intervals: Annotated[bool, Option(help="Print 95 % bootstrap intervals.")] = False
+    clusters: Annotated[bool, Option(help="Print significance clusters of metrics.")] = False
+    test: Annotated[
+        Method | None, Option(help="Significance test for clusters; default: each measure's own test.")
+    ] = None
     significance: Annotated[
         Annotated[int, Ge(1)] | None,
-        Option(help="Clusters and intervals of K draws; else 1000.", metavar="K"),
+        Option(help="Print clusters and intervals from K draws; default: 1000.", metavar="K"),
     ] = None
-    holm: Annotated[bool, Option(help="Correct the tests for their number.")] = False
-    alpha: Annotated[Alpha, Option(help="Bound of the clusters' tests.")] = 0.05
-    by_document: Annotated[bool, Option(help="Draw whole documents.")] = False
+    holm: Annotated[bool, Option(help="Correct the p-values for the number of tests (Holm).")] = False
+    alpha: Annotated[Alpha, Option(help="Significance level of the clusters.")] = 0.05
+    by_document: Annotated[bool, Option(help="Resample whole documents.")] = False
     seed: Seed = 0
-    cache: Annotated[bool, Option(help="Keep what was found in the user's cache folder.", off="no-cache")] = (
+    cache: Annotated[bool, Option(help="Cache the results in the user's cache folder.", off="no-cache")] = (
         True
     )
     weights: Annotated[
         str | None,
         Option(
-            help="Points of each error: a name of `adjudge list weights` or a .toml; default: the "
-            "run's, else mqm-google.",
+            help="Error weights from `adjudge list weights` or a .toml; default: the run's, else mqm-google.",
+            metavar="NAME|FILE",
             short="w",
         ),
     ] = None

@@ -255,19 +255,19 @@ class PowerSettings(Scoring):
     ] = None
     sd: Annotated[
         float | None,
-        Option(help="Without data: spread over segments of the difference of two systems."),
+        Option(help="Standard deviation of two systems' difference over segments, without data."),
     ] = None
     annotator_sd: Annotated[
-        float, Option(help="Without data: spread of that difference over annotators.")
+        float, Option(help="Standard deviation of two systems' difference over annotators, without data.")
     ] = 0.0
-    difference: Annotated[float | None, Option(help="Without data: the difference to be found.")] = None
+    difference: Annotated[float | None, Option(help="Difference to detect, without data.")] = None
     segments: Annotated[
         Annotated[int, Ge(1)] | None,
-        Option(help="Segments to be judged; with --difference, else as many as it takes."),
+        Option(help="Segments to judge; default with --difference: as many as needed."),
     ] = None
     annotators: Annotated[Annotated[int, Ge(1)] | None, Option(help="Annotators of each translation.")] = None
-    alpha: Annotated[Alpha, Option(help="Alpha of the two-sided test.")] = 0.05
-    power: Annotated[Alpha, Option(help="Chance to find the difference.")] = 0.8
+    alpha: Annotated[Alpha, Option(help="Significance level of the two-sided test.")] = 0.05
+    power: Annotated[Alpha, Option(help="Power: the chance to detect the difference.")] = 0.8
     by_document: ByDocument = None
     resamples: Resamples = 1000
     seed: Seed = 0

@@ -204,37 +204,36 @@ class RankSettings(OneAnnotator):
     method: Annotated[
         Method,
         Option(
-            help="A mean over the segments of all systems, or over each system's own (WMT26); or points of "
-            "comparisons: preferences, or pairs of scores."
+            help="Rank by means over shared segments, by means over each system's own segments "
+            "(item-mean; WMT26), or by comparisons."
         ),
     ] = "mean"
     consistency: Annotated[
         Annotated[float, Ge(0), Le(1)] | None,
-        Option(help="Leave out people whose ratings fit the others' less than this, 0 to 1; WMT26: 0.75."),
+        Option(help="Exclude raters who agree less with the others, 0 to 1; WMT26: 0.75."),
     ] = None
     epsilon: Annotated[
         float,
         Ge(0),
-        Option(help="Largest difference of two scores that is a tie, where pairs are compared."),
+        Option(help="Largest score difference that counts as a tie in comparisons."),
     ] = 0.0
     test: Annotated[
         Test | None,
         Option(
-            help="Test of every pair: paired permutation (default), signed-rank, or WMT's rank-sum; "
-            "bradley-terry and davidson have their own."
+            help="Test of every pair of systems; default: permutation, except for bradley-terry and davidson."
         ),
     ] = None
-    alpha: Annotated[Alpha, Option(help="A p-value below this is significant.")] = 0.05
+    alpha: Annotated[Alpha, Option(help="Significance level of the tests.")] = 0.05
     holm: Annotated[
         bool,
-        Option(help="Correct the tests for the number of pairs, so that all ranges of ranks hold at once."),
+        Option(help="Correct the p-values for the number of pairs (Holm)."),
     ] = False
     resamples: Resamples = 1000
     seed: Seed = 0
     by_document: Annotated[
         bool | None,
         Option(
-            help="Draw and test documents (default where known), or segments as if independent.",
+            help="Resample and test documents (default if known) or single segments.",
             off="by-segment",
         ),
     ] = None

@@ -443,8 +443,8 @@ class Marking:
     """Whose marks are compared, on which texts."""
 
     lp: LanguagePair = None
-    annotator: Annotated[str | None, Option(help="Annotator of the run to keep.")] = None
-    gold_annotator: Annotated[str | None, Option(help="Annotator of gold to keep.")] = None
+    annotator: Annotated[str | None, Option(help="Use only this annotator of the run.")] = None
+    gold_annotator: Annotated[str | None, Option(help="Use only this annotator of gold.")] = None
     test_set: Texts = None
 
 
@@ -453,11 +453,11 @@ class MarkSettings(Marking):
     """Which marks count, and the draws of their intervals."""
 
     severities: Annotated[
-        Sequence[Severity], BeforeValidator(split_names), Option(help="Marks that count, on both sides.")
+        Sequence[Severity], BeforeValidator(split_names), Option(help="Severities of the marks to compare.")
     ] = COUNTED
     resamples: Annotated[
         Annotated[int, Ge(1)] | None,
-        Option(help="Draws of bootstrap intervals over segments; no intervals if left out."),
+        Option(help="Bootstrap draws for intervals over segments; default: no intervals."),
     ] = None
     seed: Seed = 0
 
@@ -482,20 +482,20 @@ class SpanSettings(MarkSettings):
     """
 
     rule: Annotated[
-        Names, Option(help="mpp, em, mp, w25, himate, chars; several with commas; all.", alias="rules")
+        Names, Option(help="Matching rules: mpp, em, mp, w25, himate, chars, or all.", alias="rules")
     ] = ("mpp",)
     threshold: Annotated[
         Numbers | None,
-        Option(help="Of himate, above 0 to 1; several with commas; 0.5 if left out.", kind=str),
+        Option(help="Overlap thresholds of rule himate, 0 to 1; default: 0.5.", metavar="A,B", kind=str),
     ] = None
-    average: Annotated[
-        Average, Option(help="micro: average over marks. macro: average over translations.")
-    ] = "micro"
+    average: Annotated[Average, Option(help="Average over marks (micro) or over translations (macro).")] = (
+        "micro"
+    )
     by: Annotated[
         Group | None, Option(help="Also print a result for each severity, category or other group.")
     ] = None
     unit: Annotated[
-        Unit | None, Option(help="Measure marks in characters or words; default: as the rule's source does.")
+        Unit | None, Option(help="Measure marks in characters or words; default: as the rule's source.")
     ] = None
     penalty: Annotated[
         float,
@@ -510,7 +510,7 @@ class SpanSettings(MarkSettings):
         Mapping[Severity, Annotated[float, Ge(0), Lt(math.inf)]] | None,
         BeforeValidator(_read_weights),
         Option(
-            help="Of mpp: what marks count, such as minor=1,major=5.",
+            help="Weight of each severity in rule mpp, such as minor=1,major=5.",
             name="severity-weights",
             metavar="S=W,...",
             kind=str,

@@ -104,18 +104,22 @@ class ThresholdSettings(Scoring):
     bad: Annotated[
         str,
         Option(
-            help="A translation is bad with a gold error of this severity or worse, or a lower gold score.",
+            help="Lowest severity, or lowest acceptable gold score, that decides which translations are bad.",
             metavar="SEVERITY|NUMBER",
         ),
     ] = "major"
-    publish_risk: Annotated[Alpha, Option(help="Share of bad translations among those published.")] = 0.05
-    reject_risk: Annotated[Alpha, Option(help="Share of good ones among those rejected.")] = 0.1
+    publish_risk: Annotated[Alpha, Option(help="Largest share of bad translations among the published.")] = (
+        0.05
+    )
+    reject_risk: Annotated[Alpha, Option(help="Largest share of good translations among the rejected.")] = 0.1
     delta: Annotated[Alpha, Option(help="Chance that a guarantee does not hold.")] = 0.05
     guarantee: Annotated[
-        Guarantee, Option(help="Bound each risk with chance 1 - delta, or on average over all translations.")
+        Guarantee, Option(help="Bound each risk with probability 1 - delta, or on average.")
     ] = "tested"
-    by_document: Annotated[bool, Option(help="Documents are independent, not their segments.")] = False
-    together: Annotated[bool, Option(help="All guarantees hold at once, with chance 1 - delta.")] = False
+    by_document: Annotated[bool, Option(help="Treat documents, not segments, as independent.")] = False
+    together: Annotated[
+        bool, Option(help="Make all guarantees hold jointly, with probability 1 - delta.")
+    ] = False
 
     def __post_init__(self) -> None:
         if self.together and self.guarantee != "tested":

@@ -156,7 +156,7 @@ class CampaignSettings:
 
     protocol: Annotated[
         str,
-        Option(help=f"What is asked: {', '.join(NAMES)}."),
+        Option(help=f"Protocol: {', '.join(NAMES)}."),
     ] = "esa"
     test_set: Annotated[str, Option(help="Name of the test set.", kind=None)] = ""
     digest: Annotated[
@@ -167,51 +167,48 @@ class CampaignSettings:
         int,
         Ge(1),
         Option(
-            help="People on each segment, the same on all its systems.", name="raters", alias="redundancy"
+            help="Raters of each segment; the same people judge all its systems.",
+            name="raters",
+            alias="redundancy",
         ),
     ] = 1
-    pairs_of_people: Annotated[bool, Option(help="The same people together on many documents (static).")] = (
-        False
+    pairs_of_people: Annotated[
+        bool, Option(help="Assign the same people together to many documents (static).")
+    ] = False
+    segments_each: Annotated[int | None, Ge(1), Option(help="Largest number of segments for one person.")] = (
+        None
     )
-    segments_each: Annotated[
-        int | None, Ge(1), Option(help="The most segments that one person is asked to judge.")
-    ] = None
     ratings_a_day: Annotated[
         int | None,
         Ge(1),
-        Option(
-            help="Ratings (pairs, references) of a day after which a person begins nothing new; 100 in MENT."
-        ),
+        Option(help="Ratings in a day after which a person gets no new task; MENT: 100."),
     ] = None
     checks: Annotated[
         float,
         Ge(0),
         Le(0.5),
-        Option(help="Share of each person's segments that are attention checks; 0.12 in the ESA paper."),
+        Option(help="Share of attention checks in each person's segments; ESA paper: 0.12."),
     ] = 0.0
     check_kinds: Annotated[
         tuple[CheckKind, ...],
         BeforeValidator(split_names),
         MinLen(1),
-        Option(help="Of damaged, missing, score; commas between.", kind=str),
+        Option(help="Kinds of attention checks: damaged, missing, score.", metavar="A,B", kind=str),
     ] = ("damaged",)
-    is_loud: Annotated[bool, Option(help="Tell people at once of a check they missed.", name="loud")] = False
-    checks_first: Annotated[bool, Option(help="A check may come before its original (static).")] = False
+    is_loud: Annotated[bool, Option(help="Tell people at once when they fail a check.", name="loud")] = False
+    checks_first: Annotated[bool, Option(help="Allow a check before its original (static).")] = False
     balance: Annotated[
-        Balance, Option(help="If not all tasks fit: all systems on fewer documents, or systems evenly.")
+        Balance, Option(help="Prefer complete documents, or equally many tasks of each system.")
     ] = "documents"
     assignment: Annotated[
         AssignmentKind,
-        Option(
-            help="static: assign all tasks beforehand; pool: by document, on request; dynamic: by "
-            "--dynamic-by."
-        ),
+        Option(help="Assign tasks in advance (static), on request (pool) or by --dynamic-by."),
     ] = "static"
-    dynamic_by: Annotated[DynamicBy, Option(help="Choose the next task of a dynamic assignment by this.")] = (
+    dynamic_by: Annotated[DynamicBy, Option(help="Criterion for the next task of a dynamic assignment.")] = (
         "ties"
     )
     control: Annotated[
-        float, Ge(0), Le(1), Option(help="Share of tasks that are shown without the marks made beforehand.")
+        float, Ge(0), Le(1), Option(help="Share of tasks shown without the prepared marks (esa-ai).")
     ] = 0.0
     lease_minutes: Annotated[
         float,
@@ -220,27 +217,24 @@ class CampaignSettings:
         Option(help="Minutes after which an idle person's task may go to others.", name="lease"),
     ] = 60.0
     seed: Seed = 0
-    half_steps: Annotated[bool, Option(help="Ratings of sqm halfway.")] = False
-    critical: Annotated[bool, Option(help="A severity critical in mqm.")] = False
-    tutorial: Annotated[bool, Option(help="Whether a tutorial must be passed first.", off="no-tutorial")] = (
-        False
-    )
+    half_steps: Annotated[bool, Option(help="Allow ratings halfway between two steps (sqm).")] = False
+    critical: Annotated[bool, Option(help="Add the severity critical (mqm).")] = False
+    tutorial: Annotated[
+        bool, Option(help="Require people to finish a tutorial first.", off="no-tutorial")
+    ] = False
     pass_mark: Annotated[
         float | None,
         Gt(0),
         Le(1),
-        Option(
-            help="The tutorial is a test: nothing is told, and who does less than this share of it right "
-            "gets no work."
-        ),
+        Option(help="Make the tutorial a test that needs this share of correct answers."),
     ] = None
     time_idle_after: Annotated[
         float,
         Gt(0),
         _FINITE,
-        Option(help="Seconds without a sign of life that count as a pause.", name="idle-after"),
+        Option(help="Seconds without activity that count as a pause.", name="idle-after"),
     ] = 60.0
-    code_pass: Annotated[str, Option(help="Completion code for who passed the checks.")] = ""
+    code_pass: Annotated[str, Option(help="Completion code for people who passed the checks.")] = ""
     code_fail: Annotated[str, Option(help="Completion code for people who failed the checks.")] = ""
 
     def __post_init__(self) -> None:

@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 def curate_agreement_command(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", callback=existing, help="Records of people: verdicts, or ratings."),
+        typer.Argument(metavar="FILE...", callback=existing, help="Human records: verdicts or ratings."),
     ],
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Records to write: the majority's verdicts, or what passed."),
+        typer.Option("--out", "-o", help="Records to write: majority verdicts, or ratings that passed."),
     ] = None,
     settings: SettleSettings,
     form: FormatOption = "table",
@@ -152,7 +152,7 @@ def _data(agreed: Agreed) -> dict[str, object]:
 T = TypeVar("T")
 
 OutOption = Annotated[
-    Path, typer.Option("--out", "-o", help="Test set to write; what is asked is kept beside it, in FILE.run.")
+    Path, typer.Option("--out", "-o", help="Test set to write; FILE.run keeps the model's answers.")
 ]
 _NOT_HERE: Final = (
     *("out", "reference", "profile", "samples", "temperature", "search", "search_key_env", "explain_in"),
@@ -208,11 +208,11 @@ def curate_classify_command(
     records: Annotated[
         Path,
         typer.Option(
-            "--records", metavar="FILE", callback=existing, help="What people marked, such as an export."
+            "--records", metavar="FILE", callback=existing, help="Human error marks, such as an export."
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Records to write; what is asked is kept in FILE.run.")
+        Path, typer.Option("--out", "-o", help="Records to write; FILE.run keeps the model's answers.")
     ],
     options: Annotated[ForecastSettings, Without(*_NOT_HERE, "terms", "context", "systems", "limit")],
     form: FormatOption = "table",
@@ -254,20 +254,18 @@ def curate_examples_command(
     *,
     annotations: Annotated[
         Path,
-        typer.Option(
-            "--from", metavar="FILE", callback=existing, help="Errors with categories that people marked."
-        ),
+        typer.Option("--from", metavar="FILE", callback=existing, help="Human error marks with categories."),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for `--prompts` of himate.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write, for `--prompts` of himate.")
     ],
     settings: ExampleSettings,
     form: FormatOption = "table",
 ) -> None:
     """Draw worked examples for each of himate's agents from translations that people annotated.
 
-    Of each subtype a translation with an error, one with another error alone, of the same source where
-    there is one, and a translation of that source in which nobody marked an error. Agents of which
+    Each subtype gets a translation with such an error, one with only another error (of the same source if
+    possible), and one of that source without any error. Agents of which
     nobody marked an error have none, and judge without.
     """
     from adjudge.curation.drawing import draw_examples, write_examples
@@ -353,7 +351,7 @@ def _filter_row(domain: Domain) -> list[str]:
 def curate_pairs_command(
     test_set: TestSetArgument = None,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Pairs to write, one JSON object a line.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File of pairs to write, one JSON object a line.")],
     settings: DrawSettings,
     texts: TextSettings,
     form: FormatOption = "table",
@@ -390,7 +388,7 @@ _BLIND: Final = frozenset({"random", "diversity"})
 
 def curate_select_command(
     test_set: Annotated[
-        str, typer.Argument(metavar="TEST_SET", help="Folder of mt-metrics-eval or MENT, or any test set.")
+        str, typer.Argument(metavar="TEST_SET", help="Test set, such as a folder of mt-metrics-eval or MENT.")
     ],
     *,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Test set of the chosen segments.")] = None,

@@ -52,25 +52,31 @@ class ExtraSettings:
     metrics: Annotated[
         Sequence[Path],
         Option(
-            help="Scores of a metric or judge, for --dynamic-by disagreement; twice or more.",
+            help="Metric or judge scores for --dynamic-by disagreement; give two or more.",
             metavar="RUN|FILE",
             kind=list[Path],
             exists=True,
         ),
     ] = ()
     pairs_file: Annotated[
-        Path | None, Option(help="Pairs of `adjudge curate pairs`, and no others, for pairwise.", exists=True)
+        Path | None,
+        Option(help="Compare only the pairs in this file of `adjudge curate pairs` (pairwise).", exists=True),
     ] = None
     given: Annotated[
-        Path | None, Option(help="Marks made beforehand, for esa-ai.", metavar="RUN|FILE", exists=True)
+        Path | None, Option(help="Prepared error marks (esa-ai).", metavar="RUN|FILE", exists=True)
     ] = None
-    tutorial_file: Annotated[
-        Path | None, Option(help="TOML file of a tutorial of your own.", exists=True)
+    tutorial_file: Annotated[Path | None, Option(help="TOML file with your own tutorial.", exists=True)] = (
+        None
+    )
+    typology: Annotated[Path | None, Option(help="TOML file with error categories (mqm).", exists=True)] = (
+        None
+    )
+    guidelines: Annotated[Path | None, Option(help="Folder with your own guidelines.", exists=True)] = None
+    media: Annotated[Path | None, Option(help="Folder with images, audio or video.", exists=True)] = None
+    database: Annotated[
+        str | None,
+        Option(help="Store the campaign in PostgreSQL (postgresql://...), not in a file.", metavar="URL"),
     ] = None
-    typology: Annotated[Path | None, Option(help="TOML file of categories for mqm.", exists=True)] = None
-    guidelines: Annotated[Path | None, Option(help="Folder of your own guidelines.", exists=True)] = None
-    media: Annotated[Path | None, Option(help="Folder of images, audio or video.", exists=True)] = None
-    database: Annotated[str | None, Option(help="postgresql://... in place of a file.", metavar="URL")] = None
 
 
 def campaign_new_command(
@@ -82,8 +88,8 @@ def campaign_new_command(
         typer.Option(
             "--annotators",
             "-n",
-            help="How many people, or their names, commas between; a name may have language pairs: "
-            "anna:en-de+he-en.",
+            help="Number of people, or their names with any language pairs, such as anna:en-de+he-en,ben.",
+            metavar="N|A,B",
         ),
     ] = "1",
     settings: CampaignSettings,
@@ -227,20 +233,18 @@ def campaign_import_command(
         typer.Argument(
             metavar="FILE",
             callback=existing,
-            help="Appraise's export with its batches beside it, Pearmut's annotations, or our own.",
+            help="Export of Appraise (with its batches beside), Pearmut or adjudge.",
         ),
     ],
     *,
     test_set: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH", help="Test set of all texts to judge, if FILE has only those already judged."
-        ),
+        typer.Option(metavar="PATH", help="Test set with all texts, if FILE has only judged texts."),
     ] = None,
     redundancy: Annotated[
         int | None,
         typer.Option(
-            "--raters", "--redundancy", min=1, help="People on each segment; else as many as one has."
+            "--raters", "--redundancy", min=1, help="Raters of each segment; default: as many as FILE has."
         ),
     ] = None,
     lp: LpOption = None,

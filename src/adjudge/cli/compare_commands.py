@@ -41,17 +41,17 @@ def rank_command(
         typer.Argument(
             metavar="RUN|FILE...",
             callback=existing,
-            help="Runs, records, MQM TSV or scores; a test set with --gold or --metric.",
+            help="Runs, records, MQM TSV or scores; or a test set with --gold or --metric.",
         ),
     ],
     *,
     settings: RankSettings,
     p_values: Annotated[
-        bool, typer.Option("--p-values", help="Print the p-value of every pair of systems, too.")
+        bool, typer.Option("--p-values", help="Also print the p-value of every pair of systems.")
     ] = False,
     radar: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw points by criterion, as .pdf, .svg or .png; of one run."),
+        typer.Option(metavar="FILE", help="Draw a radar chart of one run's criteria (.pdf, .svg or .png)."),
     ] = None,
     form: FormatOption = "table",
 ) -> None:
@@ -278,7 +278,7 @@ def gate_command(
     *,
     baseline: Annotated[
         Path,
-        typer.Option(metavar="RUN|FILE|TEST_SET", help="Judgements of what is in use.", show_default=False),
+        typer.Option(metavar="RUN|FILE|TEST_SET", help="Scores of the system in use.", show_default=False),
     ],
     candidate: Annotated[
         Path | None,
@@ -286,10 +286,10 @@ def gate_command(
     ] = None,
     settings: GateSettings,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML, for a build.")
+        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML, for a build server.")
     ] = None,
     summary: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also append Markdown, for a pull request.")
+        Path | None, typer.Option(metavar="FILE", help="Also append a Markdown summary, for a pull request.")
     ] = None,
     form: FormatOption = "table",
 ) -> None:
@@ -383,7 +383,7 @@ def power_command(
         list[str] | None,
         typer.Argument(
             metavar="[RUN|FILE [SYSTEM SYSTEM]]",
-            help="Judgements at hand, and two of their systems; else --sd says how they vary.",
+            help="Existing judgements and two of their systems; without judgements, give --sd.",
             show_default=False,
         ),
     ] = None,
@@ -451,16 +451,19 @@ def _power_data(row: Separation) -> dict[str, Any]:
 
 def ensemble_command(
     members: Annotated[
-        list[str], typer.Argument(metavar="[NAME=]RUN|FILE...", help="Two or more, of judges or metrics.")
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]RUN|FILE...", help="Two or more runs or score files of judges or metrics."
+        ),
     ],
     *,
     out: Annotated[Path, typer.Option("--out", "-o", help="Run directory of the ensemble.")],
     settings: EnsembleSettings,
     gold: Annotated[
-        str | None, typer.Option(metavar="[NAME=]FILE|RUN", help="What weights are learned on.")
+        str | None, typer.Option(metavar="[NAME=]FILE|RUN", help="Gold scores for learned weights.")
     ] = None,
     test_set: Annotated[
-        Path | None, typer.Option(help="Texts, where no member is a run, or files have no ids.")
+        Path | None, typer.Option(help="Test set with the texts, for files without texts or ids.")
     ] = None,
     max_failed: MaxFailedOption = "1%",
 ) -> None:

@@ -31,17 +31,15 @@ if TYPE_CHECKING:
 class ConvertSettings:
     """How what is converted is read, and which of it."""
 
-    test_set: Annotated[
-        Path | None, Option(help="All texts that the records are about, where IN lacks them.")
-    ] = None
-    annotator: Annotated[str | None, Option(help="Only this annotator's records.")] = None
+    test_set: Annotated[Path | None, Option(help="Test set with the texts, if IN has none.")] = None
+    annotator: Annotated[str | None, Option(help="Convert only this annotator's records.")] = None
     protocol: Annotated[str, Option(help="Protocol of the numbers in a score file.")] = "metric"
 
 
 def convert_command(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="[IN] OUT", help="From where, to where; IN is left out with -s and -t."),
+        typer.Argument(metavar="[IN] OUT", help="Input and output; omit IN with -s and -t."),
     ],
     *,
     to: Annotated[str, typer.Option(help="Format to write; `adjudge list formats` names them.")],
@@ -87,29 +85,27 @@ def convert_command(
 class AlignSettings:
     """Where the result goes, and how texts are aligned."""
 
-    out: Annotated[Path, Option(help="The test set to write, as JSON lines.", metavar="FILE")]
+    out: Annotated[Path, Option(help="Test set to write, as JSON lines.", metavar="FILE")]
     lp: LanguagePair = None
-    aligner: Annotated[str | None, Option(help="A program of yours in place of ours.", metavar="COMMAND")] = (
-        None
-    )
+    aligner: Annotated[str | None, Option(help="Your own alignment program.", metavar="COMMAND")] = None
     force: Annotated[bool, Option(help="Replace OUT if it exists.")] = False
 
 
 def align_command(
     test_set: Annotated[
-        str, typer.Argument(metavar="TEST_SET", help="Sources, their documents, and references if any.")
+        str, typer.Argument(metavar="TEST_SET", help="Test set with sources, documents and any references.")
     ],
     outputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="[NAME=]FILE...", help="A system's text, or JSON lines with doc_id and hypothesis."
+            metavar="[NAME=]FILE...", help="Text of one system, or JSON lines with doc_id and hypothesis."
         ),
     ],
     *,
     settings: AlignSettings,
     form: FormatOption = "table",
 ) -> None:
-    """Put texts whose line breaks are not the source's to the segments of the source.
+    """Align texts with other line breaks to the segments of the source.
 
     What was left out has an empty translation, and what was added is kept beside the segments; both are
     counted. OUT is a test set like any other.
@@ -192,8 +188,8 @@ def fetch_command(
 ) -> None:
     """Download a public test set; from then on its name is a TEST_SET everywhere.
 
-    It is kept in the folder that ADJUDGE_CACHE names, else in the user's cache folder. An interrupted
-    download goes on where it stopped. Prints where the test set lies.
+    The test set is kept in the folder that ADJUDGE_CACHE names, else in the user's cache folder. The same
+    command resumes an interrupted download. It prints the folder of the test set.
     """
     from adjudge.formats.catalog import find_public_set
     from adjudge.formats.fetch import fetch
@@ -288,16 +284,14 @@ What = Literal[
 
 
 def list_command(
-    what: Annotated[What, typer.Argument(help="What to list.", show_default=False)],
+    what: Annotated[What, typer.Argument(help="Kind of entry to list.", show_default=False)],
     form: FormatOption = "table",
     plugin: Annotated[
         Path | None,
-        typer.Option(
-            exists=True, metavar="FILE", help="Also the metrics of a Python file, with @adjudge.metric."
-        ),
+        typer.Option(exists=True, metavar="FILE", help="Also list the metrics of this Python file."),
     ] = None,
 ) -> None:
-    """List what there is, by the names that other commands take."""
+    """List the names that other commands take."""
     if plugin is not None and what != "metrics":
         raise UsageError(f"--plugin is for list metrics, and {what} come from no such file")
     columns, rows = _LISTS[what]() if plugin is None else _metrics(plugin)

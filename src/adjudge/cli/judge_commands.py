@@ -87,7 +87,7 @@ def run_command(
     test_set: TestSetArgument = None,
     options: ForecastSettings,
 ) -> None:
-    """Judge a test set with a judge or a metric; the same command goes on where it was stopped.
+    """Judge a test set with a judge or a metric; the same command resumes an interrupted run.
 
     A judge's own settings are options too, such as --steps 1; `adjudge show JUDGE` lists them.
     """
@@ -216,9 +216,9 @@ def forecast_command(
     options: Annotated[ForecastSettings, Without("dry_run", "max_failed")],
     form: FormatOption = "table",
 ) -> None:
-    """Say what a run would ask and cost. Nothing is sent, and no key is needed.
+    """Estimate the calls and the cost of a run. Nothing is sent, and no key is needed.
 
-    It takes the options of `adjudge run`, so that one word of a command line is all there is to change.
+    The command takes all options of `adjudge run`.
     """
     print_forecast(make_job(ctx, judge, test_set, replace(options, dry_run=True)), form)
 
@@ -328,12 +328,14 @@ class ShowSettings:
     """About which translation a judge's messages are shown."""
 
     segment: Annotated[
-        Path | None, Option(help="Test set whose first segment is shown; else one of the examples.")
+        Path | None, Option(help="Test set whose first segment is shown; default: an example.")
     ] = None
     system: Annotated[str | None, Option(help="System whose translation is judged.")] = None
     lp: LanguagePair = None
-    profile: Annotated[Profile, Option(help="Our advice, the paper, or the paper's code.")] = "recommended"
-    prompts: Annotated[Path | None, Option(help="Folder of prompts in place of ours.")] = None
+    profile: Annotated[Profile, Option(help="Follow our advice, the paper, or the paper's code.")] = (
+        "recommended"
+    )
+    prompts: Annotated[Path | None, Option(help="Folder of your own prompts.")] = None
 
 
 def show_command(
@@ -421,13 +423,18 @@ def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[S
 def merge_command(
     out: Annotated[
         Path,
-        typer.Argument(metavar="RUN", callback=existing, help="The --out of the shards.", show_default=False),
+        typer.Argument(
+            metavar="RUN",
+            callback=existing,
+            help="Run directory: the --out of the shards.",
+            show_default=False,
+        ),
     ],
     max_failed: MaxFailedOption = "1%",
 ) -> None:
-    """Make one run of the shards that `adjudge run --shard` judged; nobody is asked.
+    """Merge the shards of `adjudge run --shard` into one run; nothing is sent.
 
-    Records and calls are those of a run that was not split. The shards are removed when all is in the run.
+    The result equals a run that was not split. The shards are removed after the merge.
     """
     from adjudge.runs.shards import merge
 
@@ -597,14 +604,12 @@ _NAME: Final = re.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def new_judge_command(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its word on the command line, such as my-judge.")
-    ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write; else NAME.")] = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the judge, such as my-judge.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder to write; default: NAME.")] = None,
 ) -> None:
     """Write a package with a judge of your own: the judge, its prompts, its test, a README.
 
-    It runs as it is, offline too, and is there to be changed. Nothing is installed; the README says how.
+    The package runs unchanged, also offline. Nothing is installed; the README says how to install it.
     """
     from adjudge import examples
     from adjudge.judges import JUDGES

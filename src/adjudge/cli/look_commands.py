@@ -47,15 +47,17 @@ def score_command(
         typer.Argument(
             metavar="RUN|FILE",
             callback=existing,
-            help="A run, records, MQM TSV or scores; a test set with --gold or --metric.",
+            help="Run, records, MQM TSV or scores; or a test set with --gold or --metric.",
         ),
     ],
     *,
     settings: ScoreSettings,
-    level: Annotated[Level, typer.Option(help="Scores of segments, documents or systems.")] = "sys",
+    level: Annotated[Level, typer.Option(help="Print scores of segments, documents or systems.")] = "sys",
     score_files: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Also write files of mt-metrics-eval: LP/NAME-REF.seg.score..."),
+        typer.Option(
+            metavar="DIR", help="Also write score files of mt-metrics-eval: LP/NAME-REF.seg.score..."
+        ),
     ] = None,
     form: FormatOption = "table",
 ) -> None:
@@ -372,16 +374,17 @@ def _read_gold(material: Material) -> Sequence[Record]:
 def report_command(
     judged: JudgedArgument,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     settings: ReportSettings,
     figures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write its figures there too, as PDF, SVG and PNG.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write the figures to this folder as PDF, SVG and PNG."),
     ] = None,
 ) -> None:
     """Write one HTML file: who leads, how sure that is, who agrees, every error in its place, what failed.
 
-    Judges, people and metrics stand side by side, each an annotator. It opens without a server and asks
-    nothing of any.
+    Judges, people and metrics stand side by side, each an annotator. The page needs no server and
+    sends nothing.
     """
     from adjudge.reports.tables import uncollected
 

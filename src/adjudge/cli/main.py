@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from typer import BadParameter
@@ -47,38 +48,38 @@ __all__ = [
 
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "demo": "The whole story on bundled data, offline; ends with a report.",
-    "run": "Judge a test set with a judge or a metric; resumes where it stopped.",
-    "merge": "Make one run of the shards that several machines judged.",
-    "ensemble": "Combine runs and files of scores into one more annotator.",
-    "calibrate": "Find a judge's threshold for your model: HiMATE's confidence, or what is a tie.",
-    "forecast": "Say what a run would ask and cost; nothing is sent.",
-    "score": "Turn the records of a run into numbers.",
+    "demo": "Run every step on bundled data, offline, up to a report.",
+    "run": "Judge a test set with a judge or a metric; resumes an interrupted run.",
+    "merge": "Merge the shards of a run into one run.",
+    "ensemble": "Combine runs and score files into an ensemble.",
+    "calibrate": "Calibrate a judge's threshold: HiMATE's confidence, or the size of a tie.",
+    "forecast": "Estimate the calls and the cost of a run; nothing is sent.",
+    "score": "Compute scores from the records of a run.",
     "rank": "Rank systems, with intervals and significance clusters.",
     "bias": "Find what judges favour: a position, a length, their own family.",
-    "agreement": "Say how annotators agree, and whether a judge may stand in for one.",
+    "agreement": "Measure how annotators agree, and whether a judge can replace one.",
     "spans": "Compare marked errors with gold: precision, recall, F1 by six matching rules.",
     "meta": "Judge metrics and judges by how well they agree with gold.",
-    "compare": "Say whether one of two systems is better, by how much and how surely.",
-    "gate": "Say whether a candidate may replace the baseline, for a build.",
+    "compare": "Test which of two systems is better, and by how much.",
+    "gate": "Decide in a build whether a candidate may replace the baseline.",
     "thresholds": "Find score cut-offs for publish, post-edit and reject, with a guaranteed risk.",
     "estimate": "Estimate system means from many judge scores and a few human labels.",
     "reproduce": "Compute the tables of a paper again, beside its own numbers.",
-    "power": "Say what a number of judgements can show, and how many more are needed.",
+    "power": "Compute which difference judgements can show, and how many are needed.",
     "report": "Write one self-contained HTML page about runs.",
     "serve": "Show the report as a local page, with the conversation behind every judgement.",
     "trace": "Show the conversation behind a judgement.",
     "show": "Show the exact messages of a judge; nothing is sent.",
     "new-judge": "Write a package with a judge of your own, its prompts and its test.",
-    "align": "Put texts with line breaks of their own to the segments of the source.",
+    "align": "Align texts with other line breaks to the segments of the source.",
     "convert": "Convert between every format that adjudge reads.",
-    "fetch": "Download a public test set; its name is a test set from then on.",
+    "fetch": "Download a public test set; other commands then take its name.",
     "list": "List judges, metrics, measures, tasks, models, protocols, formats, test sets.",
 }
 """Command to its line in `--help`."""
 
 GROUPS: Final[Mapping[str, str]] = {
-    "curate": "Build a benchmark: choose sources, translate them, choose pairs, settle what people said.",
+    "curate": "Build a benchmark: choose sources, translate them, draw pairs, settle verdicts.",
     "campaign": "Have people judge: set a campaign up, serve it, watch it, export it.",
 }
 """Group to its line in `--help`."""
@@ -90,21 +91,21 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "status": "Show the progress, each person's work and the expected end.",
         "people": "List who takes part; add people, renew links, shut somebody out.",
         "again": "Ask for a second look, an adjudication or a new annotation.",
-        "export": "Write what people said so far, in any format that holds it.",
+        "export": "Write all judgements so far, in any format that can hold them.",
         "import": "Import a campaign from Appraise, Pearmut or a file.",
         "backup": "Copy the store to a file, also while it is served.",
         "restore": "Go back to a backup.",
         "move": "Move the store to a PostgreSQL server, or back to a file.",
         "remove": "Remove a campaign that was backed up, or moved, from a database.",
-        "analyse": "Say everything that a campaign shows, whole or half done.",
+        "analyse": "Analyse a campaign, finished or not.",
     },
     "curate": {
-        "filter": "Keep the sources that are hardest to translate; flag what is personal or offensive.",
+        "filter": "Keep the hardest sources; flag personal and offensive ones.",
         "translate": "Translate a test set with a model or a command: systems to judge, or drafts to edit.",
         "pairs": "Draw pairs of translations, balanced over sources and systems.",
-        "select": "Choose the segments that people annotate, and say what that choice is worth.",
+        "select": "Choose segments for people to annotate, and evaluate the choice.",
         "examples": "Draw worked examples for himate's agents from translations that people annotated.",
-        "agreement": "Settle what people said: majority, kappa, easy and hard; or the gate of ratings.",
+        "agreement": "Settle verdicts by majority with kappa, or gate ratings.",
         "classify": "Give a category to each error that people marked.",
     },
 }
@@ -307,6 +308,12 @@ class Commands(TyperGroup):
         """Read the arguments; `--help` prints here."""
         with ended_from_outside(), saying_what_came():
             return super().make_context(*arguments, **named)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (the same)
+        """Read the arguments; the help of a group has all its options, and --all-options prints it."""
+        if "--all-options" in takewhile(lambda word: word.startswith("-"), args):
+            args = ["--help"]
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 (the same)
         """Write the commands, those of `adjudge` itself below what a user does with them."""

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def meta_command(
     test_set: Annotated[
-        str, typer.Argument(metavar="TEST_SET", help="Folder of mt-metrics-eval or MENT, or any test set.")
+        str, typer.Argument(metavar="TEST_SET", help="Test set, such as a folder of mt-metrics-eval or MENT.")
     ],
     *,
     lp: LpOption = None,
     settings: MetaSettings,
     figures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Draw scatter, calibration and correlations into it.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for plots: scatter, calibration, correlations.")
     ] = None,
     form: FormatOption = "table",
 ) -> None:

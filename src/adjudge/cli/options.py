@@ -22,7 +22,7 @@ from itertools import chain, pairwise
 from keyword import iskeyword
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from annotated_types import Ge, Le
@@ -125,7 +125,7 @@ class Without:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of the settings that it takes.
+    """Give a command an option for each field of its settings, and name each value in the help.
 
     A parameter whose annotation is a class made with `core.verb.settings` is replaced by the fields of the
     class; options that were left out keep the default of their field. A command that reads files has
@@ -135,8 +135,10 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     kinds = get_type_hints(command)
     models = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
     files = [name for name, hint in hints.items() if _is_read(hint)]
-    if not models and not files:
-        return command
+    for hint in hints.values():
+        for said in getattr(hint, "__metadata__", ()):
+            if isinstance(said, typer.models.OptionInfo) and said.metavar is None:
+                said.metavar = _value_name(_kind_of(hint)[0])
     dropped = {name: _dropped(hints[name]) for name in models}
     parameters: dict[str, inspect.Parameter] = {}
     for parameter in inspect.signature(command).parameters.values():
@@ -173,7 +175,7 @@ _FROM: Final = inspect.Parameter(
     "from_",
     inspect.Parameter.KEYWORD_ONLY,
     default=typer.Option(
-        None, "--from", metavar="FORMAT", help="Format of the input; detected from the file by default."
+        None, "--from", metavar="FORMAT", help="Format of the input; default: detected from the file."
     ),
     annotation=str | None,
 )
@@ -241,6 +243,7 @@ def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.
         option = option_of(hints[name]) or Option(help="")
         wanted = list[str] if option.repeats else option.kind
         kind, bounds = _kind_of(hints[name]) if wanted is ... else (wanted, {})
+        metavar = option.metavar or bounds.pop("metavar", None) or _value_name(kind)
         is_needed = defaults[name] is MISSING
         plain: Any = defaults[name]
         default = plain if isinstance(plain, bool | int | float | str) else None
@@ -256,7 +259,7 @@ def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.
             *([f"--{option.alias}"] if option.alias else []),
             *([f"-{option.short}"] if option.short else []),
             help=option.help,
-            metavar=option.metavar or None,
+            metavar=metavar,
             callback=existing if option.exists else None,
             show_default=not option.off and not is_needed,
             **bounds,
@@ -266,8 +269,15 @@ def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.
         )
 
 
+def _value_name(kind: Any) -> str:  # noqa: ANN401 (an annotation)
+    """Return what the help shows in place of an option's value, by the type of the value."""
+    if get_origin(kind) is Literal:
+        return "|".join(map(str, get_args(kind)))
+    return {int: "N", float: "N", Path: "PATH"}.get(kind, "NAME")
+
+
 def _kind_of(hint: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 (an annotation)
-    """Return the type of an option's value, and its bounds as typer has them."""
+    """Return the type of an option's value, and its bounds and its name in the help as typer has them."""
     bounds: dict[str, Any] = {}
     while True:
         for each in getattr(hint, "__metadata__", ()):
@@ -281,11 +291,11 @@ def _kind_of(hint: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 (an annot
         else:
             break
     if get_origin(hint) in {Sequence, tuple}:  # one text with commas
-        return str, {}
+        return str, {"metavar": "A,B"}
     return hint, bounds
 
 
-FormatOption = Annotated[TableFormat, typer.Option("--format", help="How to print the result.")]
+FormatOption = Annotated[TableFormat, typer.Option("--format", help="Format of the output.")]
 
 
 _FOR_PEOPLE: Final = frozenset({"table", "markdown", "latex"})
@@ -433,9 +443,23 @@ class Command(TyperCommand):
                 each.hidden = shown is not None and not self._shows_all and _name_of(each) not in shown
         return params
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 (the same)
+        """Return the words behind the command: `[OPTIONS] JUDGE [TEST_SET]`."""
+        params = self.get_params(ctx)
+        return ["[OPTIONS]", *(_argument_name(each) for each in params if each.param_type_name == "argument")]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 (the same)
-        """Write the options, and how the others are reached."""
-        super().format_options(ctx, formatter)
+        """Write the arguments, the options, and how the other options are reached."""
+        rows: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for each in self.get_params(ctx):
+            if (row := each.get_help_record(ctx)) is not None:
+                kind = each.param_type_name
+                name = _argument_name(each) if kind == "argument" else row[0]
+                rows[kind].append((name, _BOUND.sub("N", row[1])))
+        for kind, lines in rows.items():
+            if lines:
+                with formatter.section(f"{kind.capitalize()}s"):
+                    formatter.write_dl(lines)
         if not self._shows_all and self._shown(ctx, super().get_params(ctx)) is not None:
             more = [
                 ("--set NAME=VALUE", "Set any other option; may be repeated."),
@@ -500,6 +524,14 @@ class WithSettings(Command):
         if ctx.params.get("test_set", own) is None and not ctx.params.get("source"):
             _refuse_eaten(settings)
         return ctx.args  # type: ignore[no-any-return]
+
+
+_BOUND: Final = re.compile(r"\bx(?=[<>]=?)")
+"""typer's name of a value in its bounds, as in `x>=1`."""
+
+
+def _argument_name(parameter: Any) -> str:  # noqa: ANN401 (typer's own)
+    return str(parameter.metavar or parameter.name.upper())
 
 
 def _name_of(parameter: Any) -> str:  # noqa: ANN401 (typer's own)

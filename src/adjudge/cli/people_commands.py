@@ -40,19 +40,16 @@ class AgainSettings:
     """What is too far apart."""
 
     threshold: Annotated[
-        float | None, Option(help="Of the gate: smallest correlation of two annotators; 0.7.")
+        float | None, Option(help="Smallest correlation of two annotators in the gate; default: 0.7.")
     ] = None
-    by_others: Annotated[bool, Option(help="Of the gate: people who did not judge it before.")] = False
+    by_others: Annotated[bool, Option(help="Rejudge with people who are new to the segment (gate).")] = False
     min_difference: Annotated[
         float | None,
-        Option(
-            help="Of adjudicate: points between two people's ratings from which on they differ; a quarter of "
-            "the scale, half of it where several translations stand on a page, two steps at least."
-        ),
+        Option(help="Smallest rating difference to adjudicate; default by scale: docs/campaigns.md."),
     ] = None
     min_f1: Annotated[
         float | None,
-        Option(help="Of adjudicate: F1 of two people's marks below which they differ; 0.5 without ratings."),
+        Option(help="Adjudicate marks with a lower F1; default without ratings: 0.5."),
     ] = None
 
 
@@ -62,20 +59,20 @@ def campaign_again_command(
     how: Annotated[
         How,
         typer.Option(
-            help="marks: others look at what was marked; adjudicate: a third person decides where people "
-            "differ; gate: what annotators rate too differently is judged again, then dropped."
+            help="Check marks again, adjudicate differences, or rejudge (then drop) inconsistent "
+            "ratings; docs/campaigns.md."
         ),
     ],
     tasks: Annotated[
         str | None,
         typer.Option(
-            metavar="NUMBERS", help="Numbers of tasks, separated by commas; default: all finished tasks."
+            metavar="NUMBERS", help="Task numbers, separated by commas; default: all finished tasks."
         ),
     ] = None,
     settings: AgainSettings,
     form: FormatOption = "table",
 ) -> None:
-    """Send what was judged out again; what was said before stays, and nothing is sent twice."""
+    """Send finished tasks out again; earlier judgements stay, and nothing is sent twice."""
     from adjudge.analysis.study_agreement import THRESHOLD
     from adjudge.campaigns.again import adjudicate, apply_gate, find_measure, second_pass
     from adjudge.campaigns.campaign import open_campaign
@@ -173,25 +170,31 @@ def _share(value: float | None) -> str:
 class AnalyseSettings:
     """What a campaign is compared with, and how it is counted."""
 
-    gold: Annotated[Path | None, Option(help="Judgements of the same translations.", exists=True)] = None
+    gold: Annotated[Path | None, Option(help="Gold judgements of the same translations.", exists=True)] = None
     beside: Annotated[
         Path | None,
         Option(
-            help="Another campaign of the same translations, such as the same people's later.",
+            help="Another campaign of the same translations, such as a later round.",
             metavar="NAME|FILE",
             exists=True,
         ),
     ] = None
     batches: Annotated[
         Path | None,
-        Option(help="Appraise's batches of a CSV; else the only batches*.json beside it.", exists=True),
+        Option(help="Appraise's batches of a CSV; default: the only batches*.json beside.", exists=True),
     ] = None
     weights: Annotated[
         str | None,
-        Option(help="Points of marked errors; else esa-spans with ESA, mqm-google with MQM.", short="w"),
+        Option(
+            help="Error weights; default: esa-spans for ESA, mqm-google for MQM.",
+            metavar="NAME|FILE",
+            short="w",
+        ),
     ] = None
     lp: LanguagePair = None
-    test_set: Annotated[Path | None, Option(help="Texts of gold that carries none.", metavar="PATH")] = None
+    test_set: Annotated[
+        Path | None, Option(help="Test set with the texts, if --gold has none.", metavar="PATH")
+    ] = None
     resamples: IntervalDraws = 1000
     seed: Seed = 0
 
@@ -209,7 +212,7 @@ def campaign_analyse_command(
     *,
     settings: AnalyseSettings,
     figures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Draw figures there, as PDF, SVG and PNG.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for figures as PDF, SVG and PNG.")
     ] = None,
     form: FormatOption = "table",
 ) -> None:
@@ -292,9 +295,9 @@ def _of_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
 
 def campaign_backup_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where to; never replaced.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; must not exist.")],
 ) -> None:
-    """Copy the store of a campaign to a file; those who work notice nothing.
+    """Copy the store of a campaign to a file, also while people work.
 
     The file is a SQLite store, also where the campaign is on a PostgreSQL server. `adjudge campaign restore`
     goes back to it.
@@ -308,7 +311,7 @@ def campaign_backup_command(
 
 def campaign_restore_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
-    file: Annotated[Path, typer.Argument(metavar="BACKUP", help="What `campaign backup` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="BACKUP", help="File that `campaign backup` wrote.")],
 ) -> None:
     """Go back to a backup; all that people did since is lost. Stop the server first.
 
@@ -325,7 +328,9 @@ def campaign_move_command(
     *,
     database: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="postgresql://USER@HOST/DATABASE; left out: a file in the folder."),
+        typer.Option(
+            metavar="URL", help="New store, postgresql://USER@HOST/DATABASE; default: a file in the folder."
+        ),
     ] = None,
 ) -> None:
     """Move the store of a campaign to a PostgreSQL server, or back to a file. Stop the server first.
@@ -343,12 +348,12 @@ def campaign_remove_command(
     *,
     database: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Remove it from this store; left out: from the one that it is in."),
+        typer.Option(metavar="URL", help="Remove the campaign from this store; default: its current store."),
     ] = None,
     backup: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Copy it to FILE before; never replaced.")
+        Path | None, typer.Option(metavar="FILE", help="Back up to FILE first; FILE must not exist.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the name of the campaign.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Skip the prompt for the name of the campaign.")] = False,
 ) -> None:
     """Remove all that a database holds of a campaign, with --backup, or where the campaign was moved away.
 
@@ -377,11 +382,9 @@ def campaign_export_command(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; `-` is standard output.")],
     *,
     to: Annotated[
-        str, typer.Option(help=f"Format: {', '.join(_FORMATS)}. `jsonl` is the texts alone.")
+        str, typer.Option(metavar="FORMAT", help=f"Format: {', '.join(_FORMATS)}. `jsonl` has only texts.")
     ] = "campaign",
-    annotator: Annotated[
-        str | None, typer.Option(help="Only this person's; a score file holds one rating a translation.")
-    ] = None,
+    annotator: Annotated[str | None, typer.Option(help="Export only this person's judgements.")] = None,
     lp: LpOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:
@@ -433,24 +436,29 @@ def _write(
 class PeopleSettings:
     """What is to change about the people of a campaign."""
 
-    add: Annotated[Sequence[str], Option(help="Add somebody; repeat.", metavar="PERSON", repeats=True)] = ()
+    add: Annotated[
+        Sequence[str], Option(help="Add a person; repeat for more.", metavar="PERSON", repeats=True)
+    ] = ()
     role: Annotated[
-        Literal["annotator", "adjudicator", "organiser"], Option(help="Role of who is added.")
+        Literal["annotator", "adjudicator", "organiser"], Option(help="Role of the added people.")
     ] = "annotator"
     languages: Annotated[
         tuple[str, ...],
         BeforeValidator(split_names),
-        Option(help="Language pairs of who is added, commas between; else one of them is chosen.", kind=str),
+        Option(help="Language pairs of the added people; default: one is chosen.", metavar="A,B", kind=str),
     ] = ()
     new_link: Annotated[
-        Sequence[str], Option(help="Replace somebody's link; repeat.", metavar="PERSON", repeats=True)
+        Sequence[str],
+        Option(help="Replace a person's link; repeat for more.", metavar="PERSON", repeats=True),
     ] = ()
     revoke: Annotated[
         Sequence[str],
-        Option(help="Shut somebody out; answers stay. Repeat.", metavar="PERSON", repeats=True),
+        Option(
+            help="Shut a person out and keep the answers; repeat for more.", metavar="PERSON", repeats=True
+        ),
     ] = ()
     password: Annotated[
-        str | None, Option(help="Ask for a new password of an organiser.", metavar="PERSON")
+        str | None, Option(help="Prompt for a new password of this organiser.", metavar="PERSON")
     ] = None
 
 
@@ -460,7 +468,7 @@ def campaign_people_command(
     changes: PeopleSettings,
     form: FormatOption = "table",
 ) -> None:
-    """List the people of a campaign, after the changes asked for.
+    """Change the people of a campaign as the options say, then list them.
 
     A new link is printed once and kept nowhere: whoever has it is that person.
     """
@@ -560,10 +568,14 @@ def campaign_serve_command(
     public_url: Annotated[
         str | None,
         typer.Option(
-            help="Where browsers find it, behind a proxy: https://judge.example.org.", show_default=False
+            help="Public URL behind a proxy, such as https://judge.example.org.",
+            metavar="URL",
+            show_default=False,
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; several need PostgreSQL.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Number of server processes; several need PostgreSQL.")
+    ] = 1,
     access_log: Annotated[bool, typer.Option("--access-log", help="Print a line for each request.")] = False,
 ) -> None:
     """Serve a campaign to its annotators and its organiser; Ctrl-C ends it.
@@ -623,7 +635,7 @@ def campaign_status_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
     *,
     log: Annotated[
-        bool, typer.Option("--log", help="Who did what to it and when, in place of its progress.")
+        bool, typer.Option("--log", help="Print the log of changes in place of the progress.")
     ] = False,
     form: FormatOption = "table",
 ) -> None:

@@ -47,13 +47,15 @@ if TYPE_CHECKING:
 class SpanPage:
     """What `spans` prints and draws."""
 
-    confusion: Annotated[bool, Option(help="Instead: which severity the run gives to what gold marks.")] = (
+    confusion: Annotated[bool, Option(help="Print the confusion matrix of severities instead.")] = False
+    error_free: Annotated[bool, Option(help="Evaluate the detection of error-free translations instead.")] = (
         False
     )
-    error_free: Annotated[bool, Option(help="Instead: which translations have no errors at all.")] = False
-    intervals: Annotated[bool, Option(help="95 % bootstrap intervals over segments, of 1000 draws.")] = False
+    intervals: Annotated[
+        bool, Option(help="Print 95 % bootstrap intervals over segments, from 1000 draws.")
+    ] = False
     figure: Annotated[
-        Path | None, Option(help="Draw himate over its thresholds, as .pdf, .svg or .png.", metavar="FILE")
+        Path | None, Option(help="Plot rule himate over its thresholds (.pdf, .svg or .png).", metavar="FILE")
     ] = None
 
 
@@ -61,7 +63,7 @@ def spans_command(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN|FILE...", help="Runs, records, MQM TSV or .seg.rating that marked errors."
+            metavar="RUN|FILE...", help="Runs, records, MQM TSV or .seg.rating with marked errors."
         ),
     ],
     *,
@@ -161,7 +163,7 @@ def agreement_command(
         typer.Argument(
             metavar="FILE...",
             callback=existing,
-            help="What people said: records, MQM TSV, ratings, or runs.",
+            help="Human judgements: records, MQM TSV, ratings or runs.",
         ),
     ],
     *,
@@ -203,7 +205,7 @@ def bias_command(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN|FILE...", callback=existing, help="Runs or records of preferences, or of scores."
+            metavar="RUN|FILE...", callback=existing, help="Runs or records with preferences or scores."
         ),
     ],
     *,
@@ -224,7 +226,8 @@ def bias_command(
 
 def reproduce_command(
     paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help="m-mad, rate, himate, fire or esa.", show_default=False)
+        str,
+        typer.Argument(metavar="PAPER", help="Paper: m-mad, rate, himate, fire or esa.", show_default=False),
     ],
     *,
     data: Annotated[
@@ -232,7 +235,7 @@ def reproduce_command(
     ],
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Draw its figures there, as PDF, SVG and PNG (esa: 4 and 9)."),
+        typer.Option(metavar="DIR", help="Folder for figures as PDF, SVG and PNG (esa: 4 and 9)."),
     ] = None,
     form: FormatOption = "table",
 ) -> None:
@@ -266,7 +269,7 @@ def thresholds_command(
         typer.Argument(
             metavar="RUN|FILE",
             callback=existing,
-            help="Scores of the metric or judge that the cut-offs are for.",
+            help="Scores of the metric or judge.",
             show_default=False,
         ),
     ],
@@ -282,11 +285,11 @@ def thresholds_command(
     ],
     settings: ThresholdSettings,
     decisions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the decision on each translation, TSV.")
+        Path | None, typer.Option(metavar="FILE", help="Also write the decision on each translation as TSV.")
     ] = None,
     form: FormatOption = "table",
 ) -> None:
-    """Find the scores from which on to publish and up to which to reject; what lies between is post-edited.
+    """Find score cut-offs: publish above one, reject below the other, post-edit between.
 
     The cut-offs come from a small gold set, for all translations and for every language pair and domain.
     """
@@ -352,7 +355,7 @@ def estimate_command(
     run: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN|FILE", callback=existing, help="Scores of all segments.", show_default=False
+            metavar="RUN|FILE", callback=existing, help="Judge's scores of all segments.", show_default=False
         ),
     ],
     *,

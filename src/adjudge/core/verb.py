@@ -374,7 +374,9 @@ Share = Annotated[float | str, AfterValidator(read_share)]
 MaxFailed = Annotated[
     Share,
     Option(
-        help="Exit with code 3 if a larger share of judgements fails; 1: go on even if all fail.", kind=str
+        help="Exit with code 3 if a larger share of judgements fails; 1: go on even if all fail.",
+        metavar="SHARE",
+        kind=str,
     ),
 ]
 ByDocument = Annotated[
@@ -384,7 +386,7 @@ ByDocument = Annotated[
 Texts = Annotated[
     SkipValidation[TestSet | Path | str | None],
     Option(
-        help="Test set with the texts, for judgements without texts such as a .seg.rating.",
+        help="Test set with the texts, for files without texts such as .seg.rating.",
         kind=Path,
         metavar="PATH",
     ),
@@ -398,8 +400,8 @@ class Scoring:
     weights: Annotated[
         SkipValidation[str | Weights | None],
         Option(
-            help="Points of each error: a name of `adjudge list weights` or a .toml; default: the "
-            "run's, else mqm-google.",
+            help="Error weights from `adjudge list weights` or a .toml; default: the run's, else mqm-google.",
+            metavar="NAME|FILE",
             short="w",
             kind=str,
         ),
@@ -408,8 +410,8 @@ class Scoring:
     criterion: Annotated[
         str | None,
         Option(
-            help="Criterion of preferences (default: overall) or of segments; `all-pass`: all criteria "
-            "of a segment."
+            help="Criterion to score; default for preferences: overall; `all-pass`: every criterion of"
+            " a segment."
         ),
     ] = None
     test_set: Texts = None
@@ -438,7 +440,7 @@ class OneAnnotator(Scoring):
     documents: Annotated[
         Path | str | None,
         Option(
-            help="File with the document name of each line, for files of one number a line.",
+            help="File with the document name of each line of a score file.",
             kind=Path,
             metavar="FILE",
         ),

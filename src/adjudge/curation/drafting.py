@@ -107,14 +107,16 @@ class DraftSettings:
     """What translates, and how often."""
 
     name: Annotated[
-        str | None, Option(help="Name of the system; else the model's, without its provider.")
+        str | None, Option(help="Name of the new system; default: the model's, without provider.")
     ] = None
     candidates: Annotated[
-        int, Ge(1), Option(help="Draw so many of each source: systems NAME-1, NAME-2, ...")
+        int, Ge(1), Option(help="Translations of each source, as systems NAME-1, NAME-2, ...")
     ] = 1
-    temperature: Annotated[float | None, Ge(0), Option(help="0 for one candidate, 0.7 for several.")] = None
+    temperature: Annotated[
+        float | None, Ge(0), Option(help="Sampling temperature; default: 0 for one candidate, else 0.7.")
+    ] = None
     command: Annotated[
-        str | None, Option(help="A program that translates JSON lines, in place of a model.")
+        str | None, Option(help="Program that translates JSON lines, in place of a model.", metavar="COMMAND")
     ] = None
 
 

@@ -87,12 +87,14 @@ def _read_factors(value: object) -> object:
 class DrawSettings:
     """Which pairs are drawn."""
 
-    pairs: Annotated[int | None, Ge(1), Option(help="Draw so many of each language pair; else all.")] = None
+    pairs: Annotated[
+        int | None, Ge(1), Option(help="Pairs to draw from each language pair; default: all.")
+    ] = None
     thin: Annotated[
         Mapping[str, float] | None,
         BeforeValidator(lambda it: None if it is None else _read_factors(it)),
         Option(
-            help="Draw pairs of a weak system more rarely by a factor; repeat.",
+            help="Draw pairs of this system FACTOR times less often; repeat for more.",
             metavar="SYSTEM=FACTOR",
             repeats=True,
         ),
@@ -248,7 +250,7 @@ class ExampleSettings:
     lp: LanguagePair = None
     test_set: Texts = None
     longest: Annotated[
-        int, Ge(1), Option(help="Leave out sources and translations of more characters.", metavar="N")
+        int, Ge(1), Option(help="Skip sources and translations of more characters.", metavar="N")
     ] = 300
     seed: Seed = 0
 

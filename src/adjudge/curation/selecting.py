@@ -44,25 +44,29 @@ _LONGEST_UNSPACED: Final = 3
 class SelectSettings:
     """Which segments are chosen, and what is looked at."""
 
-    budget: Annotated[str, Option(help="Such as 100 or 20%; several by commas with --gold.")] = "20%"
+    budget: Annotated[str, Option(help="Segments to choose, such as 100 or 20%; several with --gold.")] = (
+        "20%"
+    )
     unit: Annotated[
-        Literal["segments", "tokens"], Option(help="Unit of the budget; tokens are the source's.")
+        Literal["segments", "tokens"], Option(help="Unit of the budget: segments or source tokens.")
     ] = "segments"
-    by: Annotated[Way, Option(help="Choose segments by this; docs/curate.md.")] = "random"
+    by: Annotated[Way, Option(help="Criterion for the choice; docs/curate.md.")] = "random"
     scores: Annotated[
         Sequence[str],
         Option(
-            help="A metric or a judge to look at; repeat for more.", metavar="[NAME=]RUN|FILE", repeats=True
+            help="Scores of a metric or judge to use; repeat for more.",
+            metavar="[NAME=]RUN|FILE",
+            repeats=True,
         ),
     ] = ()
     metrics: Annotated[
-        Names | None, Option(help="Of the test set's own only these, separated by commas.")
+        Names | None, Option(help="Use only these metrics of the test set, separated by commas.")
     ] = None
     gold: Annotated[
         str | None,
-        Option(help="Compare every way to choose with random choices, on this gold.", metavar="NAME|FILE"),
+        Option(help="Compare every criterion with random choices on this gold.", metavar="NAME|FILE"),
     ] = None
-    draws: Annotated[int, Ge(1), Option(help="Random choices, with --gold.")] = 1000
+    draws: Annotated[int, Ge(1), Option(help="Number of random choices, with --gold.")] = 1000
     seed: Seed = 0
     lp: LanguagePair = None
 

@@ -76,11 +76,9 @@ class Agreed:
 class SettleSettings:
     """How people's judgements are settled."""
 
-    threshold: Annotated[float, Option(help="Of ratings: correlation that every two people must reach.")] = (
-        THRESHOLD
-    )
+    threshold: Annotated[float, Option(help="Correlation that every two raters must reach.")] = THRESHOLD
     least_shared: Annotated[
-        int, Ge(2), Option(help="Of ratings: systems that two people must both have rated in a segment.")
+        int, Ge(2), Option(help="Fewest systems of a segment that both raters rated.")
     ] = LEAST_SHARED
     resamples: Annotated[int, Ge(0), Option(help="Draws of the interval of kappa; 0 for none.")] = 1000
     seed: Seed = 0

@@ -225,15 +225,17 @@ class FilterSettings:
         UsageError: both numbers, or one out of its range.
     """
 
-    top: Annotated[int | None, Ge(1), Option(help="Keep so many of each language pair.")] = None
+    top: Annotated[int | None, Ge(1), Option(help="Keep the N hardest sources of each language pair.")] = None
     share: Annotated[
-        float | None, Gt(0), Le(1), Option(help="Keep this share of those that were rated, such as 0.2.")
+        float | None, Gt(0), Le(1), Option(help="Keep this share of the rated sources, such as 0.2.")
     ] = None
-    least: Annotated[int, Ge(LOWEST), Le(HIGHEST), Option(help="Keep none that is easier.")] = LOWEST
+    least: Annotated[int, Ge(LOWEST), Le(HIGHEST), Option(help="Keep no source with a lower difficulty.")] = (
+        LOWEST
+    )
     strata: Annotated[
-        Literal["domain", "none"], Option(help="Take from each domain its share, or from all alike.")
+        Literal["domain", "none"], Option(help="Choose from each domain by its size, or from all together.")
     ] = "domain"
-    flagged: Annotated[Flagged, Option(help="What is personal or offensive: mark it, or drop it.")] = "mark"
+    flagged: Annotated[Flagged, Option(help="Mark or drop personal and offensive sources.")] = "mark"
     seed: Seed = 0
 
     def __post_init__(self) -> None:

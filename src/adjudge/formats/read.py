@@ -282,22 +282,32 @@ class TextSettings:
     """Which texts: a test set or line-aligned files, and what is chosen of them."""
 
     lp: LanguagePair = None
-    systems: Annotated[Names | None, Option(help="Only these systems, separated by commas.")] = None
-    limit: Annotated[int | None, Ge(1), Option(help="Only the first N segments of every system.")] = None
+    systems: Annotated[Names | None, Option(help="Use only these systems, separated by commas.")] = None
+    limit: Annotated[int | None, Ge(1), Option(help="Use only the first N segments of every system.")] = None
     source: Annotated[Path | str | None, Option(help="Source, one segment a line.", short="s", kind=Path)] = (
         None
     )
     translation: Annotated[
         OneOrMore | None,
-        Option(help="A system's output; repeat for more.", short="t", metavar="[NAME=]FILE", repeats=True),
+        Option(
+            help="Output of one system, one segment a line; repeat for more.",
+            short="t",
+            metavar="[NAME=]FILE",
+            repeats=True,
+        ),
     ] = None
     reference_file: Annotated[
         OneOrMore | None,
-        Option(help="A reference; repeat for more.", short="r", metavar="[NAME=]FILE", repeats=True),
+        Option(
+            help="Reference, one segment a line; repeat for more.",
+            short="r",
+            metavar="[NAME=]FILE",
+            repeats=True,
+        ),
     ] = None
     documents: Annotated[
         Path | str | None,
-        Option(help="Document of each line, for texts that name none.", kind=Path, metavar="FILE"),
+        Option(help="File with the document name of each line.", kind=Path, metavar="FILE"),
     ] = None
 
     def load(self, test_set: TestSet | Path | str | None) -> TestSet:

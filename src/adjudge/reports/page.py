@@ -592,14 +592,17 @@ class PageSettings:
 
     gold: Annotated[
         SkipValidation[Given],
-        Option(help="What the others are measured by: a run, a file or a campaign.", kind=Path, exists=True),
+        Option(help="Gold judgements: a run, a file or a campaign.", kind=Path, exists=True),
     ] = ()
     test_set: Texts = None
-    title: Annotated[str | None, Option(help="Title of the page; else the name of the test set.")] = None
+    title: Annotated[str | None, Option(help="Title of the page; default: the name of the test set.")] = None
     lp: LanguagePair = None
     weights: Annotated[
         str | None,
-        Option(help="Points of all marked errors: of `adjudge list weights`, or a .toml; else the run's."),
+        Option(
+            help="Error weights from `adjudge list weights` or a .toml; default: the run's.",
+            metavar="NAME|FILE",
+        ),
     ] = None
 
 

@@ -225,17 +225,17 @@ def _aligned(table: Table, width: int) -> str:
     rule = f" {'─' * inner} "
     title = [table.title + " " * (inner + 2 - cell_len(table.title))] if table.title else []
     heading, *lines = [
-        f" {'   '.join(_padded(*each) for each in zip(row, lengths, widths, table.right, strict=True))} "
+        " "
+        + "   ".join(
+            " " * (wide - length) * right + cell + " " * (wide - length) * (not right)
+            for cell, length, wide, right in zip(row, lengths, widths, table.right, strict=True)
+        )
+        + " "
         for row, lengths in zip(rows, sizes, strict=True)
     ]
     for index in sorted(table.rules & set(range(len(lines) - 1)), reverse=True):
         lines.insert(index + 1, rule)
     return "\n".join([*title, rule, heading, rule, *lines, rule, ""])
-
-
-def _padded(cell: str, length: int, width: int, right: bool) -> str:  # noqa: FBT001 (a column's)
-    room = " " * (width - length)
-    return room + cell if right else cell + room
 
 
 def _folded(table: Table, width: int) -> str:

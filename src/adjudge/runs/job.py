@@ -101,16 +101,19 @@ class RunSettings(TextSettings):
 
     out: Annotated[
         Path | str | None,
-        Option(help="Run directory; an interrupted run goes on in it.", short="o", kind=Path),
+        Option(help="Run directory; the command resumes an interrupted run.", short="o", kind=Path),
     ] = None
     model: Annotated[
         OneOrMore,
         Option(
-            help="provider/model, or role=provider/model; repeat for roles. `adjudge list models`.",
+            help="Model from `adjudge list models`; repeat for several roles.",
+            metavar="[ROLE=]PROVIDER/MODEL",
             repeats=True,
         ),
     ] = ()
-    base_url: Annotated[str | None, Option(help="Any OpenAI-compatible server, up to /v1.")] = None
+    base_url: Annotated[
+        str | None, Option(help="URL of an OpenAI-compatible server, up to /v1.", metavar="URL")
+    ] = None
     key_env: Annotated[str | None, Option(help="Environment variable that holds the key.")] = None
     key_file: Annotated[
         Path | str | None, Option(help="File that holds the key.", kind=Path, exists=True)
@@ -118,65 +121,67 @@ class RunSettings(TextSettings):
     served_as: Annotated[
         str | None, Option(help="Accept answers from a model with this name; `any` accepts every name.")
     ] = None
-    profile: Annotated[Profile, Option(help="Our advice, the paper, or the paper's code.")] = "recommended"
-    prompts: Annotated[Path | str | None, Option(help="Folder of prompts in place of ours.", kind=Path)] = (
-        None
+    profile: Annotated[Profile, Option(help="Follow our advice, the paper, or the paper's code.")] = (
+        "recommended"
     )
+    prompts: Annotated[Path | str | None, Option(help="Folder of your own prompts.", kind=Path)] = None
     json_schema: Annotated[
-        Literal["auto", "on", "off"], Option(help="Hold answers to a JSON schema; auto: where it works.")
+        Literal["auto", "on", "off"], Option(help="Ask for answers by a JSON schema; auto: if supported.")
     ] = "auto"
     effort: Annotated[
         Literal["low", "medium", "high"] | None,
-        Option(help="How much the model thinks, where it can be told; docs/models.md."),
+        Option(help="Reasoning effort, for models with such a setting; docs/models.md."),
     ] = None
     max_tokens: Annotated[
         Rooms,
         Option(
-            help="Tokens of a reply with its thinking, or MODEL=TOKENS; else more where a reply is cut.",
-            metavar="TOKENS",
+            help="Limit of a reply, reasoning included; default: raised for truncated replies.",
+            metavar="[MODEL=]TOKENS",
             repeats=True,
         ),
     ] = ()
     concurrency: Annotated[
-        int, Ge(1), Option(help="Calls at a time at most; fewer where the server wants it.")
+        int, Ge(1), Option(help="Largest number of parallel calls; rate limits reduce the number.")
     ] = 20
     timeout: Annotated[float, Ge(0.1), Option(help="Seconds for one attempt.")] = Connection.timeout
-    context: Annotated[int, Ge(0), Option(help="Show the N segments before in the document.")] = 0
+    context: Annotated[int, Ge(0), Option(help="Show the N preceding segments of the document.")] = 0
     terms: Annotated[
         Path | str | None,
-        Option(help="Glossary: source, tab, translation; or a .csv.", kind=Path, exists=True),
+        Option(help="Glossary file: source, tab, translation; or a .csv.", kind=Path, exists=True),
     ] = None
     pairs: Annotated[
         ScheduleKind,
-        Option(help="Pairs that a judge of pairs compares: all, or fewer; docs/judges-fire.md."),
+        Option(help="Choose the pairs for a pairwise judge; docs/judges-fire.md."),
     ] = "all"
-    pairs_per_segment: Annotated[int | None, Ge(1), Option(help="Pairs sampled of each segment.")] = None
-    pairs_in_all: Annotated[int | None, Ge(1), Option(help="Pairs sampled of all segments.")] = None
+    pairs_per_segment: Annotated[int | None, Ge(1), Option(help="Pairs to sample from each segment.")] = None
+    pairs_in_all: Annotated[int | None, Ge(1), Option(help="Pairs to sample from all segments together.")] = (
+        None
+    )
     pairs_file: Annotated[
         Path | str | None,
-        Option(help="Pairs of `adjudge curate pairs`, and no others.", kind=Path, exists=True),
+        Option(help="Compare only the pairs in this file of `adjudge curate pairs`.", kind=Path, exists=True),
     ] = None
     anchors: Annotated[
         Names | None,
-        Option(help="Systems to pair with all others, separated by commas; for rate: growing or frozen."),
+        Option(help="Systems to pair with all others; for rate: growing or frozen."),
     ] = None
     reference: Annotated[str | None, Option(help="Reference to show, if there are several.")] = None
     store: Annotated[Path | str | None, Option(help="Call store that several runs share.", kind=Path)] = None
     plugin: Annotated[
         Path | str | None,
-        Option(help="Python file whose functions with @adjudge.metric are metrics.", kind=Path, exists=True),
+        Option(help="Python file of metrics: functions with @adjudge.metric.", kind=Path, exists=True),
     ] = None
-    seed: Annotated[int, Option(help="Seed of sampling, where the temperature is not 0.")] = 0
+    seed: Annotated[int, Option(help="Seed of sampling, for temperatures above 0.")] = 0
     samples: Annotated[
         int | None,
         Ge(1),
-        Option(help="Judge each translation this many times; combine the samples into one judgement."),
+        Option(help="Judge each translation this many times and combine the results."),
     ] = None
-    temperature: Annotated[float | None, Ge(0), Option(help="Temperature at which samples are drawn.")] = None
+    temperature: Annotated[float | None, Ge(0), Option(help="Temperature of the samples.")] = None
     search: Annotated[
         str | None,
         Option(
-            help="Search engine of a judge that searches: files:DIR, http:URL, wikipedia...; docs/search.md.",
+            help="Search engine: files:DIR, http:URL, wikipedia...; docs/search.md.",
             metavar="ENGINE",
         ),
     ] = None
@@ -187,34 +192,36 @@ class RunSettings(TextSettings):
         str | None, Option(help="Explain each error in this language, such as de.", metavar="LANG")
     ] = None
     max_failed: MaxFailed = "1%"
-    reparse: Annotated[bool, Option(help="Read stored answers again, ask nothing.")] = False
-    retry_failed: Annotated[bool, Option(help="Ask again what failed; keep what was answered.")] = False
-    ask_again: Annotated[
-        bool, Option(help="Ask and pay again what was answered and the call store has lost.")
-    ] = False
+    reparse: Annotated[bool, Option(help="Parse the stored answers again; send nothing.")] = False
+    retry_failed: Annotated[bool, Option(help="Repeat the failed judgements; keep all others.")] = False
+    ask_again: Annotated[bool, Option(help="Repeat and pay calls whose answers the call store has lost.")] = (
+        False
+    )
     prices: Annotated[
         Path | str | None,
-        Option(help="Your own prices, a TOML file; docs/forecast.md.", kind=Path, exists=True),
+        Option(help="TOML file with your own prices; docs/forecast.md.", kind=Path, exists=True),
     ] = None
     budget: Annotated[
         Decimal | float | str | None,
-        Option(help="Stop before the run directory has cost more, such as 2.50.", kind=str),
+        Option(help="Stop before the run directory costs more, such as 2.50.", metavar="AMOUNT", kind=str),
     ] = None
     budget_tokens: Annotated[
         int | None, Ge(0), Option(help="Stop before the run directory uses more tokens than this.")
     ] = None
     shard: Annotated[
         str | None,
-        Option(help="Judge part 3 of 16 only: 3/16; then `adjudge merge OUT`. docs/scale-out.md."),
+        Option(help="Judge only shard K of N, then `adjudge merge OUT`; docs/scale-out.md.", metavar="K/N"),
     ] = None
     engine: Annotated[
         Literal["local", "ray", "batch"],
-        Option(help="Where to run: local, ray (docs/scale-out.md) or batch (docs/batch.md)."),
+        Option(help="Run here (local), on Ray (docs/scale-out.md) or as batches (docs/batch.md)."),
     ] = "local"
     workers: Annotated[
-        int | None, Ge(1), Option(help="Workers of engine ray; by default one per CPU of the cluster.")
+        int | None, Ge(1), Option(help="Workers of engine ray; default: one per CPU of the cluster.")
     ] = None
-    dry_run: Annotated[bool, Option(help="As `adjudge forecast`: send nothing.")] = False
+    dry_run: Annotated[
+        bool, Option(help="Print the forecast, as `adjudge forecast` does, and send nothing.")
+    ] = False
     settings: Annotated[
         Mapping[str, str] | None, Option(help="The judge's own settings, by name.", kind=None)
     ] = None
@@ -240,7 +247,7 @@ class ForecastSettings(RunSettings):
 
     out: Annotated[
         Path | str | None,
-        Option(help="Run directory; answers in it cost nothing.", short="o", kind=Path),
+        Option(help="Run directory; stored answers are reused at no cost.", short="o", kind=Path),
     ] = None
 
 
@@ -254,14 +261,14 @@ class CalibrateSettings(ForecastSettings):
     gold: Annotated[
         Path | str | None,
         Option(
-            help="Of a judge of pairs: what people said; TEST_SET is then its run.", kind=Path, exists=True
+            help="Human verdicts for a pairwise judge; TEST_SET is the judge's run.", kind=Path, exists=True
         ),
     ] = None
     percentile: Annotated[
         float,
         Gt(0),
         Le(100),
-        Option(help="For himate: percentile of the confidences that becomes the threshold."),
+        Option(help="Percentile of himate's confidences to use as the threshold."),
     ] = 60.0
 
 
