@@ -344,7 +344,7 @@ def test_a_path_is_compared_on_one_language_pair(tmp_path: Path) -> None:
     found = adjudge.compare(path, systems=("a", "b"), lp="de-en")
     assert found.whole.n == 12
     assert found.whole.difference.value == pytest.approx(60 - np.mean(A))
-    with pytest.raises(UsageError, match=r"these are scores already"):
+    with pytest.raises(UsageError, match=r"input holds scores already"):
         adjudge.compare(scored(ratings("a", A), ratings("b", B)), systems=("a", "b"), lp="en-de")
 
 
