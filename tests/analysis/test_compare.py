@@ -354,7 +354,7 @@ def test_a_test_set_is_compared_by_one_gold(tmp_path: Path) -> None:
     found = adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", gold=gold)
     assert (found.whole.n, found.first.name) == (16, "Alder")
     for wrong in ({"second": demo, "gold": gold}, {"gold": gold, "metric": gold}):
-        with pytest.raises(UsageError, match=r"gold or metric is of one test set|those of one annotator"):
+        with pytest.raises(UsageError, match=r"gold or metric is of one test set|come from one annotator"):
             adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", **wrong)
 
 
