@@ -344,7 +344,7 @@ def test_a_path_is_compared_on_one_language_pair(tmp_path: Path) -> None:
     found = adjudge.compare(path, systems=("a", "b"), lp="de-en")
     assert found.whole.n == 12
     assert found.whole.difference.value == pytest.approx(60 - np.mean(A))
-    with pytest.raises(UsageError, match=r"these are scores already"):
+    with pytest.raises(UsageError, match=r"input holds scores already"):
         adjudge.compare(scored(ratings("a", A), ratings("b", B)), systems=("a", "b"), lp="en-de")
 
 
@@ -354,7 +354,7 @@ def test_a_test_set_is_compared_by_one_gold(tmp_path: Path) -> None:
     found = adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", gold=gold)
     assert (found.whole.n, found.first.name) == (16, "Alder")
     for wrong in ({"second": demo, "gold": gold}, {"gold": gold, "metric": gold}):
-        with pytest.raises(UsageError, match=r"gold or metric is of one test set|those of one annotator"):
+        with pytest.raises(UsageError, match=r"gold or metric is of one test set|come from one annotator"):
             adjudge.compare(demo, systems=("Alder", "Cedar"), lp="en-de", **wrong)
 
 

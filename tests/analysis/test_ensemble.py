@@ -125,7 +125,7 @@ def test_what_a_member_was_not_asked_for_is_left_out_and_said() -> None:
     found = combine_scores(members, RANKS)
     assert numbers(found) == {("a", "0"): 0.25, ("a", "1"): 0.75}
     assert found.notes == ("one: 1 judgement is left out, which not all members were asked for.",)
-    with pytest.raises(DataError, match="nothing was judged by all of one, two"):
+    with pytest.raises(DataError, match="no translation was judged by all of one, two"):
         combine_scores([members[0], scored("two", made({"z": [1.0]}))], RANKS)
 
 

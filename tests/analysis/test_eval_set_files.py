@@ -85,7 +85,7 @@ def test_a_name_may_be_given_to_gold(tmp_path: Path) -> None:
 
 
 def test_a_test_set_of_ones_own_needs_a_gold(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"which gold\? own en-de has none: add --gold FILE"):
+    with pytest.raises(UsageError, match=r"name the gold: own en-de has none: add --gold FILE"):
         read_eval_set(write_own(tmp_path / "own.jsonl"))
 
 

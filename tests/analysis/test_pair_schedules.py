@@ -125,9 +125,9 @@ def test_language_pairs_are_apart_and_a_lone_system_has_no_pair() -> None:
         ({"kind": "sampled", "per_segment": 1, "in_all": 1}, "and not both"),
         ({"kind": "sampled", "per_segment": 0}, "must be 1 or more, got 0"),
         ({"kind": "anchored"}, "needs --anchors"),
-        ({"per_segment": 2}, "--pairs-per-segment: pairs that are all have no use for it"),
-        ({"kind": "adaptive", "in_all": 2}, "--pairs-in-all: pairs that are adaptive"),
-        ({"kind": "sampled", "in_all": 2, "anchors": ("a",)}, "--anchors: pairs that are sampled"),
+        ({"per_segment": 2}, "--pairs-per-segment has no effect with --pairs all"),
+        ({"kind": "adaptive", "in_all": 2}, "--pairs-in-all has no effect with --pairs adaptive"),
+        ({"kind": "sampled", "in_all": 2, "anchors": ("a",)}, "--anchors has no effect with --pairs sampled"),
     ],
 )
 def test_what_contradicts_is_refused(settings: dict[str, Any], said: str) -> None:

@@ -194,7 +194,7 @@ def test_what_annotators_bring_is_told_where_there_are_several() -> None:
     assert rows[0].annotator_sd == pytest.approx(8 * np.sqrt(2), rel=0.2)
     assert rows[0].detectable > rows[1].detectable > rows[2].detectable
     assert [row.plan.annotators for row in rows] == [1, 2, 8]
-    with pytest.raises(UsageError, match="what more annotators bring"):
+    with pytest.raises(UsageError, match="the effect of more annotators"):
         separations(score_records(records()), ("a", "b"), settings=PowerSettings(annotators=2))
 
 
@@ -213,8 +213,8 @@ def test_documents_vary_as_wholes_where_they_are_known() -> None:
     ("systems", "message"),
     [
         (("a", "z"), "there is no system 'z'"),
-        (("a", "a"), "'a' cannot be told from itself"),
-        (("a",), "told apart"),
+        (("a", "a"), "'a' was named twice: power needs two different systems"),
+        (("a",), "power needs two systems"),
     ],
 )
 def test_wrong_systems_are_refused(systems: tuple[str, ...], message: str) -> None:
@@ -224,7 +224,7 @@ def test_wrong_systems_are_refused(systems: tuple[str, ...], message: str) -> No
 
 def test_one_segment_has_no_spread() -> None:
     both = score_records([rated("a", "1", 3.0), rated("b", "1", 2.0)])
-    with pytest.raises(UsageError, match="a spread needs two segments"):
+    with pytest.raises(UsageError, match="the standard deviation needs two segments"):
         separations(both)
 
 

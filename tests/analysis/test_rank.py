@@ -211,7 +211,7 @@ def test_pairs_are_made_of_scores_within_epsilon() -> None:
             "method must be 'mean', 'item-mean', 'copeland', 'bradley-terry' or 'davidson'; got 'elo'",
         ),
         ({"method": "davidson", "test": "wilcoxon"}, "davidson has a test of its own"),
-        ({"method": "copeland", "epsilon": 1}, "these are preferences"),
+        ({"method": "copeland", "epsilon": 1}, "preferences state their own ties"),
         ({"method": "copeland", "epsilon": -1}, "epsilon must be greater than or equal to 0; got -1"),
         ({"method": "mean", "epsilon": 1}, "the method mean compares none"),
     ],

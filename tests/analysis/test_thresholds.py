@@ -212,7 +212,7 @@ def test_all_guarantees_hold_together_where_that_is_asked_for() -> None:
     assert [band.publish for band in whole.bands] == [band.publish for band in strict.bands]
     assert whole.bands[0].publish.n < each.bands[0].publish.n
     assert whole.settings.delta == 0.05
-    with pytest.raises(UsageError, match="no chance to correct"):
+    with pytest.raises(UsageError, match="together is for tested guarantees"):
         found(labels(), judged(), guarantee="average", together=True)
 
 

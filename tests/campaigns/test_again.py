@@ -485,7 +485,9 @@ def test_where_nothing_is_marked_there_is_nothing_to_look_at_again(
     make_campaign: MakeCampaign, protocol: str
 ) -> None:
     campaign, _ = make_campaign(protocol, 1)
-    with pytest.raises(UsageError, match=r"marked or edited is looked at again, and .* does neither"):
+    with pytest.raises(
+        UsageError, match=r"a second look is for marks and edits, and protocol .* has neither"
+    ):
         second_pass(campaign, NOW, actor="test")
 
 

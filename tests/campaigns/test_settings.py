@@ -43,11 +43,11 @@ def test_what_are_no_settings_is_said(text: str) -> None:
         ({"segments_each": 0}, "segments_each must be greater than or equal to 1; got 0"),
         (
             {"checks_first": True, "assignment": "pool"},
-            "checks_first: only what is dealt beforehand has an order, not pool",
+            "checks_first needs assignment static, got pool",
         ),
-        ({"control": 0.1}, "esa marks nothing beforehand"),
-        ({"half_steps": True}, "only sqm and contrastive-sqm have them, not esa"),
-        ({"critical": True}, "only mqm has such errors, not esa"),
+        ({"control": 0.1}, "control needs protocol esa-ai"),
+        ({"half_steps": True}, "half_steps needs protocol sqm or contrastive-sqm"),
+        ({"critical": True}, "critical needs protocol mqm"),
     ],
 )
 def test_what_no_campaign_can_be_is_refused(changes: dict[str, Any], wrong: str) -> None:

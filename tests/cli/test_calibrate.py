@@ -74,7 +74,7 @@ def test_run_forecast_and_show_say_in_one_line_for_which_language_pairs_there_ar
     [
         (("gemba-mqm", EXAMPLES), 2, "no threshold to calibrate"),
         (("himate", EXAMPLES, "--gold", EXAMPLES), 2, "--gold is for judges of pairs, and himate is none"),
-        (("fire", "--gold", EXAMPLES), 2, "--gold needs the run of fire"),
+        (("fire", "--gold", EXAMPLES), 2, "with --gold, give the run of fire"),
         (("himate", EXAMPLES, "--percentile", "0"), 2, "percentile must be greater than 0"),
         (("himate", EXAMPLES, "--stagez", "se"), 2, "did you mean --stages"),
         (("himate", EXAMPLES, "--threshold", "0.3"), 2, "sets that itself: leave --threshold out"),

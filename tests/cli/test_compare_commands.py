@@ -420,7 +420,7 @@ def test_data_say_what_is_needed(power_records: Path, capsys: pytest.CaptureFixt
         (["{}", "--sd", "3"], "stand in for data"),
         (["{}", "a"], "give a run or a file, alone or with two systems"),
         (["{}", "a", "z"], "there is no system 'z'"),
-        (["{}", "--annotators", "2"], "what more annotators bring"),
+        (["{}", "--annotators", "2"], "the effect of more annotators"),
         (["nowhere"], "no file or folder 'nowhere'"),
     ],
 )

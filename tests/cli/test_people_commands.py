@@ -193,7 +193,7 @@ def test_line_aligned_files_and_chosen_systems_make_a_campaign(capsys: pytest.Ca
         (["--annotators", "1", "--redundancy", "2"], "needs 2 raters, and en-de has 1 annotator"),
         (["--annotators", ","], "takes a number, or names with commas between"),
         (["--check-kinds", "odd"], "check_kinds must be 'damaged'"),
-        (["--half-steps"], "only sqm and contrastive-sqm have them"),
+        (["--half-steps"], "half_steps needs protocol sqm or contrastive-sqm"),
     ],
 )
 def test_a_campaign_that_cannot_be_is_refused_and_leaves_nothing(

@@ -245,6 +245,9 @@ def test_a_help_page_names_values_plainly(words: tuple[str, ...], capsys: pytest
     assert not re.search(r"<\w|\bx[<>]=", rest)
 
 
+NO_NOUNS = frozenset(("As", "For", "How", "Instead:", "Its", "Of", "So", "What", "Where", "Who", "With"))
+
+
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_a_line_of_help_begins_with_a_verb_or_a_noun(words: tuple[str, ...]) -> None:
     command: Any = get_command(app_for([*words]))
@@ -252,5 +255,5 @@ def test_a_line_of_help_begins_with_a_verb_or_a_noun(words: tuple[str, ...]) -> 
         command = command.commands[word]
     for parameter in command.params:
         first = str(parameter.help or "").partition(" ")[0]
-        assert first not in "As For How Instead: Its Of So What Where Who With".split()
+        assert first not in NO_NOUNS
         assert "; else" not in str(parameter.help)

@@ -174,7 +174,7 @@ WRONG = [
     (["--threshold", "half", "--rule", "himate"], 2, "threshold must be numbers with commas between"),
     (["--severity-weights", "minor"], 2, "severity-weights must be a weight for each severity"),
     (["--rule", "nosuch"], 2, "no matching rule 'nosuch'"),
-    (["--risk", "0.1"], 2, "--risk goes with --error-free"),
+    (["--risk", "0.1"], 2, "--risk needs --error-free"),
     (
         ["--error-free", "--by", "severity"],
         2,

@@ -198,7 +198,7 @@ def test_scores_beside_preferences_need_pairs(tmp_path: Path, capsys: pytest.Cap
     )
     judge = write(tmp_path / "j.jsonl", verdicts("j", "A"))
     code, _, err = run(capsys, path, "--judge", judge)
-    assert (code, "--pairs makes pairs of the scores" in err) == (2, True)
+    assert (code, "add --pairs to turn the scores" in err) == (2, True)
     found = values(data_of(capsys, path, "--judge", judge, "--pairs", "--resamples", "0"))
     assert found["agreement, ranked", "j and majority"] == 1
 

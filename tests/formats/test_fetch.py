@@ -258,7 +258,7 @@ def test_a_damaged_archive_is_an_error(tmp_path: Path, damage: str) -> None:
     raw = path.read_bytes()
     broken = {"cut": raw[:-20], "flipped": raw[:-8] + b"\0\0\0\0" + raw[-4:], "no gzip": b"<html>"}
     path.write_bytes(broken[damage])
-    with pytest.raises(DataError, match=r"cannot unpack: .*; delete it to download it again"):
+    with pytest.raises(DataError, match=r"cannot unpack: .*; delete the file to download it again"):
         unpack(path, "in", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -175,7 +175,7 @@ def test_convert_of_texts_to_parquet_counts_what_is_left_out(
         "source",
     ]
     refused = Asked(capsys, "convert", source, "-", "--to", "parquet")
-    assert (refused.code, "give it a file" in refused.err) == (2, True)
+    assert (refused.code, "give a file" in refused.err) == (2, True)
 
 
 SCORES = {"system": ["A", "A", "B", "B"], "segment": ["1", "2", "1", "2"], "score": [1.0, 0.1, 0.25, 4.0]}

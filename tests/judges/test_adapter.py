@@ -519,12 +519,16 @@ def test_the_words_of_m_mads_experts(tmp_path: Path) -> None:
 
 
 WRONG_ADAPTERS = [
-    ("gemba-da", SENT.replace("rating =", "ratings ="), "asks nothing called 'ratings'; it asks rating"),
-    ("gemba-da", SENT.replace("rating =", '"rating.foo" ='), "asks nothing called 'rating.foo'"),
-    ("gemba-da", SENT.replace("[sampling.rating]", "[sampling.ratings]"), "asks nothing called 'ratings'"),
-    ("gemba-da", SENT + "\n[ratings.rating]\nfind = '(1)'", "asks nothing called 'ratings'"),
-    ("gemba-mqm", SENT, "speaks of nothing that gemba-mqm asks; it asks errors"),
-    ("fire", SENT.replace("rating =", '"verdict.beauty" ='), "asks nothing called 'verdict.beauty'"),
+    (
+        "gemba-da",
+        SENT.replace("rating =", "ratings ="),
+        "has no question 'ratings'; its questions are rating",
+    ),
+    ("gemba-da", SENT.replace("rating =", '"rating.foo" ='), "has no question 'rating.foo'"),
+    ("gemba-da", SENT.replace("[sampling.rating]", "[sampling.ratings]"), "has no question 'ratings'"),
+    ("gemba-da", SENT + "\n[ratings.rating]\nfind = '(1)'", "has no question 'ratings'"),
+    ("gemba-mqm", SENT, "names no question of gemba-mqm; its questions are errors"),
+    ("fire", SENT.replace("rating =", '"verdict.beauty" ='), "has no question 'verdict.beauty'"),
 ]
 
 

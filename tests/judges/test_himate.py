@@ -1002,7 +1002,7 @@ async def test_an_agent_without_examples_judges_without_and_the_judge_says_so(tm
         ({"threshold": "1.5"}, "confidence from 0 to 1"),
         ({"threshold": "nan"}, "confidence from 0 to 1"),
         ({"threshold": "nowhere.json"}, "no file 'nowhere.json'"),
-        ({"threshold": "0.5", "stages": "se"}, "stages se discuss nothing"),
+        ({"threshold": "0.5", "stages": "se"}, "stages se have none"),
         ({"stages": "sr"}, "must be one of se, se\\+sr, se\\+sr\\+cd"),
     ],
 )

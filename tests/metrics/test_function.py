@@ -448,4 +448,4 @@ def test_a_list_of_metrics_has_those_of_a_plugin(tmp_path: Path, capsys: pytest.
     listed = {row["metric"]: row for row in json.loads(shown.out)["metrics"]}
     assert (listed["weighed"]["what_it_does"], "chrf" in listed) == ("Words, weighed.", True)
     refused = Asked(capsys, "list", "judges", "--plugin", str(file))
-    assert (refused.code, "--plugin is for list metrics" in refused.err) == (2, True)
+    assert (refused.code, "--plugin is for `list metrics`" in refused.err) == (2, True)

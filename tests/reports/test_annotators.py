@@ -116,12 +116,12 @@ def test_what_no_run_has_a_text_of_is_counted_and_not_shown() -> None:
     assert page.left_out == (("autumn", 1),)
     with pytest.raises(DataError, match="autumn: no judgement is about a translation"):
         make_page([make_run(TEST_SET), replace(given, records=(foreign,))])
-    with pytest.raises(DataError, match="autumn: nothing was judged in it yet"):
+    with pytest.raises(DataError, match="autumn has no judgement yet"):
         make_page([make_run(TEST_SET), replace(given, records=())])
 
 
 def test_a_campaign_that_has_not_begun_lacks_judgements_and_not_texts() -> None:
-    with pytest.raises(DataError, match="autumn: nothing was judged in it yet"):
+    with pytest.raises(DataError, match="autumn has no judgement yet"):
         make_page([Judgements(name="autumn", records=(), test_set=TEST_SET)])
 
 
@@ -138,7 +138,9 @@ def test_lines_are_of_the_language_pair_that_their_name_says(
     assert len(named.records) == amount
     (folder / "en-de.metric.seg.score").rename(folder / "bare.seg.score")
     if lp is None:
-        with pytest.raises(UsageError, match="does not say of which lp it is, en-de, zh-en: add --lp"):
+        with pytest.raises(
+            UsageError, match="does not name its language pair, one of en-de, zh-en: add --lp"
+        ):
             read_judged([folder / "bare.seg.score"], lp, TWO)
     else:
         assert len(read_judged([folder / "bare.seg.score"], lp, TWO)[0].records) == amount

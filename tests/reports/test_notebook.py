@@ -170,9 +170,9 @@ def test_records_are_shown_under_their_texts_by_choice() -> None:
     assert first.translations["Alder"] not in words
     with pytest.raises(UsageError, match="needs the test set"):
         show(run.records)
-    with pytest.raises(UsageError, match="nothing was said of segment '99'"):
+    with pytest.raises(UsageError, match="no judgement is about segment '99'"):
         show(run, segments=["99"])
-    with pytest.raises(UsageError, match="nothing was said of system 'Nobody'"):
+    with pytest.raises(UsageError, match="no judgement is about system 'Nobody'"):
         show(run, systems=["Nobody"])
 
 

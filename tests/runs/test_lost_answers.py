@@ -200,7 +200,7 @@ def test_reparse_asks_nothing_and_gives_nothing_up(tmp_path: Path, model: Script
     delete(tmp_path / "run/calls.sqlite")
     rate(tmp_path / "run", reparse=True, max_failed=1)
     assert {*read_answer_keys(tmp_path / "run")} == keys
-    with pytest.raises(UsageError, match="--ask-again: --reparse asks nothing"):
+    with pytest.raises(UsageError, match="--ask-again and --reparse exclude each other"):
         rate(tmp_path / "run", reparse=True, ask_again=True)
 
 

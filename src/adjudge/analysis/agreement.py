@@ -349,7 +349,9 @@ def _tables(
         return [pair_table(tabulate(made, criterion), people) for criterion in criteria_of(made)]
     if are_scores == {True}:
         return [score_table(sources, people)]
-    raise UsageError("some of these are preferences and others scores; --pairs makes pairs of the scores")
+    raise UsageError(
+        "some inputs hold preferences and others scores: add --pairs to turn the scores into preferences"
+    )
 
 
 def _groups(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:

@@ -385,7 +385,9 @@ def align(
     segments, found = list(texts), []
     for system, path in outputs.items():
         if system in texts.systems:
-            raise UsageError(f"{texts.name} has a system {system!r} already: call it otherwise, NAME={path}")
+            raise UsageError(
+                f"{texts.name} has a system {system!r} already: give the output another name, NAME={path}"
+            )
         segments, aligned = _align_system(segments, system, Path(path), aligner)
         found.append(aligned)
     return Alignment(test_set=TestSet(name=texts.name, segments=tuple(segments)), systems=tuple(found))

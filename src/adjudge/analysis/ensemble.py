@@ -186,7 +186,7 @@ def asked_of_all(members: Sequence[Member[T]]) -> tuple[list[Key], list[str]]:
     if not keys:
         names = ", ".join(m.name for m in members)
         raise DataError(
-            f"nothing was judged by all of {names}: are they about the same segments and systems?"
+            f"no translation was judged by all of {names}: do all have the same segments and systems?"
         )
     notes = [
         f"{m.name}: {count(left, 'judgement')} {form(left, 'is', 'are')} left out, which not all members "
@@ -350,7 +350,7 @@ def learned_weights(scores: Floats, gold: Floats, folds: Ints) -> Floats:
     for fold in range(int(folds.max()) + 1):
         chosen = (folds != fold) & ~np.isnan(gold)
         if not chosen.any():
-            raise DataError(f"gold judges nothing outside fold {fold + 1}: take fewer folds, or more gold")
+            raise DataError(f"gold has no judgement outside fold {fold + 1}: take fewer folds, or more gold")
         known, wanted = scores[:, chosen], gold[chosen]
         weights, _ = nnls((known - known.mean(axis=1, keepdims=True)).T, wanted - wanted.mean())
         if not weights.sum() > 0:
@@ -430,7 +430,7 @@ def combine_scores(
         UsageError: learned without gold, or gold with nothing to learn; documents that there are not.
     """
     if (gold is None) == (settings.by == "learned"):
-        raise UsageError("gold is what weights are learned on: give both gold and `learned`, or neither")
+        raise UsageError("gold is for learned weights only: give both gold and `learned`, or neither")
     keys, notes = asked_of_all(members)
     lost = {key: failure for key in keys if (failure := lost_of(members, key)) is not None}
     whole = [key for key in keys if key not in lost]

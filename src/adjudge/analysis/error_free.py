@@ -275,7 +275,7 @@ def _compared(paired: Paired, weights: Weights, settings: ErrorFreeSettings) -> 
     is_free, known = _labels(golds, settings.gold_at_least), _labels(preds, settings.at_least)
     if is_free is None:
         what = f"gold of protocol {golds[0].protocol} has a scale of its own"
-        raise UsageError(f"{what}: say from which rating on it is free of errors, --gold-at-least")
+        raise UsageError(f"{what}: give the lowest rating of an error-free translation with --gold-at-least")
     scores = np.array([a.rating if a.rating is not None else mqm_score(a, weights) for a in preds])
     precision, recall, f1 = (None, None, None) if known is None else _quality(is_free, known)
     return ErrorFree(

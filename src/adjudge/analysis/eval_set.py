@@ -239,7 +239,7 @@ def over_units(eval_set: EvalSet, level: Level) -> EvalSet:
         return eval_set
     labels = eval_set.documents if level == "document" else eval_set.domains
     if not labels or not all(labels):
-        raise UsageError(f"{eval_set.name} {eval_set.lp} does not say which {level} each segment is of")
+        raise UsageError(f"{eval_set.name} {eval_set.lp} does not name the {level} of each segment")
     names = tuple(dict.fromkeys(labels))
     columns = [np.flatnonzero(np.array(labels) == name) for name in names]
 

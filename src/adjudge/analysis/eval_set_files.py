@@ -226,7 +226,7 @@ def _open(path: Path | str | TestSet, lp: str | None, weights: str | None) -> tu
 def _check_weights(weights: str | None, found: Sequence[Found]) -> None:
     if weights is not None and not any(each.has_marks for each in found):
         names = ", ".join(each.scores.name for each in found)
-        raise UsageError(f"weights are for marked errors, and these have none: {names}")
+        raise UsageError(f"weights need marked errors, and these inputs have none: {names}")
 
 
 def _read_file(
@@ -285,7 +285,7 @@ class _Source:
         there = (
             f"has {', '.join(self.golds)}: choose with --gold" if self.golds else "has none: add --gold FILE"
         )
-        raise UsageError(f"which gold? {self.frame.name} {self.frame.lp} {there}")
+        raise UsageError(f"name the gold: {self.frame.name} {self.frame.lp} {there}")
 
     def second_golds(self, asked: Iterable[str]) -> Iterator[tuple[str, Found]]:
         """Read the golds of segments that are other judgements than those asked for.

@@ -419,14 +419,14 @@ def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) ->
         return [names[sum(length >= start for start in length_bins)] for length in eval_set.lengths]
     labels = eval_set.domains if kind == "domain" else eval_set.documents
     if not any(labels):
-        raise UsageError(f"{eval_set.name} does not say which {kind} a segment is of")
+        raise UsageError(f"{eval_set.name} does not name the {kind} of each segment")
     return [label or f"no {kind}" for label in labels]
 
 
 def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
     if gold.worst is None:
         raise UsageError(
-            f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating that have"
+            f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating with marks"
         )
     for name, place in (("clean", CLEAN), *((s, i) for i, s in enumerate(SEVERITIES))):
         cells = gold.worst == place

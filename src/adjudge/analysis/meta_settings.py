@@ -221,16 +221,18 @@ class MetaSettings:
         for name in self.measures:
             _one_of("measure", name, tuple(MEASURES))
         if PRIMARY in self.metrics and not self.of_task:
-            raise UsageError(f"{PRIMARY} are all metrics that the task compared: name no others beside it")
+            raise UsageError(
+                f"{PRIMARY} stands for all primary metrics of the task: name no other metric with it"
+            )
         if self.better is not None and self.gold:
-            raise UsageError("better says itself what is right: leave out gold")
+            raise UsageError("better and gold exclude each other: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
         self._check_taken({"threshold": self.threshold is not None, "macro": not self.macro})
         if self.by_document and not (self.intervals or self.has_clusters):
-            raise UsageError("documents are drawn for intervals and clusters: ask for one of them")
+            raise UsageError("documents are resampled for intervals and clusters only: ask for one of them")
         if self.holm and not self.has_clusters:
-            raise UsageError("Holm's correction is of the tests behind clusters: ask for clusters")
+            raise UsageError("Holm's correction applies to the tests of clusters: ask for clusters")
         if self.test is not None:
             self._check_test(self.test)
         if isinstance(self.task, str):
@@ -242,7 +244,9 @@ class MetaSettings:
                 having = ",".join(name for name, measure in MEASURES.items() if option in measure.options)
                 raise UsageError(f"no measure here takes a {option}; one that does: --measures {having}")
         if asked["macro"] and (self.intervals or self.has_clusters):
-            raise UsageError("intervals and clusters are of means whose groups weigh alike: leave out macro")
+            raise UsageError(
+                "intervals and clusters weight all groups equally: leave out --micro (macro=False)"
+            )
 
     def _check_test(self, test: Method) -> None:
         if self.by_document and test != "bootstrap":

@@ -98,7 +98,7 @@ class Schedule:
         }
         for name, (value, is_used) in used.items():
             if value is not None and not is_used:
-                raise UsageError(f"{name}: pairs that are {self.kind} have no use for it")
+                raise UsageError(f"{name} has no effect with --pairs {self.kind}: leave it out")
             if isinstance(value, int) and value < 1:
                 raise UsageError(f"{name} must be 1 or more, got {value}")
         if self.kind == "sampled" and (self.per_segment is None) == (self.in_all is None):

@@ -484,9 +484,9 @@ def separations(
         means = {s.system: s.score for s in scores.systems if s.score is not None}
         systems = sorted(means, key=lambda name: (-means[name], name))
     if len(systems) < 2:
-        raise UsageError(f"two systems are told apart, and there is {', '.join(systems) or 'none'}")
+        raise UsageError(f"power needs two systems, and there is {', '.join(systems) or 'none'}")
     if len(set(systems)) < len(systems):
-        raise UsageError(f"{systems[0]!r} cannot be told from itself")
+        raise UsageError(f"{systems[0]!r} was named twice: power needs two different systems")
     return tuple(_separation(scores, pair, settings, by_annotator or {}) for pair in pairwise(systems))
 
 
@@ -542,7 +542,9 @@ def _separation(
 def _plan(gaps: Floats, n: int, settings: PowerSettings, parts: tuple[float, float] | None) -> Plan:
     """Spread of one segment: that of a unit, scaled to one segment where units are documents."""
     if len(gaps) < 2:
-        raise UsageError("a spread needs two segments, or documents, that are judged for both systems")
+        raise UsageError(
+            "the standard deviation needs two segments, or documents, that are judged for both systems"
+        )
     spread, segments = float(gaps.std(ddof=1)) * math.sqrt(n / len(gaps)), settings.segments or n
     if settings.annotators is None:
         return Plan(
@@ -555,12 +557,12 @@ def _plan(gaps: Floats, n: int, settings: PowerSettings, parts: tuple[float, flo
         )
     if parts is None:
         raise UsageError(
-            "what more annotators bring can be estimated only from translations with several annotators, "
+            "the effect of more annotators can be estimated only from translations with several annotators, "
             "and every translation here has one annotator: leave out --annotators, or give --sd and "
             "--annotator-sd"
         )
     if settings.by_document:
-        raise UsageError("--annotators and --by-document are not for one plan: choose one")
+        raise UsageError("--annotators and --by-document exclude each other: choose one")
     return Plan(
         sd=parts[0],
         annotator_sd=parts[1],

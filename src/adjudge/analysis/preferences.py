@@ -220,7 +220,7 @@ def preferences_from_annotations(
     by_annotator: dict[str, list[Record]] = {}
     for record in records:
         if isinstance(record, Preference):
-            raise DataError("these records are preferences already; scores are wanted")
+            raise DataError("the records hold preferences already; scores were expected")
         by_annotator.setdefault(record.annotator, []).append(record)
     return [
         preference
@@ -414,7 +414,7 @@ def calibrate_ties(
                 kinds.add(RENORMALISED in p.flags)
     if not both:
         raise DataError(
-            "no comparison that gold has was measured; run the judge with --samples, or --strength logprob"
+            "no comparison in gold was measured; run the judge with --samples, or --strength logprob"
         )
     found, without = [], [_TWO_KINDS] if len(kinds) > 1 else []
     for name, rows in both.items():

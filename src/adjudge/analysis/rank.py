@@ -243,7 +243,9 @@ class RankSettings(OneAnnotator):
         if self.test is not None and self.has_own_test:
             raise UsageError(f"{self.method} has a test of its own: leave out the test {self.test!r}")
         if self.epsilon and self.method in {"mean", "item-mean"}:
-            raise UsageError(f"epsilon makes ties of pairs, and the method {self.method} compares none")
+            raise UsageError(
+                f"epsilon is for methods that compare pairs, and the method {self.method} compares none"
+            )
         if self.by_document and self.method == "item-mean":
             raise UsageError("the method item-mean draws segments, as WMT26 does: leave out --by-document")
         if self.consistency is not None and self.is_of_test_set:
@@ -725,7 +727,7 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
 def _consistent(source: Source, settings: RankSettings, least: float) -> tuple[Source, tuple[str, ...]]:
     """Judgements of the people whose ratings fit those of the others, and who else there was."""
     if isinstance(source, Scores):
-        raise UsageError("these are scores already: give consistency with the judgements that they came from")
+        raise UsageError("the input holds scores already: give consistency with the judgements behind them")
     given = settings.documents
     judgements = read_judgements(source, settings.lp, settings.test_set, documents=given).warn()
     found = consistency(judgements.records)
@@ -796,7 +798,7 @@ def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:
     failed = {s.system: s.failed for s in scores.systems}
     if criterion is not None:
         if settings.epsilon:
-            raise UsageError("epsilon makes ties of scores; these are preferences, which say their ties")
+            raise UsageError("epsilon is for scores; preferences state their own ties: leave it out")
         return rank_comparisons(tabulate(scores.preferences, criterion), scores.signature, failed, settings)
     pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
     ranking = rank_comparisons(tabulate(pairs, OVERALL), _signature(scores), failed, settings)

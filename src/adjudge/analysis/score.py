@@ -124,7 +124,7 @@ def scored(
         for name in ("weights", "lp", "criterion", "documents"):
             if getattr(settings, name, None) is not None:
                 raise UsageError(
-                    f"these are scores already: give {name} where they are made, score({name}=...)"
+                    f"the input holds scores already: give {name} where they are made, score({name}=...)"
                 )
         if texts is not None and needed:
             raise UsageError("test_set is for the path of ratings without ids: leave it out with scores")

@@ -395,7 +395,7 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
     there = used | {*eval_set.shown}
     if wishes.reference is not None and wishes.reference not in {*there, *eval_set.references}:
         known = ", ".join(sorted(there)) or "no reference"
-        raise UsageError(f"no metric was shown reference {wishes.reference!r}; they were shown {known}")
+        raise UsageError(f"no metric used reference {wishes.reference!r}; the metrics used {known}")
     shown = {reference} if reference is not None and (reference in there or not there) else used
     metrics = tuple(n for n, m in eval_set.metrics.items() if references_in(m.reference) <= shown)
     others = ", ".join((*(name for name in eval_set.metrics if name not in metrics), *eval_set.unread))

@@ -736,7 +736,7 @@ def pair_marks(run: Given, gold: Given, settings: Marking) -> Paired:
 def _compared(paired: Paired, settings: SpanSettings) -> SpanComparison:
     scores = [score for rule in settings.rules for score in _scores(rule, paired, settings)]
     if not scores:
-        raise DataError("no text of the marks is known, and words were to be compared: add --test-set")
+        raise DataError("words can be compared only with the texts of the marks: add --test-set")
     return SpanComparison(
         average=settings.average,
         scores=tuple(scores),

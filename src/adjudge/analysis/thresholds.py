@@ -123,7 +123,7 @@ class ThresholdSettings(Scoring):
 
     def __post_init__(self) -> None:
         if self.together and self.guarantee != "tested":
-            raise UsageError("guarantees on average have no chance to correct: leave out together")
+            raise UsageError("together is for tested guarantees: leave it out for guarantees on average")
 
 
 @dataclass(frozen=True, kw_only=True)

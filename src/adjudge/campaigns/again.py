@@ -75,7 +75,7 @@ def second_pass(campaign: Campaign, now: float, *, actor: str, numbers: Collecti
     """
     if not campaign.protocol.severities and not _edits_drafts(campaign):
         raise UsageError(
-            f"what was marked or edited is looked at again, and {campaign.protocol.name} does neither"
+            f"a second look is for marks and edits, and protocol {campaign.protocol.name} has neither"
         )
     work = [_Work([row], None) for row in _finished(campaign, numbers)]
     return _send_work(campaign, work, "again", now, actor)[0]

@@ -312,7 +312,7 @@ def restore_campaign(folder: Path, backup: Path) -> None:
         StoreError: the backup is of a newer version.
     """
     if not backup.is_file():
-        raise UsageError(f"no file {str(backup)!r}: give what `adjudge campaign backup` wrote")
+        raise UsageError(f"no file {str(backup)!r}: give a file that `adjudge campaign backup` wrote")
     said = read_file(folder)
     with (
         alone(folder),

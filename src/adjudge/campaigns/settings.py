@@ -240,19 +240,15 @@ class CampaignSettings:
     def __post_init__(self) -> None:
         protocol = find_campaign_protocol(self.protocol)
         if self.checks_first and self.assignment != "static":
-            raise UsageError(
-                f"checks_first: only what is dealt beforehand has an order, not {self.assignment}"
-            )
+            raise UsageError(f"checks_first needs assignment static, got {self.assignment}")
         if self.pairs_of_people and self.assignment != "static":
-            raise UsageError(
-                f"pairs_of_people: only what is dealt beforehand has them, not {self.assignment}"
-            )
+            raise UsageError(f"pairs_of_people needs assignment static, got {self.assignment}")
         if self.control and not protocol.is_given_spans:
-            raise UsageError(f"control: protocol {self.protocol} marks nothing beforehand; esa-ai does")
+            raise UsageError(f"control needs protocol esa-ai, whose marks are prepared; got {self.protocol}")
         if self.half_steps and protocol.record != "sqm":
-            raise UsageError(f"half_steps: only sqm and contrastive-sqm have them, not {self.protocol}")
+            raise UsageError(f"half_steps needs protocol sqm or contrastive-sqm, got {self.protocol}")
         if self.critical and "critical" not in protocol.severities:
-            raise UsageError(f"critical: only mqm has such errors, not {self.protocol}")
+            raise UsageError(f"critical needs protocol mqm, got {self.protocol}")
 
 
 def render_settings(settings: CampaignSettings) -> str:

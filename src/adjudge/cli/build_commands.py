@@ -406,9 +406,7 @@ def curate_select_command(
     from adjudge.formats.read import load
 
     if (settings.gold is None) == (out is None):
-        raise UsageError(
-            "give --out FILE to choose segments, or --gold to see what a choice is worth; one of them"
-        )
+        raise UsageError("give either --out FILE to choose segments, or --gold to evaluate a choice")
     if out is not None and (settings.scores or settings.metrics) and settings.by in _BLIND:
         raise UsageError(f"--by {settings.by} looks at no scores: choose variance, disagreement or combined")
     found = read_eval_set(
@@ -520,12 +518,14 @@ def curate_translate_command(
         if warmth is None:
             warmth = _WARM if candidates > 1 else 0.0
         if candidates > 1 and not warmth:
-            raise UsageError("--candidates above 1 needs a temperature above 0, or all would be one")
+            raise UsageError(
+                "--candidates above 1 needs a temperature above 0, else all candidates would be equal"
+            )
         question = AskTranslation(temperature=warmth, prompts=options.prompts_folder)
         gathered = ask(ctx, question, asked, options, form)
     else:
         if draft.temperature is not None:
-            raise UsageError("--temperature is for models, and --command asks none")
+            raise UsageError("--temperature is for models: leave it out with --command")
         gathered = _by_command(draft.command, asked, options)
     write_test_set(out, with_translations(texts, gathered.found, names))
     signature = str(gathered.outcome.info.signature)
@@ -539,7 +539,7 @@ def curate_translate_command(
 def _system_name(options: RunSettings, command: str | None) -> str:
     """What the system is called where the user says nothing."""
     if command is not None:
-        raise UsageError("--command needs --name: what the system is called")
+        raise UsageError("--command needs --name, the name of the system")
     from adjudge.llm.model_choice import EMBEDDED, chosen_outside
 
     model = next((name for name in options.model if "=" not in name), None) or chosen_outside()
@@ -555,9 +555,9 @@ def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[
     from adjudge.store.run_directory import read_run
 
     if for_models := changed_options(options, ("model", "prompts")):
-        raise UsageError(f"{for_models[0]} is for models, and --command asks none")
+        raise UsageError(f"{for_models[0]} is for models: leave it out with --command")
     if options.dry_run:
-        raise UsageError("--dry-run is for models; a command costs what it costs")
+        raise UsageError("--dry-run is for models: leave it out with --command")
     translator = CommandTranslator(command=command)
     job = prepare(translator, asked, out=options.out, progress=True)
     with parting("stopped; nothing was written"):

@@ -270,8 +270,8 @@ def campaign_import_command(
         )
     if campaign_file.protocol == "esa-ai" and not _given(campaign_file):
         raise UsageError(
-            f"{file} has marks that a machine made, and its batches have none: put those beside it that "
-            "people were shown"
+            f"{file} has marks that a machine made, and its batches have none: put "
+            f"the batches that people saw beside {file.name}"
         )
     people = [*dict.fromkeys(s.person for s in campaign_file.submissions)]
     settings = CampaignSettings(

@@ -293,7 +293,7 @@ def list_command(
 ) -> None:
     """List the names that other commands take."""
     if plugin is not None and what != "metrics":
-        raise UsageError(f"--plugin is for list metrics, and {what} come from no such file")
+        raise UsageError(f"--plugin is for `list metrics`: leave it out with {what}")
     columns, rows = _LISTS[what]() if plugin is None else _metrics(plugin)
     keys = [c.removeprefix(">").replace(" ", "_") for c in columns]
     data: dict[str, object] = {what: [dict(zip(keys, row, strict=True)) for row in rows]}

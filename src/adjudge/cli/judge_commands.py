@@ -459,9 +459,7 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
 
     _refuse_no_pairs(judge)
     if run is None:
-        raise UsageError(
-            f"--gold needs the run of {judge} that it is compared with, in the place of TEST_SET"
-        )
+        raise UsageError(f"with --gold, give the run of {judge} in place of TEST_SET")
     info = read_run_info(run)
     if info.annotator != judge:
         raise UsageError(f"{run} is a run of {info.annotator}, not of {judge}")
@@ -542,7 +540,7 @@ def calibrate_command(
         return
     if options.out is None:
         raise UsageError(
-            "--out FILE is missing, which holds the threshold; a judge of pairs takes --gold FILE instead"
+            "add --out FILE, the file of the threshold; for a judge of pairs add --gold FILE instead"
         )
     out = Path(options.out)
     asked = options.without("profile", "prompts", "explain_in")

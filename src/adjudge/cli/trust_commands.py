@@ -98,7 +98,7 @@ def spans_command(
         _print_error_free(error_free_of_runs(runs, gold, free), form)
         return
     if of_free:
-        raise UsageError(f"{of_free[0]} goes with --error-free")
+        raise UsageError(f"{of_free[0]} needs --error-free")
     if confusion:
         _refuse(of_rules, "--confusion", "severities of marks that meet,")
         marks = MarkSettings(**{name: getattr(settings, name) for name in of_marks})

@@ -406,7 +406,7 @@ def weights_of(records: Iterable[Record], run: str | None = None) -> str:
     found = {r.weights or DEFAULT_WEIGHTS for r in records if isinstance(r, Annotation)}
     if len(found) > 1:
         told = " and ".join(sorted(found))
-        raise UsageError(f"these records are of different weights, {told}: choose with --weights")
+        raise UsageError(f"the records have different weights, {told}: choose with --weights")
     return found.pop() if found else DEFAULT_WEIGHTS
 
 

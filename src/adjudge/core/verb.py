@@ -453,7 +453,7 @@ class OneAnnotator(Scoring):
 
     def __post_init__(self) -> None:
         if self.gold is not None and self.metric is not None:
-            raise UsageError("the scores are those of one annotator: give --gold or --metric, not both")
+            raise UsageError("scores come from one annotator: give --gold or --metric, not both")
         self.refuse_beside_gold(criterion=self.criterion, test_set=self.test_set, documents=self.documents)
 
     def refuse_beside_gold(self, **given: object) -> None:

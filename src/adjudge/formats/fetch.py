@@ -192,7 +192,9 @@ def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> 
             raise DataError(f"the archive has no {inside!r}", path=archive)
         new.replace(path)
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, OSError) as error:
-        raise DataError(f"cannot unpack: {error}; delete it to download it again", path=archive) from error
+        raise DataError(
+            f"cannot unpack: {error}; delete the file to download it again", path=archive
+        ) from error
     finally:
         if new.is_dir():
             shutil.rmtree(new)

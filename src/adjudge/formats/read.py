@@ -654,5 +654,5 @@ def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
         named = path.resolve().parent.name
     chosen = named or lp
     if chosen is None and len(texts.lps) > 1:
-        raise UsageError(f"{path} does not say of which lp it is, {', '.join(texts.lps)}: add --lp")
+        raise UsageError(f"{path} does not name its language pair, one of {', '.join(texts.lps)}: add --lp")
     return texts if chosen is None else texts.select(lp=chosen)

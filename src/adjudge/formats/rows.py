@@ -144,10 +144,10 @@ def _content(rows: Rows, lp: str | None, texts: TestSet | None, place: Path | st
         )
         return read_score_rows([*columns], table, place, lp, texts)
     if not columns:
-        raise DataError("this has no rows")
+        raise DataError("the table has no rows")
     if not has_source([*columns]):
         raise DataError(
-            "this has no column 'source' of texts, no 'system' and 'score' of scores, and no 'kind' of "
+            "the table has no column 'source' of texts, no 'system' and 'score' of scores, and no 'kind' of "
             f"records; it has {', '.join(columns)!r:.200}"
         )
     cells = [[_text(row.get(column)) for column in columns] for row in filled]
@@ -238,7 +238,7 @@ def write_parquet(path: Path, content: Content[Record]) -> Counter[str]:
         DataError: it cannot be written.
     """
     if str(path) == "-":
-        raise UsageError("parquet is no text: give it a file in place of -")
+        raise UsageError("parquet is a binary format: give a file in place of -")
     framed: Framed = _Records(content.records)
     left_out: Counter[str] = Counter()
     if not content.records and content.test_set is not None:

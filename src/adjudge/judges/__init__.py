@@ -132,9 +132,7 @@ def load_judge(
             raise UsageError(f"judge {name!r} has no prompts to set")
         values["prompts"] = prompts
     if "temperature" in settings.keys() - known and "samples" not in settings:
-        raise UsageError(
-            f"temperature says how samples are drawn, and {name} takes none: add samples, such as 5"
-        )
+        raise UsageError(f"temperature is for samples, and {name} takes none: add samples, such as 5")
     drawn, own = {}, settings
     if "samples" in settings.keys() - known:
         drawn = {key: text for key, text in settings.items() if key.replace("-", "_") in _SAMPLING}

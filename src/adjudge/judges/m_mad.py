@@ -884,14 +884,10 @@ class MMad(Prompted):
             raise UsageError(f"rounds must be 0 to {MOST_ROUNDS}, got {self.rounds}")
         if self.topic != "severity" and debate_calls(self.strategy, self.rounds) == (0, 0):
             raise UsageError(
-                f"topic {self.topic} says what is debated, and with strategy none or rounds 0 nothing is "
-                "debated; drop topic"
+                f"topic {self.topic} needs a debate; strategy none or rounds 0 has none: drop topic"
             )
         if self.strategy == "none" and self.rounds not in {0, ROUNDS}:
-            raise UsageError(
-                f"rounds {self.rounds} says how long a debate is, and strategy none has no debate; drop "
-                "rounds"
-            )
+            raise UsageError(f"rounds {self.rounds} needs a debate; strategy none has none: drop rounds")
         if self.capped and self.profile == "code":
             raise UsageError("profile code scores as the published files, which have no cap; drop capped")
 

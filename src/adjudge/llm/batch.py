@@ -693,7 +693,7 @@ def check_batches(models: Models) -> None:
     """
     remotes = [model for model in models.all if isinstance(model.remote, RemoteModel)]
     if not remotes:
-        raise UsageError(f"{_OPTION}: {models.name} is behind no wire; leave the option out")
+        raise UsageError(f"{_OPTION}: {models.name} is not on a server; leave the option out")
     for model in remotes:
         if isinstance(model.remote, RemoteModel) and not model.remote.endpoint.provider.batch:
             known = ", ".join(row.name for row in PROVIDERS.values() if row.batch)

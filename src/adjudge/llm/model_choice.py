@@ -220,7 +220,7 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
             raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
     default = roles.pop("", None) or chosen_outside()
     if default is None and not roles and (given := connection.given):
-        raise UsageError(f"{given[0]} says how to reach a model, not which: add --model NAME")
+        raise UsageError(f"{given[0]} needs a model: add --model NAME")
     default = default or EMBEDDED  # nobody reaches it over a wire
     connection.refuse_strangers({default, *roles.values()})
     return Models(
@@ -265,7 +265,7 @@ def open_model(name: str, connection: Connection) -> OpenModel:
     """
     if name == EMBEDDED:
         if connection.effort is not None:
-            raise UsageError(f"--effort: {EMBEDDED} does not think")
+            raise UsageError(f"--effort: {EMBEDDED} is not a language model")
         from adjudge.llm.embedded_rules import RulesModel
 
         identity = Identity(endpoint="builtin", model="rules", reads_about=True)
@@ -319,7 +319,7 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
     )
     effort = connection.effort
     if effort is not None and not row.takes_effort(model):
-        raise UsageError(f"--effort: {provider.name}/{model} cannot be told how much to think")
+        raise UsageError(f"--effort: {provider.name}/{model} has no setting for reasoning effort")
     identity = Identity(
         endpoint=provider.name,
         model=model,

@@ -277,5 +277,5 @@ def _check(what: str, wanted: set[str], known: set[str]) -> None:
     """
     if unknown := sorted(map(repr, wanted - known)):
         raise UsageError(
-            f"nothing was said of {what} {', '.join(unknown)}; there are judgements of {len(known)} others"
+            f"no judgement is about {what} {', '.join(unknown)}; there are judgements of {len(known)} others"
         )

@@ -347,7 +347,7 @@ def _check_run(run: Run, segments: Mapping[Key, Segment]) -> None:
 
 def _refuse_unjudged(file: Judgements) -> None:
     if not file.records:
-        raise DataError(f"{file.name}: nothing was judged in it yet")
+        raise DataError(f"{file.name} has no judgement yet")
 
 
 def _check_file(file: Judgements, segments: Mapping[Key, Segment]) -> None:

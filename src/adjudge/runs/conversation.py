@@ -119,9 +119,9 @@ async def check_adapter(judge: Judge, adapter: Adapter, subjects: Iterable[Subje
     for name in (*adapter.rules, *adapter.turns, *filter(None, adapter.sampling)):
         kind = name.partition(".")[0]
         if kind not in known or (kind in ask.kinds and name not in ask.kinds):
-            raise UsageError(f"{ADAPTER}: {judge.name} asks nothing called {name!r}; it asks {found}")
+            raise UsageError(f"{ADAPTER}: {judge.name} has no question {name!r}; its questions are {found}")
     if not any(adapter.knows(kind) for kind in ask.kinds):
-        raise UsageError(f"{ADAPTER} speaks of nothing that {judge.name} asks; it asks {found}")
+        raise UsageError(f"{ADAPTER} names no question of {judge.name}; its questions are {found}")
     if isinstance(judge, Sampled) and any("temperature" in changes for changes in adapter.sampling.values()):
         raise UsageError(f"{ADAPTER} sets the temperature: leave it out there, or draw no samples")
 

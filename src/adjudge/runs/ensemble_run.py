@@ -79,7 +79,7 @@ def ensemble(
     gold = None if gold is None else (gold[0], _of_lp(gold[1], settings.lp))
     texts = test_set or next((j.test_set for j in members.values() if isinstance(j, Run)), None)
     if texts is None:
-        raise UsageError("no member is a run, which would bring the texts: add --test-set")
+        raise UsageError("no member is a run, so the texts are unknown: add --test-set")
     combined, inputs = _combine(members, gold, settings)
     chosen = _judged_part(texts, combined.records)
     info = _info(combined, inputs, settings, chosen)
@@ -106,7 +106,7 @@ def _combine(
         voters = [voted(name, judged, tie=settings.tie) for name, judged in members.items()]
         return combine_verdicts(voters), {"members": {voter.name: voter.digest for voter in voters}}
     if settings.tie:
-        raise UsageError("a largest difference that is a tie is for --by majority")
+        raise UsageError("--tie is for --by majority")
     found = [scored(name, judged) for name, judged in members.items()]
     truth = None if gold is None else scored(*gold)
     inputs = {"members": {m.name: m.digest for m in found}}

@@ -526,7 +526,8 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
         if given:
             name = getattr(judge, "name", type(judge).__name__)
             raise UsageError(
-                f"{given[0]} is for a judge that is named; {name} is an object with settings of its own"
+                f"{given[0]} is for a judge given by its name; {name} is an object: "
+                "set the option in the object"
             )
         _refuse_strangers(judge)
         return judge, options
@@ -644,7 +645,7 @@ def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
         if found := [words for words, holds in why.items() if holds]:
             raise UsageError(f"--retry-failed: {found[0]}")
     if options.ask_again and options.reparse:
-        raise UsageError("--ask-again: --reparse asks nothing; leave one of them out")
+        raise UsageError("--ask-again and --reparse exclude each other: leave one of them out")
     if options.workers is not None and options.engine != "ray":
         raise UsageError("--workers is for --engine ray; leave it out, or choose that engine")
 

@@ -179,7 +179,7 @@ class Worker:
         found = differences(recipe.info, info)
         if not recipe.info.signature.is_comparable_with(info.signature) or found:
             what = "; ".join(found) or f"signature {info.signature}, the driver's {recipe.info.signature}"
-            raise UsageError(f"this worker would judge otherwise than the driver: {what}")
+            raise UsageError(f"this worker's set-up differs from that of the driver: {what}")
         return job
 
     async def judge(self, number: int) -> Outcome | Stopped:

@@ -207,7 +207,7 @@ def _refuse_to_forget(job: Job) -> None:
         UsageError: it needs `out`.
     """
     if given := [name for name in _OF_FOLDER if getattr(job.options, name)]:
-        raise UsageError(f"{given[0]} is for a run that lies somewhere: give its directory, out=...")
+        raise UsageError(f"{given[0]} needs a run directory: add out=...")
     if job.models is not None and job.models.is_paid and job.options.store is None:
         raise UsageError(
             f"answers of {job.models.name} cost money or time, and would be lost with the run: give out=..., "

@@ -213,7 +213,9 @@ class Himate:
         if self.verifications > 1 and self.stages == "se":
             raise UsageError(f"stages se verifies nothing; drop verifications {self.verifications}")
         if self.threshold is not None and self.stages != "se+sr+cd":
-            raise UsageError(f"a threshold says what is discussed, and stages {self.stages} discuss nothing")
+            raise UsageError(
+                f"threshold is for stages with a discussion; stages {self.stages} have none: drop threshold"
+            )
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
         """Mark the errors of one translation."""
