@@ -90,11 +90,11 @@ AT_MOST = {
     "file names that stand twice": 0,
     "import circles": 0,
     "functions of more than 6 parameters": 10,  # commands, and verbs of the Python API
-    "private functions of under 4 lines that are called once": 133,
+    "private functions of under 4 lines that are called once": 132,
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 44_897,  # frames, functions as metrics, faults of instructions, second looks apart
+    "statements": 44_951,  # frames, functions as metrics, faults of instructions, second looks apart
     "lines of data": 13_824,  # undo of what was given up, colours in the dark, a page on a phone
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who

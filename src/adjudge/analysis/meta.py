@@ -825,7 +825,10 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     choice = choose(eval_set, eval_set.golds[gold], rule, settings.wishes)
     chosen = eval_set.select(choice.systems)
     if settings.level != "segment":
-        chosen = over_units(_annotated(chosen, gold, settings), settings.level)
+        own, of_segments = chosen.golds[gold], replace(settings, level="segment")
+        sides = {name: _sides(own, metric, of_segments)[1] for name, metric in chosen.metrics.items()}
+        chosen = replace(chosen, golds={gold: _sides(own, own, of_segments)[0]}, metrics=sides)
+        chosen = over_units(chosen, settings.level)
     truth = chosen.golds[gold]
     if np.isnan(truth.segments).all() and np.isnan(truth.systems).all():
         raise DataError(f"{named_gold(gold)} judges nothing of {eval_set.name} {eval_set.lp}")
@@ -920,13 +923,6 @@ def _known_note(eval_set: EvalSet, task: Task | None, settings: MetaSettings) ->
             f"{eval_set.name} is taken for {eval_set.known_as}, most of whose primary metrics it has; "
             "--task names another task."
         )
-
-
-def _annotated(chosen: EvalSet, gold: str, settings: MetaSettings) -> EvalSet:
-    """What `_sides` does, before segments are put together."""
-    truth, of_segments = chosen.golds[gold], replace(settings, level="segment")
-    sides = {name: _sides(truth, metric, of_segments)[1] for name, metric in chosen.metrics.items()}
-    return replace(chosen, golds={gold: _sides(truth, truth, of_segments)[0]}, metrics=sides)
 
 
 def _rows(
