@@ -356,7 +356,7 @@ def test_weights_of_a_fold_do_not_know_its_gold() -> None:
 
 def test_what_cannot_be_learned_is_said() -> None:
     scores, folds = np.array([[1.0, 2.0, 3.0, 4.0]]), np.array([0, 0, 1, 1])
-    with pytest.raises(DataError, match="nothing outside fold 1"):
+    with pytest.raises(DataError, match="gold has no judgement outside fold 1"):
         learned_weights(scores, np.array([1.0, 2.0, np.nan, np.nan]), folds)
     with pytest.raises(DataError, match="no member agrees with gold outside fold 1"):
         learned_weights(scores, -scores[0], folds)

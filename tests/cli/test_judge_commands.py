@@ -179,7 +179,7 @@ def test_a_judges_own_settings_are_options(capsys: pytest.CaptureFixture[str]) -
         (["--reference", "refA"], "no reference"),
         (["extra"], "'extra'"),
         (["--systems", "Nobody"], "no system 'Nobody'"),
-        (["--base-url", "http://localhost:1/v1"], "--base-url says how to reach a model, not which"),
+        (["--base-url", "http://localhost:1/v1"], "--base-url needs a model: add --model NAME"),
         (["--key-env", "SOME_KEY"], "add --model NAME"),
         (["--served-as", "any"], "add --model NAME"),
         (["--model", ""], "--model names no model"),

@@ -398,7 +398,7 @@ def test_answers_that_cost_something_are_not_forgotten() -> None:
 
 @pytest.mark.parametrize("name", ["retry_failed", "reparse", "ask_again"])
 def test_what_is_about_a_run_directory_needs_one(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} is for a run that lies somewhere"):
+    with pytest.raises(UsageError, match=f"{name} needs a run directory: add out="):
         adjudge.run("gemba-da", small_set(), **{name: True})  # type: ignore[arg-type]
 
 
