@@ -620,7 +620,7 @@ def test_a_forecast_has_the_prices_of_batches_and_no_time(tmp_path: Path) -> Non
     ("arguments", "said"),
     [
         (["rules"], "is a metric and asks no model"),
-        (["gemba-da"], "builtin/rules is behind no wire"),
+        (["gemba-da"], "builtin/rules is not on a server"),
         (["gemba-da", "--model", "gemini/gemini-3"], "gemini takes no batches"),
     ],
 )

@@ -18,9 +18,9 @@ from tests.judges.asking import subject
 
 
 REFUSED = [
-    ("m-mad", {"strategy": "none", "topic": "entirety"}, "topic entirety says what is debated"),
-    ("m-mad", {"rounds": "0", "topic": "category"}, "topic category says what is debated"),
-    ("m-mad", {"strategy": "none", "rounds": "5"}, "rounds 5 says how long a debate is"),
+    ("m-mad", {"strategy": "none", "topic": "entirety"}, "topic entirety needs a debate"),
+    ("m-mad", {"rounds": "0", "topic": "category"}, "topic category needs a debate"),
+    ("m-mad", {"strategy": "none", "rounds": "5"}, "rounds 5 needs a debate"),
     ("rate", {"order": "given", "order_seed": "3"}, "a drawn order, contradict"),
     ("rate", {"anchors": "frozen", "order_seed": "3"}, "a drawn order, contradict"),
     ("rate", {"anchors": "frozen", "order": "random"}, "a drawn order, contradict"),

@@ -203,7 +203,7 @@ def test_a_worker_that_would_judge_otherwise_refuses(
         return replace(recipe, options=replace(recipe.options, seed=5))
 
     monkeypatch.setattr(engine, "recipe_of", other)
-    with pytest.raises(UsageError, match="would judge otherwise than the driver: seed was 0, now 5"):
+    with pytest.raises(UsageError, match="set-up differs from that of the driver: seed was 0, now 5"):
         run(Rater(), SET, out=tmp_path / "ray", engine="ray")
 
 

@@ -85,9 +85,6 @@ def resampled(
         values = _item_values(measure, gold, metric, options)
         defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
         return lambda counts: divided(counts @ filled, counts @ defined)
-    if measure.name in _TAUS and average == "none":
-        taus, place = _Taus(gold, metric[None]), _TAUS.index(measure.name)
-        return lambda counts: np.asarray(taus.of_draws(counts)[place, :, 0])
     quick = _QUICK.get((measure.name, average))
     return (
         quick(judged(gold, metric), gold.shape) if quick else _anew(measure, gold, metric, average, options)
