@@ -21,7 +21,6 @@ from adjudge.analysis.kept import keeping, kept, kept_path
 from adjudge.analysis.meta import Compared, meta
 from adjudge.analysis.meta_settings import MetaSettings, measure
 from adjudge.cli.meta_command import meta_command
-from adjudge.formats import score_file
 from adjudge.reports.tables import FORMATS
 from adjudge.stats.judged import AVERAGES, Floats, Result
 from adjudge.stats.measures import MEASURES
@@ -178,6 +177,19 @@ def test_no_damage_of_the_file_moves_a_number(
     assert printed(folder) == wanted
 
 
+def test_a_file_whose_names_are_no_text_is_made_anew(
+    tmp_path: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite quotes such a name in its message, which then cannot be decoded."""
+    folder = set_of(tmp_path / "wmt23")
+    wanted, raw = printed(folder), kept_path().read_bytes()
+    kept_path().write_bytes(raw.replace(b"tablekeptkept", b"tablek\xffptk\xffpt"))
+    assert kept_path().read_bytes() != raw
+    assert [printed(folder) for _ in range(2)] == [wanted] * 2
+    no_measures(monkeypatch)
+    assert printed(folder) == wanted
+
+
 @pytest.mark.parametrize("table", ["kept (key BLOB PRIMARY KEY, other)", "theirs (a)"])
 def test_a_file_of_another_layout_is_made_anew(
     tmp_path: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch, table: str
@@ -281,22 +293,3 @@ def test_the_same_numbers_in_another_order_of_memory_are_another_input() -> None
         with keeping(True):
             found.append(kept("step", (array,), "", lambda made=made: made))  # type: ignore[misc]
     assert found == ["C", "F", "C"]
-
-
-def test_a_score_file_is_parsed_once(
-    tmp_path: Path, printed: Printed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, parsed, parse = set_of(tmp_path / "set"), list[bytes](), score_file._read_blocks
-
-    def counted(raw: bytes) -> Any:
-        parsed.append(raw)
-        return parse(raw)
-
-    first = printed(folder)
-    monkeypatch.setattr(score_file, "_read_blocks", counted)
-    assert printed(folder) == first
-    assert not parsed
-    changed = folder / "metric-scores" / "en-de" / "COMET-refA.seg.score"
-    changed.write_bytes(changed.read_bytes().replace(b"-2.5", b"-2.75"))
-    assert first != printed(folder) == printed(folder, cache=False)
-    assert parsed[0] == changed.read_bytes()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,7 +24,6 @@ from adjudge.analysis.eval_set import (
     split_scores,
     tables_as_scores,
 )
-from adjudge.analysis.kept import kept
 from adjudge.analysis.meta_settings import base_name
 from adjudge.analysis.shared_tasks import list_tasks, references_in
 from adjudge.core.protocol import PROTOCOLS
@@ -43,7 +40,7 @@ from adjudge.formats.mtme import (
     read_ratings,
 )
 from adjudge.formats.read import detect, find_path, load
-from adjudge.formats.score_file import Blocks, read_score_file
+from adjudge.formats.score_file import read_score_file
 from adjudge.store.files import find_files, read_bytes
 
 __all__ = ["find_metrics", "find_references", "find_set_lps", "known_name", "read_eval_set", "read_one"]
@@ -378,11 +375,7 @@ class _Source:
 
     def _read(self, name: str, files: Sequence[ScoreFile]) -> Found:
         sizes = {"seg": len(self.frame.segments), "sys": 1}
-        parsed = {"seg": _kept_blocks, "sys": None}
-        tables = [
-            read_score_file(f.path, level=f.level, units=sizes[f.level], parsed=parsed[f.level])
-            for f in files
-        ]
+        tables = [read_score_file(f.path, level=f.level, units=sizes[f.level]) for f in files]
         return tables_as_scores(name, tables, self.frame, files[0].reference)
 
     def eval_set(self, golds: Mapping[str, Found], metrics: Mapping[str, Found]) -> EvalSet:
@@ -405,16 +398,6 @@ class _Source:
             known_as=known_name(self.path),
             notes=tuple(dict.fromkeys(notes)),
         )
-
-
-def _kept_blocks(raw: bytes, parse: Callable[[], Blocks]) -> Blocks:
-    """The blocks of a score file; within `keeping`, those of equal bytes are parsed once."""
-
-    def written() -> dict[str, str]:
-        return {name: b64encode(np.asarray(block).data).decode() for name, block in parse().items()}
-
-    found = kept("score file", (), hashlib.sha256(raw).digest(), written)
-    return {name: np.frombuffer(b64decode(block)) for name, block in found.items()}
 
 
 _RATED: Final = "mqm"

@@ -1,4 +1,4 @@
-"""What measures found and files held before, kept in one file of the user's cache folder.
+"""What measures found before, kept in one file of the user's cache folder.
 
 Each finding stands under a digest of all that it depends on: the program, the scores, the measure and its
 arguments. A file that cannot be read or written is not used, one that is damaged is made anew: each row has
@@ -36,7 +36,7 @@ _REFUSED: Final = sqlite3.Error, UnicodeDecodeError
 _CHECK: Final = 8  # bytes of the checksum before each row
 _DAY: Final = 86_400
 _ROW: Final = "SELECT value, used FROM kept WHERE key = ?"
-_ROOMS: Final = ("stats", "analysis", "formats")
+_ROOMS: Final = ("stats", "analysis")
 _PACKAGES: Final = ("numpy", "scipy")
 
 

@@ -12,7 +12,7 @@ import codecs
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AVERAGES",
     "SCORE_COLUMNS",
-    "Blocks",
     "Level",
     "ScoreTable",
     "count_of_lines",
@@ -91,24 +90,13 @@ class ScoreTable:
                     yield system, unit, value
 
 
-Blocks = Mapping[str, "Sequence[float] | NDArray[np.float64]"]
-"""System to its numbers, in file order."""
-
-
-def read_score_file(
-    path: Path | str,
-    *,
-    level: Level | None = None,
-    units: int | None = None,
-    parsed: Callable[[bytes, Callable[[], Blocks]], Blocks] | None = None,
-) -> ScoreTable:
+def read_score_file(path: Path | str, *, level: Level | None = None, units: int | None = None) -> ScoreTable:
     """Read a score file.
 
     Args:
         path: the file.
         level: of its scores; taken from the file's name if left out.
         units: how many segments, documents or domains every system must have.
-        parsed: gives what a parser makes of the bytes of the file, or made of these bytes before.
 
     Raises:
         DataError: a line is no score, or systems have different numbers of scores; says where.
@@ -124,11 +112,8 @@ def read_score_file(
         if level == "domain":
             table = _tabulate(_read_rows(raw, path, ("domain", "system", "score")), level, path)
         else:
-
-            def parse() -> Blocks:
-                return _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
-
-            table = _stack(parsed(raw, parse) if parsed else parse(), level, path)
+            blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
+            table = _stack(blocks, level, path)
     if units is not None and len(table.units) != units:
         each = _UNITS[table.level]
         raise DataError(
@@ -230,7 +215,9 @@ def _collect(rows: Iterator[tuple[list[str], float]]) -> dict[str, list[float]]:
     return found
 
 
-def _stack(blocks: Blocks, level: Level, path: Path) -> ScoreTable:
+def _stack(
+    blocks: Mapping[str, Sequence[float] | NDArray[np.float64]], level: Level, path: Path
+) -> ScoreTable:
     import numpy as np
 
     (first, one), *others = blocks.items()
