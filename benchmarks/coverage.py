@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 PAGE = ROOT / "docs" / "coverage.md"
 LPS = ("en-de", "zh-en", "he-en")  # those that are in the folder
 UNITS = (8, 10, 20, 30, 60, 100, 170)
-DRAWS = 1000
+DRAWS = 2000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ class FrameWorker extends EventTarget {
 
   load(inside, url) {
     const script = inside.document.createElement("script");
+    script.async = false;
     script.src = url;
     return new Promise((done, failed) => {
       script.addEventListener("load", done);
