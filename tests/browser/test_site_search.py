@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 pytestmark = pytest.mark.browser
 SHIM = Path(__file__).parents[2] / "site" / "iframe-worker.js"
@@ -22,6 +22,11 @@ for (const question of ["slow", "日本"]) worker.postMessage(question);
 </script>"""
 
 
+def answer_late(route: Route) -> None:
+    time.sleep(0.5)
+    route.continue_()
+
+
 def test_the_worker_of_a_page_in_a_folder_loads_scripts_and_answers_in_order(
     tmp_path: Path, chromium: Browser
 ) -> None:
@@ -35,7 +40,7 @@ def test_the_worker_of_a_page_in_a_folder_loads_scripts_and_answers_in_order(
         (tmp_path / name).write_text(text, encoding="utf-8")
     with chromium.new_context() as context:
         page = context.new_page()
-        page.route("**/slow.js", lambda route: (time.sleep(0.5), route.continue_()))
+        page.route("**/slow.js", answer_late)
         page.goto((tmp_path / "index.html").as_uri())
         page.wait_for_function("answers.length == 2")
         assert page.evaluate("answers") == ["slow!", "日本!"]

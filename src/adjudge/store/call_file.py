@@ -20,6 +20,7 @@ import platform
 import queue
 import secrets
 import sqlite3
+import sys
 import threading
 import time
 import zlib
@@ -32,12 +33,16 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import orjson
-import zstandard
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import StoreError
 from adjudge.store.run_directory import AnswerKeys
 from adjudge.store.sqlite import insist
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 __all__ = [
     "BUSY_SECONDS",
@@ -407,7 +412,7 @@ class Codec:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Take dictionaries from the store as rows need them."""
         self._connection = connection
-        self._unpackers: dict[int, zstandard.ZstdDecompressor] = {0: zstandard.ZstdDecompressor()}
+        self._dictionaries: dict[int, zstd.ZstdDict | None] = {0: None}
 
     def unpack(self, codec: int, packed: bytes) -> bytes:
         """Decompress one value.
@@ -416,17 +421,15 @@ class Codec:
             TornRowError: its dictionary is missing, or damaged.
         """
         try:
-            if codec not in self._unpackers:
+            if codec not in self._dictionaries:
                 row = self._connection.execute(
                     "SELECT content FROM dictionaries WHERE id = ?", (codec,)
                 ).fetchone()
                 if row is None:
                     raise TornRowError
-                self._unpackers[codec] = zstandard.ZstdDecompressor(
-                    dict_data=zstandard.ZstdCompressionDict(row[0])
-                )
-            return self._unpackers[codec].decompress(packed)
-        except zstandard.ZstdError as error:
+                self._dictionaries[codec] = zstd.ZstdDict(row[0])
+            return zstd.decompress(packed, self._dictionaries[codec])
+        except (zstd.ZstdError, ValueError) as error:
             raise TornRowError from error
 
     def find_reply(self, key: bytes) -> Reply | None:
@@ -675,12 +678,12 @@ class CallWriter:
         self._codec = Codec(self._connection)
         self._models: set[str] = set()
         self._samples: list[bytes | bytearray | memoryview] = []
-        self._packer = zstandard.ZstdCompressor(level=_LEVEL)
+        self._packer = zstd.ZstdCompressor(_LEVEL)
         self._packing = 0
         with closed_if_refused(self._connection):
             newest = "SELECT id, content FROM dictionaries ORDER BY id DESC LIMIT 1"
             if (row := self._connection.execute(newest).fetchone()) is not None:
-                with suppress(zstandard.ZstdError):  # a damaged one is done without
+                with suppress(zstd.ZstdError, ValueError):  # a damaged one is done without
                     self._pack_with(*row)
             self._claims = Claims(self._connection) if is_shared else None
             self._answers = None if folder is None else AnswerKeys(folder)
@@ -900,7 +903,8 @@ class CallWriter:
         request, reply = request_to_json(item.request), reply_to_json(item.reply)
         if self._packing == 0:
             self._samples += [request, reply]
-        row = (self._packing, self._packer.compress(request), self._packer.compress(reply))
+        pack = partial(self._packer.compress, mode=self._packer.FLUSH_FRAME)
+        row = (self._packing, pack(request), pack(reply))
         return item.key, *row, checksum(item.key, *row)
 
     def _replace(self, values: _Row, reply: Reply) -> Reply:
@@ -969,16 +973,14 @@ class CallWriter:
         """Train one on the first calls: prompts repeat themselves, so that later rows shrink to a third."""
         samples, self._samples = self._samples, []
         try:
-            content = zstandard.train_dictionary(_DICTIONARY_BYTES, samples).as_bytes()
-        except zstandard.ZstdError:
+            content = zstd.train_dict(samples, _DICTIONARY_BYTES).dict_content
+        except (zstd.ZstdError, ValueError):
             return  # too little to learn from: rows stay as they are
         done = self._connection.execute("INSERT INTO dictionaries (content) VALUES (?)", (content,))
         self._pack_with(done.lastrowid or 0, content)
 
     def _pack_with(self, dictionary: int, content: bytes) -> None:
-        trained = zstandard.ZstdCompressionDict(content)
-        trained.precompute_compress(level=_LEVEL)
-        self._packer = zstandard.ZstdCompressor(level=_LEVEL, dict_data=trained)
+        self._packer = zstd.ZstdCompressor(_LEVEL, zstd_dict=zstd.ZstdDict(content).as_digested_dict)
         self._packing = dictionary
 
 
