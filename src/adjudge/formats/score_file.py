@@ -150,7 +150,8 @@ def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
     while start < len(data):
         key = data[start : data.find(b"\t", start) + 1]
         end = _end_of_block(data, start, key)
-        numbers = data[start + len(key) : end].replace(b"\n" + key, b",")
+        # Blanks keep the length, so that bytes are replaced in one pass
+        numbers = data[start + len(key) : end].replace(b"\n" + key, b",".ljust(1 + len(key)))
         if any(other in numbers for other in _OTHER):
             return None
         if b"N" in numbers:
