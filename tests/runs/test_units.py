@@ -93,11 +93,42 @@ def test_a_reference_that_cannot_be_shown_is_refused(
         plan(with_references(*names), **options)
 
 
-def test_a_segment_without_the_reference_is_missing() -> None:
+BLANK = ["", " ", "\u3000\t", "\u200b", "\ufeff\u200e\n", "\x00"]
+
+
+@pytest.mark.parametrize("references", [{}, *({"refA": blank} for blank in BLANK)])
+def test_a_segment_without_the_reference_is_missing(references: dict[str, str]) -> None:
     segments = list(with_references("refA").segments)
-    segments[1] = replace(segments[1], references={})
+    segments[1] = replace(segments[1], references=references)
     units = list(plan(TestSet(name="gap", segments=tuple(segments)), with_reference=True))
     assert [not unit.is_there for unit in units] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("blank", BLANK)
+def test_a_translation_of_a_blank_source_is_missing_for_who_reads_the_source(blank: str) -> None:
+    segments = list(small_set(2).segments)
+    segments[0] = replace(segments[0], source=blank, translations={"A": "Satz", "B": blank})
+    test_set = TestSet(name="gap", segments=tuple(segments))
+    missing = ("missing", "segment 0 has no source")
+    assert [unit.slots[0].missing for unit in plan(test_set)] == [missing, None, None, None]
+    assert all(unit.is_there for unit in plan(test_set, needs_source=False))
+    assert [unit.slots[0].missing for unit in plan(test_set, kind="pair", criteria=("all",))] == [
+        missing,
+        None,
+    ]
+    assert next(iter(plan(test_set, needs_translation=False))).slots[0].missing == missing
+
+
+@pytest.mark.parametrize("blank", BLANK)
+def test_a_blank_text_is_the_translation_and_the_reference_of_a_blank_source_alone(blank: str) -> None:
+    judged = Segment(
+        segment="1", lp="en-de", source="A word", translations={"A": blank}, references={"r": blank}
+    )
+    assert not judged.has_translation("A")
+    assert not judged.has_reference("r")
+    both = replace(judged, source=" ")
+    assert both.has_translation("A")
+    assert both.has_reference("r")
 
 
 def test_a_system_that_is_the_reference_is_left_out_and_that_is_said() -> None:

@@ -280,6 +280,16 @@ def test_a_missing_key_is_named(key: str) -> None:
         record_from_json(value)
 
 
+@pytest.mark.parametrize("protocol", ["mqm", "esa"])
+def test_a_missing_list_of_errors_is_no_empty_one(protocol: str) -> None:
+    value = {**ANNOTATION, "protocol": protocol, "rating": 80 if protocol == "esa" else None}
+    assert record_from_json({**value, "spans": []}) == record_from_json({**value, "counts": {}, "spans": []})
+    del value["spans"]
+    assert record_from_json({**value, "counts": {"minor": 1}})
+    with pytest.raises(DataError, match=f"protocol {protocol} needs 'spans'"):
+        record_from_json(value)
+
+
 def test_what_has_a_default_may_be_left_out() -> None:
     kept = ("kind", "lp", "segment", "system", "annotator")
     value = {key: ANNOTATION[key] for key in kept} | {

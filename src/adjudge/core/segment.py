@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, NamedTuple
+from unicodedata import category
 
 from adjudge.core.columns import Column, Framed
 from adjudge.core.wording import count
@@ -25,6 +26,7 @@ __all__ = [
     "Subject",
     "Term",
     "TestSet",
+    "is_blank",
     "read_criteria",
 ]
 
@@ -80,8 +82,19 @@ class Segment:
 
     def has_translation(self, system: str) -> bool:
         """Whether a system translated it; a blank text is a translation of a blank source alone."""
-        text = self.translations.get(system)
-        return text is not None and (bool(text.strip()) or not self.source.strip())
+        return self._is_translation(self.translations.get(system))
+
+    def has_reference(self, name: str) -> bool:
+        """Whether there is such a reference; a blank text is the reference of a blank source alone."""
+        return self._is_translation(self.references.get(name))
+
+    def _is_translation(self, text: str | None) -> bool:
+        return text is not None and (not is_blank(text) or is_blank(self.source))
+
+
+def is_blank(text: str) -> bool:
+    """Whether a reader sees nothing: white space, and Unicode's control and format characters."""
+    return all(char.isspace() or category(char) in {"Cc", "Cf"} for char in text)
 
 
 def read_criteria(segment: Segment) -> tuple[Criterion, ...]:

@@ -46,6 +46,7 @@ from adjudge.runs.units import (
     adapter_of,
     code_of,
     criteria_of,
+    is_judge,
     is_metric,
     kind_of,
     load_annotator,
@@ -281,6 +282,7 @@ _REMEDIES: Final[Mapping[FailureReason, str]] = {
     **dict.fromkeys(("connection", "server_error", "timeout"), _LATER),
     "empty": "try --json-schema off, or another --model",
     "logprob": "choose a --model that gives log-probabilities, or draw samples with --samples",
+    "missing": "give each segment a source and a reference; to replay, name the --store that has the answers",
     "model_mismatch": "if this is the same model, add --served-as NAME; else correct --model",
     "no_answer": "the model spends its tokens on thinking: try more --max-tokens, or --effort low",
     "refused": "the model or a content filter refuses these texts: try another --model or filter",
@@ -350,7 +352,7 @@ def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
     """Say which options to change where every judgement fails for one reason."""
     if settings_of(annotator).get("tools") == "native" and reason in _WITHOUT_TOOLS:
         return "the model may not call tools: try --tools xml, or another --model"
-    if is_metric(annotator):
+    if is_metric(annotator) and reason != "missing":
         return "correct the metric; the detail of each failure in the records says what it did"
     return _REMEDIES.get(reason, _FORM)
 
@@ -483,6 +485,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         context=options.context,
         terms=() if options.terms is None else read_terms(Path(options.terms)),
         needs_translation=find_protocol(annotator.protocol).needs_translation,
+        needs_source=is_judge(annotator),
     )
     annotator, models = _opened(annotator, options)
     if models is not None and models.roles:

@@ -43,7 +43,7 @@ from adjudge.core.judge import (
 )
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
-from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
+from adjudge.core.segment import Segment, Subject, Term, TestSet, is_blank, read_criteria
 from adjudge.core.wording import command, form, of_all
 from adjudge.errors import (
     AdjudgeError,
@@ -154,6 +154,8 @@ class Plan:
         terms: the glossary.
         notes: what the user must know of the choice.
         needs_translation: whether a translation is judged, and not a source alone.
+        needs_source: whether a translation of a blank source fails; what compares it with a reference alone
+            needs none.
     """
 
     test_set: TestSet
@@ -166,6 +168,7 @@ class Plan:
     terms: tuple[Term, ...] = ()
     notes: tuple[str, ...] = ()
     needs_translation: bool = True
+    needs_source: bool = True
 
     def __len__(self) -> int:
         if self.kind == "pair":
@@ -235,11 +238,11 @@ class Plan:
 
     def _subject(self, segment: Segment, systems: tuple[str, ...], before: tuple[Segment, ...]) -> Subject:
         source = segment.source.casefold()
-        reference = self.references.get(segment.lp)
+        reference = self.references.get(segment.lp, "")
         return Subject(
             segment=segment,
             systems=systems,
-            reference=None if reference is None else segment.references.get(reference),
+            reference=segment.references[reference] if segment.has_reference(reference) else None,
             context=before,
             terms=tuple(term for term in self.terms if term.source.casefold() in source),
         )
@@ -251,9 +254,11 @@ class Plan:
             who = f"{' and '.join(lacking)} {form(len(lacking), 'has', 'have')}"
             return Missing("no_translation", f"{who} no translation of segment {segment.segment}")
         if self.references and subject.reference is None:
-            return Missing(
-                "missing", f"segment {segment.segment} has no reference {self.references[subject.lp]}"
-            )
+            name = self.references[subject.lp]
+            return Missing("missing", f"segment {segment.segment} has no reference called {name}")
+        is_all_blank = self.needs_translation and all(is_blank(segment.translations[s]) for s in systems)
+        if self.needs_source and is_blank(segment.source) and not is_all_blank:
+            return Missing("missing", f"segment {segment.segment} has no source")
         return None
 
 
@@ -292,6 +297,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     context: int = 0,
     terms: tuple[Term, ...] = (),
     needs_translation: bool = True,
+    needs_source: bool = True,
 ) -> Plan:
     """Decide what is judged, and which reference is shown.
 
@@ -337,6 +343,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         terms=terms,
         notes=tuple(notes),
         needs_translation=needs_translation,
+        needs_source=needs_source,
     )
 
 

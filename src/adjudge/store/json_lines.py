@@ -13,7 +13,7 @@ from sys import intern
 from typing import Any, Final, Literal, cast
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.protocol import SEVERITIES, Severity, is_number
+from adjudge.core.protocol import SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import checks_keywords
@@ -323,12 +323,15 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
     spans = fields.values.get("spans", [])
     if not isinstance(spans, list):
         fields.fail(f"'spans' must be a list, got {spans!r}")
+    protocol = fields.name("protocol")
+    if not fields.values.keys() & {"spans", "counts"} and find_protocol(protocol).has_spans:
+        fields.fail(f"protocol {protocol} needs 'spans'; an empty list says that a translation has no error")
     return Annotation(
         lp=fields.name("lp"),
         segment=fields.name("segment"),
         system=fields.name("system"),
         annotator=fields.name("annotator"),
-        protocol=fields.name("protocol"),
+        protocol=protocol,
         document=fields.name("document", ""),
         rating=fields.number("rating"),
         spans=tuple(span_from_json(span, path, line) for span in spans),
