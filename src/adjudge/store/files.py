@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import filterfalse
 from pathlib import Path
 from sys import intern
 from typing import Any, BinaryIO, NoReturn
@@ -395,7 +396,7 @@ def make_parents(path: Path) -> None:
     Warns:
         FolderWarning: one was missing; names the topmost, as a typing error may have named it.
     """
-    missing = [folder for folder in path.parents if not folder.exists()]
+    missing = [*filterfalse(Path.exists, path.parents)]
     path.parent.mkdir(parents=True, exist_ok=True)
     if missing:
         warn(f"new folder {missing[-1]}, for {path}", FolderWarning)
