@@ -185,6 +185,9 @@ def _one_format(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _write_svg(figure: "Figure", folder: Path) -> list[Path]:
+    from adjudge.store.files import make_folder
+
+    make_folder(folder)
     path = folder / f"{figure.name}.svg"
     figure.write_file(path)
     return [path]

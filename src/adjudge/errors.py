@@ -18,6 +18,7 @@ AdjudgeError              what a user may see: one line on the command line, `--
     └── NoToolsError      the server takes no tools; a judge that can do without asks in words
 
 DataWarning               a file was read, but not quite as it stands; says how
+FolderWarning             a folder above what is written was missing and was made; a typing error may name it
 FailedWarning             a run from Python ended with more failures than `max_failed` allows; says why
 """
 
@@ -49,6 +50,7 @@ __all__ = [
     "DataWarning",
     "FailedWarning",
     "FailureReason",
+    "FolderWarning",
     "LanguagePairError",
     "ModelError",
     "NoToolsError",
@@ -145,6 +147,10 @@ class LanguagePairError(DataError):
 
 class DataWarning(UserWarning):
     """A file was read, but not quite as it stands: a byte-order mark, Windows line ends, a flagged span."""
+
+
+class FolderWarning(UserWarning):
+    """A folder above what is written was missing and was made; a typing error may have named it."""
 
 
 class FailedWarning(UserWarning):

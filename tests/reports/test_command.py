@@ -49,7 +49,8 @@ def test_a_report_is_written_and_its_finding_told(
     printed = capsys.readouterr()
     assert printed.out == ""
     headline = re.findall(r"<h1>(.*?)</h1>", text)[0]
-    assert printed.err == f"{headline}.\nThe report: {out}\n"
+    new = f"adjudge: new folder {out.parent}, for {out}\n"
+    assert printed.err == f"{new}{headline}.\nThe report: {out}\n"
 
 
 def test_a_page_says_how_to_make_it_again(run_folder: Path, tmp_path: Path) -> None:

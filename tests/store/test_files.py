@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.errors import DataError, DataWarning
+from adjudge.errors import DataError, DataWarning, FolderWarning
 from adjudge.store.files import (
+    make_folder,
+    make_parents,
     read_json,
     read_json_lines,
     read_lines,
@@ -260,3 +262,39 @@ def test_a_reader_that_has_gone_is_no_fault_of_the_file(monkeypatch: pytest.Monk
         monkeypatch.setattr("sys.stdout", SimpleNamespace(buffer=gone))
         with pytest.raises(BrokenPipeError):
             write_text(Path("-"), ["a line\n"])
+
+
+def test_folders_that_are_missing_are_made_and_the_topmost_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "rusn" / "more" / "first"
+    with pytest.warns(FolderWarning) as caught:
+        make_parents(path)
+    assert [str(w.message) for w in caught] == [f"new folder {tmp_path / 'rusn'}, for {path}"]
+    assert caught[0].filename == __file__
+    assert path.parent.is_dir()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["first", "there/first", "there/../first", "../first"])
+@pytest.mark.filterwarnings("error::adjudge.errors.FolderWarning")
+def test_nothing_is_said_of_a_folder_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "here" / "there").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    make_folder(Path(name))
+    make_folder(Path(name))
+    write_text(Path(name) / "file.txt", ["text"])
+    assert (Path(name) / "file.txt").read_text() == "text"
+
+
+def test_a_file_names_the_folder_above_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(FolderWarning, match=r"^new folder a, for a/b/file\.txt$"):
+        write_text(Path("a/b/file.txt"), ["text"])
+
+
+@pytest.mark.filterwarnings("error::adjudge.errors.FolderWarning")
+def test_a_folder_that_cannot_be_made_is_not_called_new(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        make_parents(tmp_path / "file" / "folder" / "first")

@@ -53,7 +53,7 @@ from adjudge.campaigns.settings import (
 from adjudge.core.wording import command
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.formats.spreadsheet import render_cell
-from adjudge.store.files import read_text, write_text
+from adjudge.store.files import make_parents, read_text, write_text
 
 __all__ = [
     "TYPOLOGY",
@@ -136,7 +136,7 @@ def refuse_taken(folder: Path) -> None:
 @contextmanager
 def unfinished(folder: Path) -> Iterator[Path]:
     """A folder that gets its name when everything is in it; after an error there is none."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_parents(folder)
     draft = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     draft.mkdir(mode=0o700)
     try:
@@ -453,6 +453,7 @@ def write_guidelines(folder: Path, protocol: str, lps: Iterable[str], *, own: Pa
     for name, file in names.items():
         if name not in texts and (ours / file).is_file():
             texts[name] = (ours / file).read_text(encoding="utf-8")
+    folder.mkdir(exist_ok=True)
     for name, text in texts.items():
         write_text(folder / name, [text])
 

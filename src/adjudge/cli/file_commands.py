@@ -256,10 +256,12 @@ def story(out: Path) -> Iterator[tuple[str, list[str]]]:
 def _copy_examples(out: Path) -> None:
     """Copy the bundled files; ours are replaced, anything else in the folder is left alone."""
     from adjudge import examples
+    from adjudge.store.files import make_folder
 
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out must name a folder, {out} is a file")
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
+    (out / "runs").mkdir(exist_ok=True)
     for name in _FILES:
         shutil.copyfile(examples.path(name), out / name)
 

@@ -613,6 +613,7 @@ def new_judge_command(
     from adjudge.judges import JUDGES
     from adjudge.metrics import METRICS
     from adjudge.runs.units import names_in
+    from adjudge.store.files import make_folder
 
     module, folder = name.replace("-", "_"), out or Path(name)
     if not _NAME.fullmatch(name):
@@ -628,6 +629,7 @@ def new_judge_command(
     kind = "".join(word.capitalize() for word in name.split("-")).removesuffix("Judge") + "Judge"
     words = {"my-judge": name, "my_judge": module, "MyJudge": kind}
     template = examples.path("new_judge")
+    make_folder(folder)
     for file in sorted(path for path in template.rglob("*") if path.is_file()):
         place, text = (
             re.sub("|".join(words), lambda found: words[found[0]], old)

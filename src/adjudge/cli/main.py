@@ -30,6 +30,7 @@ from adjudge.errors import (
     INTERRUPTED,
     AdjudgeError,
     DataWarning,
+    FolderWarning,
     exit_code_of,
 )
 
@@ -159,6 +160,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
+            warnings.simplefilter("always", FolderWarning)
             warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
             # Where in the code a warning arose is of no use to a person.
             warnings.showwarning = lambda message, *_, **__: _say(message)

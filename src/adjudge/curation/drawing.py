@@ -30,7 +30,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Seed, Texts, settings, takes
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Given, read_judgements
-from adjudge.store.files import render_json_line, write_bytes
+from adjudge.store.files import make_folder, render_json_line, write_bytes
 
 __all__ = ["ExampleSample", "PairSample", "draw_examples", "draw_pairs", "write_examples"]
 
@@ -469,6 +469,6 @@ def write_examples(folder: Path, sample: ExampleSample) -> None:
             texts = {"source": shown.segment.source, "reference": clean, "translation": shown.translation}
             examples.append({"lp": shown.segment.lp, **texts, "errors": errors})
             notes.append([e.note or f"An annotator marked this as {e.category}, {e.severity}." for e in own])
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_bytes(folder / "examples.jsonl", map(render_json_line, examples))
     write_bytes(folder / "notes.jsonl", map(render_json_line, notes))

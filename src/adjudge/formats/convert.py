@@ -14,6 +14,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise_campaign import batches_beside
 from adjudge.formats.file_content import Content
 from adjudge.formats.registry import Format, find_format
+from adjudge.store.files import make_parents
 
 __all__ = ["check_target", "of_annotator", "write_content"]
 
@@ -66,6 +67,8 @@ def write_content(
         return target.write(path, content) + _weights_lost(content, target)
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
     try:
+        make_parents(path)
+        new.mkdir()
         left_out = target.write(new, content)
         _swap(new, path)
     except DataError as error:
@@ -142,7 +145,6 @@ def check_target(path: Path | str, form: str, *, force: bool = False) -> Format:
 
 def _swap(new: Path, path: Path) -> None:
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
         new.replace(path)
         return
     old = path.with_name(f".{path.name}-{secrets.token_hex(4)}.old")

@@ -112,6 +112,7 @@ def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
             file = path / "references" / f"{lp}.txt"
             files[file] = ("ref", _references(part, name))
     for file, (key, texts) in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
         write_lines(file, (json.dumps({key: text}, ensure_ascii=False) for text in texts))
     renamed = Counter({f"names of references became {REFERENCE!r}": set(test_set.references) != {REFERENCE}})
     lost = left_out(test_set, holds_documents=False) + absent_translations(test_set)

@@ -23,7 +23,16 @@ from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import Content
 from adjudge.formats.text import csv_rows
-from adjudge.store.files import decode, read_bytes, read_head, read_json, read_lines, read_text, write_lines
+from adjudge.store.files import (
+    decode,
+    make_folder,
+    read_bytes,
+    read_head,
+    read_json,
+    read_lines,
+    read_text,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -632,6 +641,7 @@ def write_score_files(folder: Path, scores: Scores, test_set: TestSet) -> list[P
     }
     if there := [path for path in tables if path.exists()]:
         raise UsageError(f"{there[0]} is there already: remove it, or name another folder")
+    make_folder(folder)
     for path, table in tables.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_score_file(path, table)

@@ -255,6 +255,7 @@ def write_aligned(files: Mapping[Path, Sequence[str]], *, keep_mark: bool = Fals
     for file, lines in files.items():
         _check_lines(lines, file, keep_mark=keep_mark)
     for file, lines in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
         write_lines(file, lines)
 
 

@@ -35,6 +35,7 @@ from adjudge.errors import UsageError
 from adjudge.reports.tables import digits_for, name_invisible, number, share
 from adjudge.reports.words import in_words, leader
 from adjudge.stats.judged import Floats
+from adjudge.store.files import make_folder, make_parents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,6 +129,7 @@ class Figure:
     def write(self, folder: Path) -> list[Path]:
         """Write all three files into a folder."""
         paths = [folder / f"{self.name}.{form}" for form in FILE_FORMATS]
+        make_folder(folder)
         for path in paths:
             self.write_file(path)
         return paths
@@ -139,7 +141,7 @@ class Figure:
             UsageError: it ends in none.
         """
         form = figure_format(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_parents(path)
         path.write_bytes(self.render(form))
 
 

@@ -33,7 +33,7 @@ from adjudge.llm.asking import Trail
 from adjudge.runs.units import Annotator, settings_of
 from adjudge.store.call_file import STORE, run_name
 from adjudge.store.calls import count_answers, lacking, read_uses
-from adjudge.store.files import program_digest
+from adjudge.store.files import make_parents, program_digest
 from adjudge.store.json_lines import read_test_set, record_to_line, write_test_set
 from adjudge.store.run_directory import (
     ANSWERS,
@@ -434,7 +434,9 @@ class RunDirectory:
         """
         self.path = path
         refuse_foreign(path)
+        is_shard = path.parent.name == SHARDS and (path.parent.parent / TEST_SET).is_file()
         try:
+            make_parents(path.parent.parent if is_shard else path)
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the run directory {path}: {error.strerror}") from error

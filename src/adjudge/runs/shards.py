@@ -22,7 +22,7 @@ from adjudge.runs.resume import RunDirectory, differences, refuse_foreign
 from adjudge.runs.units import Part, Shard, shard_of
 from adjudge.store.call_file import STORE, run_name
 from adjudge.store.calls import CallStore, CallTotals, take_calls
-from adjudge.store.files import write_bytes
+from adjudge.store.files import make_folder, write_bytes
 from adjudge.store.json_lines import read_test_set, write_test_set
 from adjudge.store.run_directory import (
     ANSWERS,
@@ -63,6 +63,7 @@ def keep_whole(part: Part, out: Path) -> None:
     elif (out / TEST_SET).is_file():
         digest = read_test_set(out / TEST_SET).digest
     else:
+        make_folder(out)
         write_test_set(out / TEST_SET, part.whole)
         return
     if digest != part.whole.digest:

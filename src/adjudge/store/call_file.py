@@ -36,6 +36,7 @@ import orjson
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
 from adjudge.errors import StoreError
+from adjudge.store.files import make_parents
 from adjudge.store.run_directory import AnswerKeys
 from adjudge.store.sqlite import insist
 
@@ -155,7 +156,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         StoreError: it is no store of ours, a later version made it, or its folder cannot be made.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_parents(path)
     except OSError as error:
         raise StoreError(f"call store {path}: cannot make the folder: {error.strerror}") from error
     connect = partial(sqlite3.connect, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)

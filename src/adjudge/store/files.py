@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import filterfalse
 from pathlib import Path
 from sys import intern
 from typing import Any, BinaryIO, NoReturn
@@ -29,7 +30,7 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from adjudge.core.protocol import is_number
-from adjudge.errors import DataError, warn
+from adjudge.errors import DataError, FolderWarning, warn
 
 __all__ = [
     "LINES_WANTED",
@@ -37,6 +38,8 @@ __all__ = [
     "decode",
     "find_files",
     "inside",
+    "make_folder",
+    "make_parents",
     "program_digest",
     "read_bytes",
     "read_fields",
@@ -384,6 +387,27 @@ def program_digest(rooms: tuple[str, ...], packages: tuple[str, ...]) -> bytes:
     return digest.digest()
 
 
+def make_parents(path: Path) -> None:
+    """Make the folders above a file or a folder that are missing.
+
+    Raises:
+        OSError: one cannot be made.
+
+    Warns:
+        FolderWarning: one was missing; names the topmost, as a typing error may have named it.
+    """
+    missing = [*filterfalse(Path.exists, path.parents)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if missing:
+        warn(f"new folder {missing[-1]}, for {path}", FolderWarning)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder without a word, and those above it as `make_parents` does."""
+    make_parents(folder)
+    folder.mkdir(exist_ok=True)
+
+
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     r"""Write lines, each ended by "\n"; the file appears whole or not at all."""
     write_text(path, (line + "\n" for line in lines))
@@ -402,8 +426,8 @@ def write_text(path: Path, parts: Iterable[str]) -> None:
 def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file in parts; it appears whole or not at all, whatever stops us.
 
-    Folders on the way are made. `-` is standard output. What ends in `.gz` is gzipped, without a time stamp,
-    so that equal content makes equal files.
+    Folders above it are made, see `make_parents`. `-` is standard output. What ends in `.gz` is gzipped,
+    without a time stamp, so that equal content makes equal files.
 
     Raises:
         BrokenPipeError: whoever reads standard output has gone.
@@ -428,7 +452,7 @@ def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def _replace(path: Path, parts: Iterable[bytes]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_parents(path)
     new = path.with_name(f".adjudge-{secrets.token_hex(8)}.part")
     try:
         with new.open("xb") as file:
