@@ -423,9 +423,8 @@ class Codec:
         """
         try:
             if codec not in self._dictionaries:
-                row = self._connection.execute(
-                    "SELECT content FROM dictionaries WHERE id = ?", (codec,)
-                ).fetchone()
+                content = "SELECT content FROM dictionaries WHERE id = ?"
+                row = self._connection.execute(content, (codec,)).fetchone()
                 if row is None:
                     raise TornRowError
                 self._dictionaries[codec] = zstd.ZstdDict(row[0])
