@@ -236,6 +236,18 @@ def test_a_function_that_stands_in_no_file_has_a_code_too() -> None:
     assert code_of(made("1")) == code_of(made("1")) != code_of(made("2"))
 
 
+def test_two_functions_of_one_name_in_one_file_have_different_code() -> None:
+    def length(translation: str) -> float:
+        return len(translation)
+
+    first = adjudge.metric(length)
+
+    def length(translation: str) -> float:  # type: ignore[no-redef]
+        return 2 * len(translation)
+
+    assert code_of(first) != code_of(adjudge.metric(length))
+
+
 def test_the_code_of_a_function_holds_what_it_was_made_with() -> None:
     def scaled(factor: object, start: int = 0) -> FunctionMetric:
         @adjudge.metric(name="scaled")

@@ -534,8 +534,8 @@ def code_of(annotator: Annotator) -> str:
     Returns:
         The version of its distribution, where it is in one, `+`, and six hexadecimal digits over the Python
         files of its package; of a module in no package over that, of a class without a file over its source.
-        Of a function, over its file and what that imports of its own folder, else (in a notebook) its source,
-        else its bytecode.
+        Of a function, over its source, its file and what that imports of its own folder; where there is no
+        source, over its bytecode.
     """
     make = type(annotator.judge if isinstance(annotator, Repeated) else annotator)
     if make.__module__.startswith("adjudge.metrics."):
@@ -550,15 +550,15 @@ def _code_of_function(function: Callable[..., Any]) -> str:
     source = marshal.dumps(function.__code__.replace(co_filename="", co_firstlineno=1))
     with suppress(OSError, TypeError, SyntaxError):
         file = Path(inspect.getsourcefile(function) or "")
-        source = file.read_bytes() if file.is_file() else inspect.getsource(function).encode()
-        source += b"".join(each.read_bytes() for each in _files_beside(file.resolve()))
+        files = [file.resolve(), *_files_beside(file.resolve())] if file.is_file() else []
+        source = inspect.getsource(function).encode() + b"".join(each.read_bytes() for each in files)
     return hashlib.sha256(source + _bound(function)).hexdigest()[:6]
 
 
 def _files_beside(file: Path) -> list[Path]:
     """Files of the modules that lie beside a Python file and that it imports, or that those import."""
     found: dict[Path, None] = {}
-    todo = [file] if file.is_file() else []
+    todo = [file]
     for here in todo:
         for node in ast.walk(ast.parse(here.read_bytes())):
             if isinstance(node, ast.Import):
