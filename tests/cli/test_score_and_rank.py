@@ -93,16 +93,18 @@ def test_files_of_records_need_a_test_set_and_failures_end_with_their_exit_code(
     [
         ([], "two members or more, got 1"),
         (["nowhere"], "no run and no file at 'nowhere'"),
-        (["{}"], "two scores 'chrf'"),
-        (["x={}", "--by", "learned"], "give both gold and `learned`, or neither"),
-        (["x={}", "--gold", "{}"], "give both gold and `learned`, or neither"),
-        (["x={}", "--max-failed", "x"], "--max-failed (in Python max_failed) must be a share"),
+        (["{}"], "chrf is given twice: give each run and each file once"),
+        (["x={}"], "chrf is given twice: give each run and each file once"),
+        (["chrf={other}"], "two scores 'chrf'"),
+        (["{other}", "--by", "learned"], "give both gold and `learned`, or neither"),
+        (["{other}", "--gold", "{}"], "give both gold and `learned`, or neither"),
+        (["{other}", "--max-failed", "x"], "--max-failed (in Python max_failed) must be a share"),
     ],
 )
 def test_wrong_use_is_said_in_one_line(
     words: list[str], message: str, two: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = [word.format(two[1]) for word in words]
+    given = [word.format(two[1], other=two[0]) for word in words]
     asked = Asked(capsys, "ensemble", two[1], *given, "--out", tmp_path / "e")
     assert asked.code == 2
     assert message in asked.err

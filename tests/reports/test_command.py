@@ -136,6 +136,45 @@ def test_two_runs_are_two_annotators(run_folder: Path, tmp_path: Path) -> None:
     assert "judge, local/llama" in text
 
 
+@pytest.mark.parametrize("other", ["one", "two/../one", "link", "one/records.jsonl"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report",
+        "rank",
+        "compare",
+        "agreement",
+        "bias",
+        "spans --gold {0}",
+        "ensemble --out e",
+        "meta {1} --scores",
+    ],
+)
+def test_one_run_is_not_counted_as_two(
+    words: str, other: str, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two").mkdir()
+    (tmp_path / "link").symlink_to(run_folder)
+    command, *given = words.format(run_folder, run_folder / "test_set.jsonl").split()
+    again = f"b={tmp_path / other}" if command == "meta" else str(tmp_path / other)
+    given = [*given, str(run_folder), *(["--scores"] if command == "meta" else []), again]
+    with pytest.raises(SystemExit) as ended:
+        main([command, *given])
+    path = tmp_path / other
+    told = f"{path} is given twice" if path == run_folder else f"{run_folder} and {path} are one"
+    assert (ended.value.code, capsys.readouterr().err) == (
+        2,
+        f"adjudge: {told}: give each run and each file once\n",
+    )
+
+
+def test_one_run_in_memory_is_not_counted_as_two(tmp_path: Path) -> None:
+    run = make_run()
+    with pytest.raises(UsageError, match="one Run is given twice"):
+        adjudge.report([run, run], tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
 def test_a_command_is_that_of_the_run(run_folder: Path, tmp_path: Path) -> None:
     """Each model of a role, and the reference where there are several."""
     texts = small_test_set(["en-de"])

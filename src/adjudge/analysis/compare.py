@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.score import Place, Source, few_documents_note, is_same_file, scored
+from adjudge.analysis.score import Place, Source, few_documents_note, scored
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
     coverage_note,
@@ -26,6 +26,7 @@ from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import is_same_source, refuse_twice
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note
 from adjudge.stats.bounds import (
     METHOD,
@@ -620,13 +621,15 @@ def compare(first: Source, second: Source | None, settings: CompareSettings) -> 
 
     Raises:
         DataError: nothing is judged in both.
-        UsageError: no such system, none in common, or a setting out of its range.
+        UsageError: no such system, none in common, one run given twice, or a setting out of its range.
     """
     if second is None and settings.systems is None:
         raise UsageError("two systems of one run are compared by name: systems=(A, B); or give a second run")
     if second is not None and settings.is_of_test_set:
         raise UsageError("gold or metric is of one test set: give its path and two systems")
+    if settings.systems is None:
+        refuse_twice([first, second])
     one = scored(first, settings)
-    other = one if second is None or is_same_file(first, second) else scored(second, settings)
+    other = one if second is None or is_same_source(first, second) else scored(second, settings)
     domains = {**other.domains, **one.domains}
     return compare_scores(one.scores, other.scores, settings.systems, settings=settings, domains=domains)

@@ -179,7 +179,7 @@ def estimates(
             draw from all of it.
 
     Raises:
-        DataError: no label is of a scored translation, or no system has enough labelled segments with a score.
+        DataError: no label is of a translation with a score, or no system has enough of them.
         UsageError: documents were drawn, and none is known.
     """
     settings = settings or EstimateSettings()

@@ -28,7 +28,7 @@ from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, LanguagePairError, UsageError
-from adjudge.formats.read import detect, read_judgements
+from adjudge.formats.read import detect, read_judgements, refuse_twice
 from adjudge.formats.registry import find_format
 from adjudge.formats.score_file import ScoreTable, read_score_file
 from adjudge.stats.judged import Floats, divided
@@ -320,12 +320,13 @@ def split_scores(texts: Iterable[str]) -> dict[str, Path]:
     """Read `NAME=PATH` or `PATH`, which is then called by its stem.
 
     Raises:
-        UsageError: there is no such path, or two have one name.
+        UsageError: there is no such path, one stands there twice, or two have one name.
     """
+    split = [_split(text) for text in texts]
+    refuse_twice(path for _, path in split)
     found: dict[str, Path] = {}
-    for text in texts:
-        name, path = _split(text)
-        name = name or _stem(path)
+    for told, path in split:
+        name = told or _stem(path)
         if name in found:
             raise UsageError(_two_scores(name, found[name], path))
         found[name] = path
@@ -394,10 +395,13 @@ def find_own_scores(
         lps: that are evaluated; None for the only one of the test set.
 
     Raises:
-        UsageError: no such path, two files for one language pair, or a file whose language pair is not known.
+        UsageError: no such path, one given twice, two files for one language pair, or a file whose language
+            pair is not known.
     """
     found: dict[str, OwnScores] = {}
-    for name, path, lp in _given(given):
+    split = [*_given(given)]
+    refuse_twice(path for _, path, lp in split if lp is None and isinstance(path, Path))
+    for name, path, lp in split:
         if isinstance(path, InMemory):
             _add(found.setdefault(name, OwnScores(is_shared=len(lps) > 1)), name, lp, path)
             continue

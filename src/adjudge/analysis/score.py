@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,6 @@ __all__ = [
     "few_documents_note",
     "intervals_of_means",
     "is_critical",
-    "is_same_file",
     "lone_system_note",
     "score",
     "score_judgements",
@@ -257,13 +256,6 @@ def _words(place: Place, system: str, segments: Mapping[Place, Segment], passing
     if passing.text == "source":
         return count_words(segment.source, source_language(lp))
     return count_words(segment.translations.get(system, ""), target_language(lp))
-
-
-def is_same_file(first: Any, second: Any) -> bool:  # noqa: ANN401 (any source)
-    """Whether two sources are one object, or one file however each path is spelled."""
-    if isinstance(first, Path | str) and isinstance(second, Path | str):
-        return Path(first).resolve() == Path(second).resolve()
-    return first is second
 
 
 def domains_of(texts: TestSet | Path | str, lp: str | None) -> Mapping[Place, str]:
