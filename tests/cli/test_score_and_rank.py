@@ -339,6 +339,35 @@ def test_a_corpus_score_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFi
     assert "|level:corpus|" in Asked(capsys, "score", run).out
 
 
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        ("rank {}", "mean"),
+        ("compare {} a b", "mean"),
+        ("gate --baseline {} --systems a,b --margin 1", "mean"),
+        ("power {} a b", "mean"),
+        ("estimate {} --gold {}", "mean"),
+        ("thresholds {} --gold {} --bad 20", "segment"),
+    ],
+)
+def test_means_of_segments_are_signed_as_such_though_a_metric_has_a_corpus_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, level: str
+) -> None:
+    bleu = make_run(
+        tmp_path / "bleu",
+        [
+            rated(s, str(i), i * (2 if s == "a" else 1), protocol="metric", document=f"d{i}")
+            for i in range(30)
+            for s in "ab"
+        ],
+        kind="metric",
+        corpus_scores={"en-de": {"a": 31.5, "b": 30}},
+    )
+    asked = Asked(capsys, *words.format(bleu, bleu).split())
+    assert f"|level:{level}" in asked.out, asked.err
+    assert "level:corpus" not in asked.out
+
+
 @pytest.mark.parametrize(("level", "said"), [("seg", "segment"), ("doc", "mean")])
 def test_a_corpus_score_is_not_the_level_of_smaller_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], level: str, said: str

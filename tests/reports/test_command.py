@@ -9,7 +9,7 @@ import pytest
 
 import adjudge
 from adjudge.cli.main import main
-from adjudge.core.record import Annotation
+from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
@@ -69,7 +69,7 @@ def test_gold_of_nothing_on_the_page_is_refused_in_the_words_of_meta(
 ) -> None:
     gold, out, one = tmp_path / "gold.jsonl", tmp_path / "page.html", ("--lp", "en-de")
     own = judge_all(small_test_set(["en-de"]), "rater")
-    others = {
+    others: dict[str, list[Record]] = {
         "Systems that test_set does not have, scored by gold, are left out: alder, birch, cedar.": [
             replace(r, system=r.system.lower()) for r in own if isinstance(r, Annotation)
         ],

@@ -535,7 +535,7 @@ def side_of(name: str, scores: Scores, systems: set[str]) -> Side:
     rows = [system for part in parts for system in part.systems if system.system in systems]
     return Side(
         name=name,
-        signature=scores.signature,
+        signature=scores.signature_of("mean"),
         n=sum(s.score is not None for s in scores.segments if s.system in systems),
         failed=sum(row.failed for row in rows),
         untranslated=sum(s.is_untranslated for s in scores.segments if s.system in systems),
@@ -555,12 +555,13 @@ def notes_of(first: Scores, second: Scores, pairs: Sequence[tuple[str, str]]) ->
     for note in dict.fromkeys((*first.notes, *second.notes)):
         if not any(note.endswith(each) for each in every):  # coverage and holes are of all systems
             yield note
-    if not first.signature.is_comparable_with(second.signature):
+    one, other = (scores.signature_of("mean") for scores in (first, second))
+    if not one.is_comparable_with(other):
         yield (
             "The signatures differ: the difference may be that of the judges or settings and not of the "
-            f"systems ({first.signature}; {second.signature})."
+            f"systems ({one}; {other})."
         )
-    if "corpus" in {s.signature.fields.get("level") for s in (first, second)}:
+    if first.is_corpus or second.is_corpus:
         yield "These are means of segment scores; corpus scores (`adjudge score`) cannot be resampled."
 
 

@@ -224,8 +224,8 @@ def estimates(
     ]
     return Estimation(
         systems=tuple(rows),
-        signature=scores.signature,
-        gold=gold.signature,
+        signature=scores.signature_of("mean"),
+        gold=gold.signature_of("mean"),
         settings=settings,
         notes=(*notes, *design.notes([row.mean for row in rows])),
     )

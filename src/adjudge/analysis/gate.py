@@ -462,10 +462,11 @@ def gate_scores(
         DataError: nothing is judged in both, and not because the candidate's translations are missing.
         UsageError: scores of different signatures, no such system, none in common, or one document alone.
     """
-    if not settings.any_signature and not candidate.signature.is_comparable_with(baseline.signature):
+    new, old = (scores.signature_of("mean") for scores in (candidate, baseline))
+    if not settings.any_signature and not new.is_comparable_with(old):
         raise UsageError(
             "candidate and baseline were not judged alike, so that their difference may be the judges': "
-            f"{candidate.signature}; {baseline.signature}. Judge both alike, or say --any-signature"
+            f"{new}; {old}. Judge both alike, or say --any-signature"
         )
     pairs = pairs_of(candidate, baseline, systems)
     cards = _cards(candidate, {pair[0] for pair in pairs})

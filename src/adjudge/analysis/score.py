@@ -414,7 +414,7 @@ def with_intervals(scores: Scores, *, by_document: bool | None = None) -> Scores
     """
     lps = {lp: with_intervals(part, by_document=by_document) for lp, part in scores.lps.items()}
     of_lps = [f"{lp}: {note}" for lp, part in lps.items() for note in part.interval_notes]
-    if scores.signature.fields.get("level") == "corpus" or not scores.systems:
+    if scores.is_corpus or not scores.systems:
         return replace(scores, lps=lps, interval_notes=tuple(of_lps))
     matrix = score_matrix(scores.segments)
     by_document = draws_documents(matrix.documents, by_document=by_document)
