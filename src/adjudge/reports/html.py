@@ -344,8 +344,7 @@ def render_page(
 
 
 def _undrawn(figure: Figure) -> Markup:
-    words = "{}: not drawn, for matplotlib is not installed (<code>pip install 'adjudge[plot]'</code>)."
-    return Markup(f'<p class="soft small">{words}</p>').format(name_invisible(figure.title))  # noqa: S704
+    return Markup('<p class="soft small">{}.</p>').format(name_invisible(figure.title))
 
 
 def _render(
@@ -370,6 +369,7 @@ def _render(
             policy=served_policy() if is_served else _policy(style, script),
             packed=map(Markup, packed),  # base64, which no markup is in
             svg=svg,
+            is_undrawn=bool(page.figures) and not has_library("matplotlib"),
             is_served=is_served,
             version=VERSION,
             failure_words=FAILURES,
