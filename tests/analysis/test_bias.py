@@ -139,7 +139,7 @@ def test_two_runs_of_one_judge_are_told_apart_by_their_names(tmp_path: Path) -> 
         write_records(tmp_path / f"{name}.jsonl", verdicts("judge", "AB"))
     result = bias([tmp_path / "one.jsonl", tmp_path / "two.jsonl"], resamples=0)
     assert [r.annotator for r in result.rows] == [f"{tmp_path}/{name}.jsonl:judge" for name in ("one", "two")]
-    with pytest.raises(DataError, match="is given 2 times"):
+    with pytest.raises(UsageError, match="is given twice: give each run and each file once"):
         bias([tmp_path / "one.jsonl", tmp_path / "one.jsonl"])
 
 

@@ -103,7 +103,7 @@ def test_records_of_no_known_segment_are_an_error_and_some_are_a_note(tmp_path: 
     path = write_own(tmp_path / "own.jsonl")
     gold = str(write_ratings(tmp_path / "people.jsonl", {"A": [1, 2, 3, 4, 5]}))
     assert read_eval_set(path, gold=[gold]).notes == (
-        "people judges 1 segments that own does not have, such as 's4'; they are left out.",
+        "people judges 1 segment that own does not have, such as 's4'; it is left out.",
     )
     other = write_ratings(tmp_path / "other.jsonl", {"A": [1, 2]})
     other.write_text(other.read_text().replace('"s0"', '"t0"').replace('"s1"', '"t1"'))

@@ -93,16 +93,18 @@ def test_files_of_records_need_a_test_set_and_failures_end_with_their_exit_code(
     [
         ([], "two members or more, got 1"),
         (["nowhere"], "no run and no file at 'nowhere'"),
-        (["{}"], "two scores 'chrf'"),
-        (["x={}", "--by", "learned"], "give both gold and `learned`, or neither"),
-        (["x={}", "--gold", "{}"], "give both gold and `learned`, or neither"),
-        (["x={}", "--max-failed", "x"], "--max-failed (in Python max_failed) must be a share"),
+        (["{}"], "chrf is given twice: give each run and each file once"),
+        (["x={}"], "chrf is given twice: give each run and each file once"),
+        (["chrf={other}"], "two scores 'chrf'"),
+        (["{other}", "--by", "learned"], "give both gold and `learned`, or neither"),
+        (["{other}", "--gold", "{}"], "give both gold and `learned`, or neither"),
+        (["{other}", "--max-failed", "x"], "--max-failed (in Python max_failed) must be a share"),
     ],
 )
 def test_wrong_use_is_said_in_one_line(
     words: list[str], message: str, two: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = [word.format(two[1]) for word in words]
+    given = [word.format(two[1], other=two[0]) for word in words]
     asked = Asked(capsys, "ensemble", two[1], *given, "--out", tmp_path / "e")
     assert asked.code == 2
     assert message in asked.err
@@ -335,6 +337,35 @@ def test_a_corpus_score_has_no_interval(tmp_path: Path, capsys: pytest.CaptureFi
     assert asked.json["systems"]["a"] == {"score": 31.5, "n": 3, "failed": 0, "interval": None}
     assert "|level:corpus|" in asked.json["signature"]
     assert "|level:corpus|" in Asked(capsys, "score", run).out
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        ("rank {}", "mean"),
+        ("compare {} a b", "mean"),
+        ("gate --baseline {} --systems a,b --margin 1", "mean"),
+        ("power {} a b", "mean"),
+        ("estimate {} --gold {}", "mean"),
+        ("thresholds {} --gold {} --bad 20", "segment"),
+    ],
+)
+def test_means_of_segments_are_signed_as_such_though_a_metric_has_a_corpus_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, level: str
+) -> None:
+    bleu = make_run(
+        tmp_path / "bleu",
+        [
+            rated(s, str(i), i * (2 if s == "a" else 1), protocol="metric", document=f"d{i}")
+            for i in range(30)
+            for s in "ab"
+        ],
+        kind="metric",
+        corpus_scores={"en-de": {"a": 31.5, "b": 30}},
+    )
+    asked = Asked(capsys, *words.format(bleu, bleu).split())
+    assert f"|level:{level}" in asked.out, asked.err
+    assert "level:corpus" not in asked.out
 
 
 @pytest.mark.parametrize(("level", "said"), [("seg", "segment"), ("doc", "mean")])

@@ -451,6 +451,27 @@ def test_systems_are_estimated_from_few_labels(
     assert len(Asked(capsys, "estimate", judged, "--gold", few, "--format", "csv").rows) == 1
 
 
+def test_labels_of_other_systems_and_segments_are_named(
+    judged: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = tmp_path / "few.jsonl"
+    others = {
+        "Systems that ann does not have, scored by gold, are left out: X.": ("X", ""),
+        "gold judges 40 segments that ann does not have, such as 's0'; they are left out.": ("x", "s"),
+    }
+    for culprits, (system, before) in others.items():
+        write_records(
+            few, [rated(system, f"{before}{n}", s, annotator="r") for n, s in enumerate(SCORES[:40])]
+        )
+        asked = Asked(capsys, "estimate", judged, "--gold", few)
+        assert asked.code != 0
+        assert f"gold judges no system and segment of ann: {culprits}" in asked.err
+    records = [rated(system, str(n), s, annotator="r") for system in "xX" for n, s in enumerate(SCORES[:40])]
+    write_records(few, records[:41])
+    note = "1 label of translations that ann did not judge is left out."
+    assert Asked(capsys, "estimate", judged, "--gold", few, "--format", "json").json["notes"][2] == note
+
+
 @pytest.mark.parametrize("command", ["thresholds", "estimate"])
 def test_a_file_that_is_not_there_is_wrong_use(
     command: str, judged: Path, capsys: pytest.CaptureFixture[str]

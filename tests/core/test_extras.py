@@ -1,5 +1,6 @@
 """What works in the core alone, and what is said where a library of an extra is missing."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -33,7 +34,16 @@ def test_the_demo_runs_in_the_core_alone(tmp_path: Path) -> None:
     done = run_alone("demo", "--out", str(tmp_path / "demo"))
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "demo" / "report.html").read_text("utf-8")
-    assert "not drawn, for matplotlib is not installed (<code>pip install 'adjudge[plot]'</code>)" in page
+    notice = (
+        "Figures are not drawn, for matplotlib is not installed: <code>pip install 'adjudge[plot]'</code>"
+    )
+    assert page.count("matplotlib") == page.count(notice) == 1
+    assert page.index(notice) < page.index("<h2"), "once, before the first section"
+    figures = re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL)
+    assert len(figures) > 1
+    assert all(re.search(r'<p class="soft small">[^<]+\.</p>', figure) for figure in figures), (
+        "its finding stays"
+    )
     assert "English to German" in page
 
 

@@ -9,10 +9,10 @@ import pytest
 
 import adjudge
 from adjudge.cli.main import main
-from adjudge.core.record import Annotation
+from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import write_ratings
 from adjudge.reports.page import run_command
 from adjudge.store.json_lines import write_records, write_test_set
@@ -65,6 +65,43 @@ def test_a_page_says_how_to_make_it_again(run_folder: Path, tmp_path: Path) -> N
     assert f"adjudge report {run_folder} --gold {gold} --lp en-de --out {out} --force" in text
 
 
+def test_gold_of_nothing_on_the_page_is_refused_in_the_words_of_meta(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, out, one = tmp_path / "gold.jsonl", tmp_path / "page.html", ("--lp", "en-de")
+    own = judge_all(small_test_set(["en-de"]), "rater")
+    others: dict[str, list[Record]] = {
+        "Systems that test_set does not have, scored by gold, are left out: alder, birch, cedar.": [
+            replace(r, system=r.system.lower()) for r in own if isinstance(r, Annotation)
+        ],
+        "gold judges 2 segments that test_set does not have, such as '1-en-de-0'; they are left out.": [
+            replace(r, segment=f"1-{r.segment}") for r in own
+        ],
+    }
+    for culprits, records in others.items():
+        write_records(gold, records)
+        words = f"gold judges no system and segment of test_set: {culprits}"
+        assert call(run_folder, "--gold", gold, *one, "--out", out) == 1
+        assert words in capsys.readouterr().err
+        assert not out.exists()
+        with pytest.raises(DataError, match=re.escape(words)):
+            adjudge.meta(run_folder / "test_set.jsonl", "en-de", gold=f"gold={gold}", metrics=())
+    write_records(gold, [replace(r, lp="en-fr") for r in own])
+    assert call(run_folder, "--gold", gold, *one, "--out", out) == 1
+    assert "gold judges en-fr; en-de of test_set was wanted" in capsys.readouterr().err
+
+
+def test_gold_of_which_a_part_is_not_on_the_page_is_warned_of_once(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    first, *rest = judge_all(small_test_set(), "rater")
+    write_records(gold, [replace(first, segment="other"), *rest])
+    assert call(run_folder, "--gold", gold, "--out", tmp_path / "page.html") == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "gold record" in line]
+    assert told == ["adjudge: 1 gold record of translations that no run judged is not shown"]
+
+
 def test_a_file_that_exists_is_not_replaced_unasked(
     run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +135,45 @@ def test_two_runs_are_two_annotators(run_folder: Path, tmp_path: Path) -> None:
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "judge, openai/gpt-x" in text
     assert "judge, local/llama" in text
+
+
+@pytest.mark.parametrize("other", ["one", "two/../one", "link", "one/records.jsonl"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report",
+        "rank",
+        "compare",
+        "agreement",
+        "bias",
+        "spans --gold {0}",
+        "ensemble --out e",
+        "meta {1} --scores",
+    ],
+)
+def test_one_run_is_not_counted_as_two(
+    words: str, other: str, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two").mkdir()
+    (tmp_path / "link").symlink_to(run_folder)
+    command, *given = words.format(run_folder, run_folder / "test_set.jsonl").split()
+    again = f"b={tmp_path / other}" if command == "meta" else str(tmp_path / other)
+    given = [*given, str(run_folder), *(["--scores"] if command == "meta" else []), again]
+    with pytest.raises(SystemExit) as ended:
+        main([command, *given])
+    path = tmp_path / other
+    told = f"{path} is given twice" if path == run_folder else f"{run_folder} and {path} are one"
+    assert (ended.value.code, capsys.readouterr().err) == (
+        2,
+        f"adjudge: {told}: give each run and each file once\n",
+    )
+
+
+def test_one_run_in_memory_is_not_counted_as_two(tmp_path: Path) -> None:
+    run = make_run()
+    with pytest.raises(UsageError, match="one Run is given twice"):
+        adjudge.report([run, run], tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_a_command_is_that_of_the_run(run_folder: Path, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from adjudge.core.scores import INTERVAL, VERSION, Signature
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import Given, Judgements, read_judgements, sources_of
+from adjudge.formats.read import Given, Judgements, read_judgements, refuse_twice, sources_of
 from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 from adjudge.store.files import read_fields, read_json, read_text
@@ -451,11 +451,12 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     Raises:
         DataError: a file is not what it should be; or gold compares no two translations that a judge
             compared.
-        UsageError: nothing is given.
+        UsageError: nothing is given, or one source twice.
     """
     given = sources_of(judged)
     if not given:
         raise UsageError("bias needs at least one run, or records")
+    refuse_twice(given)
     sources = [_read(each, f"run {place}", settings) for place, each in enumerate(given, start=1)]
     gold = None if settings.gold is None else _read(settings.gold, "gold", settings)
     families = settings.families

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.score import Place, Source, few_documents_note, is_same_file, scored
+from adjudge.analysis.score import Place, Source, few_documents_note, scored
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
     coverage_note,
@@ -26,6 +26,7 @@ from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.read import is_same_source, refuse_twice
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note
 from adjudge.stats.bounds import (
     METHOD,
@@ -534,7 +535,7 @@ def side_of(name: str, scores: Scores, systems: set[str]) -> Side:
     rows = [system for part in parts for system in part.systems if system.system in systems]
     return Side(
         name=name,
-        signature=scores.signature,
+        signature=scores.signature_of("mean"),
         n=sum(s.score is not None for s in scores.segments if s.system in systems),
         failed=sum(row.failed for row in rows),
         untranslated=sum(s.is_untranslated for s in scores.segments if s.system in systems),
@@ -554,12 +555,13 @@ def notes_of(first: Scores, second: Scores, pairs: Sequence[tuple[str, str]]) ->
     for note in dict.fromkeys((*first.notes, *second.notes)):
         if not any(note.endswith(each) for each in every):  # coverage and holes are of all systems
             yield note
-    if not first.signature.is_comparable_with(second.signature):
+    one, other = (scores.signature_of("mean") for scores in (first, second))
+    if not one.is_comparable_with(other):
         yield (
             "The signatures differ: the difference may be that of the judges or settings and not of the "
-            f"systems ({first.signature}; {second.signature})."
+            f"systems ({one}; {other})."
         )
-    if "corpus" in {s.signature.fields.get("level") for s in (first, second)}:
+    if first.is_corpus or second.is_corpus:
         yield "These are means of segment scores; corpus scores (`adjudge score`) cannot be resampled."
 
 
@@ -620,13 +622,15 @@ def compare(first: Source, second: Source | None, settings: CompareSettings) -> 
 
     Raises:
         DataError: nothing is judged in both.
-        UsageError: no such system, none in common, or a setting out of its range.
+        UsageError: no such system, none in common, one run given twice, or a setting out of its range.
     """
     if second is None and settings.systems is None:
         raise UsageError("two systems of one run are compared by name: systems=(A, B); or give a second run")
     if second is not None and settings.is_of_test_set:
         raise UsageError("gold or metric is of one test set: give its path and two systems")
+    if settings.systems is None:
+        refuse_twice([first, second])
     one = scored(first, settings)
-    other = one if second is None or is_same_file(first, second) else scored(second, settings)
+    other = one if second is None or is_same_source(first, second) else scored(second, settings)
     domains = {**other.domains, **one.domains}
     return compare_scores(one.scores, other.scores, settings.systems, settings=settings, domains=domains)

@@ -12,13 +12,14 @@ from typing import Annotated, Final, Literal
 
 import numpy as np
 
+from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored
 from adjudge.core.columns import Column, Framed
 from adjudge.core.record import grouped
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import Option, Scoring, Seed, settings, takes
-from adjudge.core.wording import count
+from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.few_labels import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
 
@@ -178,10 +179,13 @@ def estimates(
             draw from all of it.
 
     Raises:
-        DataError: no system has enough labelled segments with a score.
+        DataError: no label is of a translation with a score, or no system has enough of them.
         UsageError: documents were drawn, and none is known.
     """
     settings = settings or EstimateSettings()
+    known = grouped(((s.lp, s.segment), s.system) for s in scores.segments)
+    labels = ((s.lp, s.segment, [s.system]) for s in gold.segments)
+    strangers = count_strangers("gold", labels, scores.signature.name, known)
     judged, labelled = _by_system(scores), _by_system(gold)
     design = _Design(scores, gold, strata or {}, settings)
     found, notes = {}, []
@@ -190,6 +194,9 @@ def estimates(
             found[system] = _within(gold.range, design.mean(labelled[system], judged[system]))
         except UsageError as error:
             notes.append(f"{system} is left out: {error}.")
+    if strangers:
+        which, are = count(strangers, "label"), form(strangers, "is", "are")
+        notes.append(f"{which} of translations that {scores.signature.name} did not judge {are} left out.")
     if not found:
         why = f": {notes[0]}" if notes else ""
         raise DataError(f"no system has {LEAST} segments with both a label and a score{why}")
@@ -217,8 +224,8 @@ def estimates(
     ]
     return Estimation(
         systems=tuple(rows),
-        signature=scores.signature,
-        gold=gold.signature,
+        signature=scores.signature_of("mean"),
+        gold=gold.signature_of("mean"),
         settings=settings,
         notes=(*notes, *design.notes([row.mean for row in rows])),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -26,8 +26,9 @@ from adjudge.core.protocol import SEVERITIES, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
 from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import count, form
 from adjudge.errors import DataError, LanguagePairError, UsageError
-from adjudge.formats.read import detect, read_judgements
+from adjudge.formats.read import detect, read_judgements, refuse_twice
 from adjudge.formats.registry import find_format
 from adjudge.formats.score_file import ScoreTable, read_score_file
 from adjudge.stats.judged import Floats, divided
@@ -41,6 +42,7 @@ __all__ = [
     "Level",
     "OwnScores",
     "ScoreSet",
+    "count_strangers",
     "find_own_scores",
     "foreign_note",
     "golds_by_lp",
@@ -318,12 +320,13 @@ def split_scores(texts: Iterable[str]) -> dict[str, Path]:
     """Read `NAME=PATH` or `PATH`, which is then called by its stem.
 
     Raises:
-        UsageError: there is no such path, or two have one name.
+        UsageError: there is no such path, one stands there twice, or two have one name.
     """
+    split = [_split(text) for text in texts]
+    refuse_twice(path for _, path in split)
     found: dict[str, Path] = {}
-    for text in texts:
-        name, path = _split(text)
-        name = name or _stem(path)
+    for told, path in split:
+        name = told or _stem(path)
         if name in found:
             raise UsageError(_two_scores(name, found[name], path))
         found[name] = path
@@ -392,10 +395,13 @@ def find_own_scores(
         lps: that are evaluated; None for the only one of the test set.
 
     Raises:
-        UsageError: no such path, two files for one language pair, or a file whose language pair is not known.
+        UsageError: no such path, one given twice, two files for one language pair, or a file whose language
+            pair is not known.
     """
     found: dict[str, OwnScores] = {}
-    for name, path, lp in _given(given):
+    split = [*_given(given)]
+    refuse_twice(path for _, path, lp in split if lp is None and isinstance(path, Path))
+    for name, path, lp in split:
         if isinstance(path, InMemory):
             _add(found.setdefault(name, OwnScores(is_shared=len(lps) > 1)), name, lp, path)
             continue
@@ -613,7 +619,7 @@ def tables_as_scores(name: str, tables: Iterable[ScoreTable], frame: Frame, refe
         kept = [place for place, system in enumerate(table.systems) if system in frame.rows]
         foreign |= dict.fromkeys(system for system in table.systems if system not in frame.rows)
         if not kept:
-            raise DataError(f"{foreign_note(name, foreign, frame)} It has {', '.join(frame.systems)}")
+            raise DataError(f"{foreign_note(name, foreign, frame.name)} It has {', '.join(frame.systems)}")
         target = [frame.rows[table.systems[place]] for place in kept]
         levels.add(table.level)
         if table.level == "sys":
@@ -626,16 +632,16 @@ def tables_as_scores(name: str, tables: Iterable[ScoreTable], frame: Frame, refe
     return Found(scores=scores, foreign=tuple(foreign))
 
 
-def foreign_note(names: str, systems: Iterable[str], frame: Frame) -> str:
+def foreign_note(names: str, systems: Iterable[str], texts: str) -> str:
     """Say which systems the test set does not have.
 
     Args:
         names: who scored them.
         systems: at least one.
-        frame: of the test set.
+        texts: name of the test set.
     """
     what = ", ".join(systems)
-    return f"Systems that {frame.name} does not have, scored by {names}, are left out: {what}."
+    return f"Systems that {texts} does not have, scored by {names}, are left out: {what}."
 
 
 # Records
@@ -650,9 +656,7 @@ def records_as_scores(
         DataError: no record is about a segment and a system of the test set.
     """
     records = judged.records if isinstance(judged, Run) else tuple(judged)
-    if not any(r.lp == frame.lp for r in records):
-        lps = ", ".join(dict.fromkeys(r.lp for r in records)) or "no language pair"
-        raise LanguagePairError(f"{name} judges {lps}; {frame.lp} of {frame.name} was wanted")
+    _refuse_lps(name, [r.lp for r in records], frame.name, [frame.lp])
     has_marks = any(find_protocol(r.protocol).has_spans for r in records)
     weights = weights if has_marks else None
     scores = score_records(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
@@ -689,15 +693,58 @@ def _segment_values(name: str, scores: Scores, frame: Frame) -> tuple[Floats, li
             lost.add(s.segment)
         elif s.score is not None:
             values[row, column] = s.score
-    notes = []
-    if lost:
-        example = min(lost)
-        text = f"{name} judges {len(lost)} segments that {frame.name} does not have, such as {example!r}"
-        notes.append(f"{text}; they are left out.")
     if scores.segments and np.isnan(values).all() and any(s.score is not None for s in scores.segments):
-        why = [*([foreign_note(name, foreign, frame)] if foreign else []), *notes]
-        raise DataError(f"{name} judges no system and segment of {frame.name}: {' '.join(why)}")
-    return values, notes, foreign
+        raise _no_match(name, frame.name, foreign, lost)
+    return values, list(_lost_note(name, frame.name, lost)), foreign
+
+
+def count_strangers(
+    name: str,
+    judged: Iterable[tuple[str, str, Sequence[str]]],
+    texts: str,
+    known: Mapping[tuple[str, str], Collection[str]],
+) -> int:
+    """Count judgements that are about no segment and systems of a test set, in its language pairs.
+
+    Args:
+        name: of the judgements.
+        judged: language pair, segment and systems of each.
+        texts: name of the test set.
+        known: language pair and segment to the systems that the test set has.
+
+    Raises:
+        DataError: all are; says which names do not match.
+    """
+    judged, lps = list(judged), dict.fromkeys(lp for lp, _ in known)
+    _refuse_lps(name, [lp for lp, _, _ in judged], texts, lps)
+    own = [(lp, segment, systems) for lp, segment, systems in judged if lp in lps]
+    strangers = [each for each in own if not {*each[2]} <= {*known.get(each[:2], ())}]
+    if len(strangers) == len(own):
+        there = {system for systems in known.values() for system in systems}
+        foreign = dict.fromkeys(s for _, _, systems in own for s in systems if s not in there)
+        lost = {segment for lp, segment, _ in own if (lp, segment) not in known}
+        raise _no_match(name, texts, foreign, lost)
+    return len(strangers)
+
+
+def _refuse_lps(name: str, lps: Collection[str], texts: str, wanted: Collection[str]) -> None:
+    if not any(lp in wanted for lp in lps):
+        told = ", ".join(dict.fromkeys(lps)) or "no language pair"
+        raise LanguagePairError(f"{name} judges {told}; {', '.join(wanted)} of {texts} was wanted")
+
+
+def _no_match(name: str, texts: str, systems: Collection[str], segments: Collection[str]) -> DataError:
+    why = [*([foreign_note(name, systems, texts)] if systems else []), *_lost_note(name, texts, segments)]
+    return DataError(f"{name} judges no system and segment of {texts}: {' '.join(why)}")
+
+
+def _lost_note(name: str, texts: str, segments: Collection[str]) -> Iterator[str]:
+    if segments:
+        which = count(len(segments), "segment")
+        yield (
+            f"{name} judges {which} that {texts} does not have, such as {min(segments)!r}; "
+            f"{form(len(segments), 'it is', 'they are')} left out."
+        )
 
 
 def split_raters(

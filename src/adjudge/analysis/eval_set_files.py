@@ -412,7 +412,7 @@ def _foreign(found: Mapping[str, Found], frame: Frame) -> Iterator[str]:
     scorers = grouped((each.foreign, name) for name, each in found.items() if each.foreign)
     for systems, names in scorers.items():
         more = f" and {len(names) - 3} others" if len(names) > 4 else ""
-        yield foreign_note(", ".join(names[: 3 if more else 4]) + more, systems, frame)
+        yield foreign_note(", ".join(names[: 3 if more else 4]) + more, systems, frame.name)
 
 
 def _torn(files: Iterable[Path], count: int) -> Iterator[str]:

@@ -35,7 +35,6 @@ from adjudge.analysis.score import (
     Source,
     domains_of,
     is_critical,
-    is_same_file,
     score_judgements,
     scored,
     texts_of,
@@ -49,7 +48,7 @@ from adjudge.core.scores import Card, CardVerdict, Interval, Scores
 from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import Judgements, read_judgements
+from adjudge.formats.read import Judgements, is_same_source, read_judgements
 from adjudge.stats.bounds import ENOUGH_UNITS, Totals, Unseen, cautious_bounds
 from adjudge.stats.paired import holm, sign_flip_p_values
 
@@ -463,10 +462,11 @@ def gate_scores(
         DataError: nothing is judged in both, and not because the candidate's translations are missing.
         UsageError: scores of different signatures, no such system, none in common, or one document alone.
     """
-    if not settings.any_signature and not candidate.signature.is_comparable_with(baseline.signature):
+    new, old = (scores.signature_of("mean") for scores in (candidate, baseline))
+    if not settings.any_signature and not new.is_comparable_with(old):
         raise UsageError(
             "candidate and baseline were not judged alike, so that their difference may be the judges': "
-            f"{candidate.signature}; {baseline.signature}. Judge both alike, or say --any-signature"
+            f"{new}; {old}. Judge both alike, or say --any-signature"
         )
     pairs = pairs_of(candidate, baseline, systems)
     cards = _cards(candidate, {pair[0] for pair in pairs})
@@ -786,7 +786,7 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
         UsageError: no such system, one system as both, scores of different signatures, or a setting out of
             its range.
     """
-    is_one = candidate is None or is_same_file(baseline, candidate)
+    is_one = candidate is None or is_same_source(baseline, candidate)
     systems = _old_and_new(settings.systems, is_one=is_one)
     if settings.is_of_test_set:
         if not is_one:

@@ -427,7 +427,7 @@ def power(source: Source | None, settings: PowerSettings) -> Power:
     pairs = separations(
         whole.scores, settings.systems, settings=settings, by_annotator=_apart(whole, settings)
     )
-    return Power(pairs=pairs, signature=whole.scores.signature, notes=tuple(_cautions(pairs)))
+    return Power(pairs=pairs, signature=whole.scores.signature_of("mean"), notes=tuple(_cautions(pairs)))
 
 
 def _apart(whole: Scored, settings: PowerSettings) -> dict[str, Scores]:

@@ -801,7 +801,7 @@ def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:
             raise UsageError("epsilon is for scores; preferences state their own ties: leave it out")
         return rank_comparisons(tabulate(scores.preferences, criterion), scores.signature, failed, settings)
     pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
-    ranking = rank_comparisons(tabulate(pairs, OVERALL), _signature(scores), failed, settings)
+    ranking = rank_comparisons(tabulate(pairs, OVERALL), scores.signature_of("mean"), failed, settings)
     ties = f"within {settings.epsilon:g}" if settings.epsilon else "of equal scores"
     annotators = scores.signature.fields.get("annotators")
     of = f"means over {annotators} annotators" if annotators else "segment scores"
@@ -827,7 +827,7 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
     totals = common.totals(by_document=bool(settings.by_document))
     systems, p_values = _ranked(common, totals, settings, (scores.range, failed))
     return Ranking(
-        signature=_signature(scores),
+        signature=scores.signature_of("mean"),
         method=_rank_method(common, totals, settings),
         systems=(*systems, *nothing),
         notes=(*_notes(scores, rows, totals, settings), *costly_note(judged[:, present], common.systems)),
@@ -875,7 +875,7 @@ def _rank_item_means(scores: Scores, settings: RankSettings) -> Ranking:
         f"(WMT26), p < {settings.alpha:g}, {settings.correction}; seed {settings.seed}"
     )
     return Ranking(
-        signature=_signature(scores),
+        signature=scores.signature_of("mean"),
         method=method,
         systems=(*placed(rows, [means[c] for c in order], p_values, settings.alpha), *nothing),
         notes=(_BETTER_OF_TWO, *([BY_SEGMENT_NOTE] if any(s.document for s in scores.segments) else ())),
@@ -933,14 +933,6 @@ def _mean(common: ScoreMatrix, column: int) -> float:
     return total(w * s for w, s in zip(weights, scores, strict=True)) / total(weights)
 
 
-def _signature(scores: Scores) -> Signature:
-    return scores.signature.with_fields(level="mean") if _is_corpus(scores) else scores.signature
-
-
-def _is_corpus(scores: Scores) -> bool:
-    return scores.signature.fields.get("level") == "corpus"
-
-
 def _rank_method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
     units = len(totals.sums)
     of = count(units, settings.of.removesuffix("s"))
@@ -958,7 +950,7 @@ def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: Ra
     if dropped := int((~rows).sum()):
         which = of_all(dropped, len(rows), "segment")
         yield f"{which} {form(dropped, 'is', 'are')} not judged for every system, and left out."
-    if _is_corpus(scores):
+    if scores.is_corpus:
         yield "These are means of segment scores; the corpus scores (`adjudge score`) cannot be resampled."
     units, systems = totals.sums.shape
     yield from lone_unit_note(units, settings.of)

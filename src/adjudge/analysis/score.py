@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,6 @@ __all__ = [
     "few_documents_note",
     "intervals_of_means",
     "is_critical",
-    "is_same_file",
     "lone_system_note",
     "score",
     "score_judgements",
@@ -259,13 +258,6 @@ def _words(place: Place, system: str, segments: Mapping[Place, Segment], passing
     return count_words(segment.translations.get(system, ""), target_language(lp))
 
 
-def is_same_file(first: Any, second: Any) -> bool:  # noqa: ANN401 (any source)
-    """Whether two sources are one object, or one file however each path is spelled."""
-    if isinstance(first, Path | str) and isinstance(second, Path | str):
-        return Path(first).resolve() == Path(second).resolve()
-    return first is second
-
-
 def domains_of(texts: TestSet | Path | str, lp: str | None) -> Mapping[Place, str]:
     """Return the domain of each segment of a test set, or of its path."""
     known = load(texts, lp) if isinstance(texts, Path | str) else texts
@@ -422,7 +414,7 @@ def with_intervals(scores: Scores, *, by_document: bool | None = None) -> Scores
     """
     lps = {lp: with_intervals(part, by_document=by_document) for lp, part in scores.lps.items()}
     of_lps = [f"{lp}: {note}" for lp, part in lps.items() for note in part.interval_notes]
-    if scores.signature.fields.get("level") == "corpus" or not scores.systems:
+    if scores.is_corpus or not scores.systems:
         return replace(scores, lps=lps, interval_notes=tuple(of_lps))
     matrix = score_matrix(scores.segments)
     by_document = draws_documents(matrix.documents, by_document=by_document)

@@ -334,7 +334,7 @@ def find_thresholds(
         bands=tuple(bands),
         settings=settings,
         bad=told,
-        signature=str(scores.signature),
+        signature=str(scores.signature_of("segment")),
         notes=tuple(notes),
     )
 

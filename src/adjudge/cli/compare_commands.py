@@ -27,7 +27,7 @@ from adjudge.cli.options import (
 from adjudge.core.scores import Run, listed
 from adjudge.core.wording import read_share
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
-from adjudge.formats.read import Judgements, detect, read_judgements
+from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twice
 from adjudge.formats.registry import find_format
 from adjudge.reports.tables import Table, TableFormat
 
@@ -64,6 +64,7 @@ def rank_command(
     one cluster may differ significantly, as --p-values shows.
     """
     settings.refuse_beside_gold(radar=radar)
+    refuse_twice(paths)
     sources: dict[str, Judgements | Path] = {str(path): path for path in paths}
     if not settings.is_of_test_set:
         lines = [path for path in paths if path.is_file() and detect(path) == "score-lines"]

@@ -323,8 +323,9 @@ class Material:
 
 def read_material(places: Sequence[Path], asked: PageSettings) -> Material:
     """Read everything but gold; folders of campaigns are opened, the rest are files and runs."""
-    from adjudge.formats.read import load
+    from adjudge.formats.read import load, refuse_twice
 
+    refuse_twice(places)
     texts = asked.test_set
     if isinstance(texts, Path | str):
         texts = load(texts, asked.lp)

@@ -36,7 +36,7 @@ from adjudge.cli.options import (
 from adjudge.core.scores import Scores, listed
 from adjudge.core.verb import Option, settings
 from adjudge.errors import UsageError
-from adjudge.formats.read import read_judgements
+from adjudge.formats.read import read_judgements, refuse_twice
 from adjudge.reports.tables import TableFormat
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def spans_command(
     from adjudge.reports.metric_figures import threshold_figure
     from adjudge.reports.metric_tables import span_data, span_table
 
+    refuse_twice(paths)
     runs = {str(path): path for path in paths}
     figure, confusion = printed.figure, printed.confusion
     if printed.intervals and not settings.resamples:
@@ -186,12 +187,13 @@ def agreement_command(
     """
     from adjudge.reports.result_tables import agreement_data, agreement_table
 
+    refuse_twice([*files, *(judge or [])])
     people, judges = (
         [
             read_judgements(path, settings.lp, settings.test_set, needed=False)
             .warn()
             .of_one_kind(settings.lp)
-            for path in dict.fromkeys(paths)
+            for path in paths
         ]
         for paths in (files, judge or [])
     )
@@ -219,7 +221,7 @@ def bias_command(
     """
     from adjudge.reports.result_tables import bias_data, bias_table
 
-    found = bias.by([*dict.fromkeys(runs)], settings)
+    found = bias.by(runs, settings)
     table = bias_table(found, exact=not is_for_people(form))
     print_result(form, table, bias_data(found), table.notes)
 

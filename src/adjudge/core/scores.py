@@ -406,6 +406,15 @@ class Scores(Framed):
     suspects: Suspects | None = None
     preferences: tuple[Preference, ...] = ()
 
+    @property
+    def is_corpus(self) -> bool:
+        """Whether the scores of systems are of a whole corpus, and no means of segments."""
+        return self.signature.fields.get("level") == "corpus"
+
+    def signature_of(self, level: Literal["corpus", "mean", "segment"]) -> Signature:
+        """The signature of numbers of a level, which it says where a metric has scores of a corpus, too."""
+        return self.signature.with_fields(level=level) if self.is_corpus else self.signature
+
     def __iter__(self) -> Iterator[SystemScore]:
         """Go through the scores of systems, as a data frame takes them."""
         return iter(self.systems)

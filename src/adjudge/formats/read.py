@@ -41,7 +41,7 @@ from adjudge.formats.score_file import (
 )
 from adjudge.formats.text import read_documents, read_files, split_names, with_documents
 from adjudge.store.files import read_text
-from adjudge.store.run_directory import TEST_SET, read_run
+from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, read_run
 
 __all__ = [
     "Given",
@@ -50,11 +50,13 @@ __all__ = [
     "TextSettings",
     "detect",
     "find_path",
+    "is_same_source",
     "load",
     "load_lines",
     "read_content",
     "read_judgements",
     "reading_as",
+    "refuse_twice",
     "sources_of",
 ]
 
@@ -630,6 +632,34 @@ def sources_of(given: Given | Sequence[Given]) -> Sequence[Given]:
         isinstance(each, Record | Mapping) for each in given
     )
     return cast("Sequence[Given]", given if is_many else [given])
+
+
+def is_same_source(first: Any, second: Any) -> bool:  # noqa: ANN401 (any source)
+    """Whether two sources are one object, or one run or file however each path is spelled."""
+    return _identity(first) == _identity(second)
+
+
+def _identity(source: Any) -> object:  # noqa: ANN401 (any source)
+    """Where a path leads, records of a run to the run; for anything else the object."""
+    if not isinstance(source, Path | str):
+        return id(source)
+    real = Path(source).resolve()
+    return real.parent if real.name == RECORDS and (real.parent / INFO).is_file() else real
+
+
+def refuse_twice(given: Iterable[Any]) -> None:
+    """Refuse a source that is given twice: it would count as two, and agree with itself.
+
+    Raises:
+        UsageError: one run, file or object stands there twice.
+    """
+    seen: dict[object, str] = {}
+    for each in given:
+        name = str(each) if isinstance(each, Path | str) else f"one {type(each).__name__}"
+        if (first := seen.get(key := _identity(each))) is not None:
+            told = f"{name} is given twice" if first == name else f"{first} and {name} are one"
+            raise UsageError(f"{told}: give each run and each file once")
+        seen[key] = name
 
 
 def _loaded(texts: Texts, lp: str | None) -> TestSet | None:

@@ -40,7 +40,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import takes
 from adjudge.core.wording import count
 from adjudge.errors import UsageError, warn
-from adjudge.formats.read import Given, Judgements, load, read_judgements, sources_of
+from adjudge.formats.read import Given, Judgements, load, read_judgements, refuse_twice, sources_of
 from adjudge.reports.annotators import RULES_MODEL, Judged, read_judged
 from adjudge.reports.figures import Figure, page_svg
 from adjudge.reports.page import Page, PageSettings, ReportSettings, make_page, page_commands, run_command
@@ -243,14 +243,15 @@ def report(
         The file.
 
     Raises:
-        UsageError: the file exists, nothing given, no texts, an lp that nothing has, or judgements of
-            different texts.
+        UsageError: the file exists, nothing given, one source twice, no texts, an lp that nothing has, or
+            judgements of different texts.
         DataError: a file that is damaged, or holds no judgements.
     """
     out = Path(out or "report.html")
     if out.exists() and not settings.force:
         raise UsageError(f"{out} exists; force=True replaces it")
     given = sources_of(judged)
+    refuse_twice(given)
     lp, texts = settings.lp, settings.test_set
     if texts is not None and not isinstance(texts, TestSet):
         texts = load(texts, lp)
@@ -343,8 +344,7 @@ def render_page(
 
 
 def _undrawn(figure: Figure) -> Markup:
-    words = "{}: not drawn, for matplotlib is not installed (<code>pip install 'adjudge[plot]'</code>)."
-    return Markup(f'<p class="soft small">{words}</p>').format(name_invisible(figure.title))  # noqa: S704
+    return Markup('<p class="soft small">{}.</p>').format(name_invisible(figure.title))
 
 
 def _render(
@@ -369,6 +369,7 @@ def _render(
             policy=served_policy() if is_served else _policy(style, script),
             packed=map(Markup, packed),  # base64, which no markup is in
             svg=svg,
+            is_undrawn=bool(page.figures) and not has_library("matplotlib"),
             is_served=is_served,
             version=VERSION,
             failure_words=FAILURES,

@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import SkipValidation
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.rank import RankedSystem
 from adjudge.analysis.score import draws_documents
 from adjudge.analysis.segment_scores import score_matrix
@@ -32,7 +33,7 @@ from adjudge.core.scores import CHECKLIST, CardVerdict, Run, RunInfo, card_colum
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import LanguagePair, Option, Texts, settings
 from adjudge.core.wording import count, form, of_all
-from adjudge.errors import UsageError
+from adjudge.errors import UsageError, warn
 from adjudge.formats.read import Given
 from adjudge.reports.annotators import (
     Annotator,
@@ -268,7 +269,8 @@ def make_page(
     Raises:
         UsageError: nothing given, no texts, no such weights, an lp that nothing has, or judgements of
             different texts.
-        DataError: a run with records that do not belong to its test set, or a file without any that do.
+        DataError: a run with records that do not belong to its test set, or a file or gold without any that
+            do.
     """
     points = None if weights is None else find_weights(weights)
     if not judged:
@@ -278,13 +280,19 @@ def make_page(
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
     wanted = [record for record in gold if record.lp in lps]
     kept = {key: s.translations for key, s in segments.items()}
+    name = " and ".join(dict.fromkeys(name_of(each) for each in judged))
+    about = ((r.lp, r.segment, r.systems) for r in gold)
+    strangers = count_strangers("gold", about, name, kept) if gold else 0
     golden = gold_annotators(wanted, kept, points, segments.values())
+    if strangers:
+        are = form(strangers, "is", "are")
+        warn(f"{count(strangers, 'gold record')} of translations that no run judged {are} not shown")
     own = judged_annotators(judged, lps, kept, points, segments.values())
     for annotator in (*golden, *(a for a in own if a.info is None)):
         warn_of_misfits(annotator, segments)
     annotators = (*beside_gold(own, golden), *golden)
     runs = [each for each in judged if isinstance(each, Run)]
-    sections = tuple(_section(name, list(segments.values()), annotators) for name in lps)
+    sections = tuple(_section(each, list(segments.values()), annotators) for each in lps)
     lost = [(a.label, r) for a in annotators for r in a.records if isinstance(r, Failure)]
     failures = tuple((label, r) for label, r in lost if r.reason != UNTRANSLATED)
     holes = {(r.lp, r.segment, r.systems) for _, r in lost if r.reason == UNTRANSLATED}
@@ -295,7 +303,7 @@ def make_page(
     ) + _part_of_gold(golden, segments)
     verdict, _, more = (told, "", "") if len(told) <= _SHORT else told.partition("; ")
     return Page(
-        title=title or " and ".join(dict.fromkeys(name_of(each) for each in judged)),
+        title=title or name,
         unfit=tuple(note for run in runs for note in unfit_note(run.info.annotator, why_unfit(run))),
         verdict=verdict,
         more=more,
@@ -305,7 +313,7 @@ def make_page(
         failures=failures[:_MOST_FAILURES],
         failed=len(failures),
         untranslated=len(holes),
-        gold_left_out=len(wanted) - sum(len(a.records) for a in golden),
+        gold_left_out=strangers,
         left_out=count_left_out(judged, own, lps),
         segments=segments,
         systems=systems,

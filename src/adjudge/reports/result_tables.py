@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import Any, Final
+from typing import Any, Final, Literal
 from xml.etree import ElementTree as ET
 
 from adjudge.analysis.agreement import Agreement
@@ -180,12 +180,11 @@ def _with_lp(columns: list[str], groups: Mapping[str, object]) -> list[str]:
     return columns if "" in groups else ["lp", *columns]
 
 
-def _notes(scores: Scores, level: str = "corpus") -> list[str]:
+def _notes(scores: Scores, level: Literal["corpus", "mean", "segment"] = "corpus") -> list[str]:
     """Signature, range and notes; `level` is that of the table, where a metric has a score of the corpus."""
     low, high = (number(bound, 0) for bound in scores.range)
-    has_corpus = "level" in scores.signature.fields
-    signature = scores.signature.with_fields(level=level) if has_corpus else scores.signature
-    return [str(signature), f"Scores lie in {low} to {high}; {scores.direction}.", *scores.notes]
+    scale = f"Scores lie in {low} to {high}; {scores.direction}."
+    return [str(scores.signature_of(level)), scale, *scores.notes]
 
 
 def comparison_table(comparison: Comparison, *, exact: bool) -> Table:
