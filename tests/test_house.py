@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 44_981,  # frames, functions as metrics, faults of instructions, second looks, new folders
+    "statements": 45_033,  # frames, functions as metrics, faults of instructions, second looks, new folders
     "lines of data": 13_824,  # undo of what was given up, colours in the dark, a page on a phone
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
@@ -377,7 +377,7 @@ def test_a_reader_who_follows_rank_jumps_seldom_from_file_to_file() -> None:
     assert found.total() <= MOST_CROSSINGS, found.most_common(20)
 
 
-MOST_CROSSINGS = 1_727  # whether documents are too few for flips of signs is asked in one place
+MOST_CROSSINGS = 1_729  # whether documents are too few for flips of signs is asked in one place
 """Calls from one file of adjudge into another, where 64 records are ranked."""
 
 
