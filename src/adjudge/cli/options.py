@@ -8,7 +8,6 @@ options its help shows, `--set`, and `adjudge.toml`; `WithSettings` reads a judg
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import re
@@ -31,7 +30,7 @@ from typer.core import TyperCommand, TyperOption
 from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
-from adjudge.core.wording import has_too_many_failures, unfit_first
+from adjudge.core.wording import has_too_many_failures, nearest, unfit_first
 from adjudge.errors import FAILURES, SettingError, UsageError
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
@@ -109,12 +108,11 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
         from adjudge.runs.job import RunSettings
 
         option = f"--{error.name.replace('_', '-')}"
-        if option not in known and error.name.replace("-", "_") in {f.name for f in fields(RunSettings)}:
+        if option not in known and error.name.replace("-", "_") in option_fields(RunSettings):
             raise UsageError(f"{error}; {option} is an option of `adjudge run`") from error
-        near = difflib.get_close_matches(f"--{error.name}", known, n=1)
-        if not near or near[0] == f"--{error.name}":  # the command has it, and the judge no use for it
+        if f"--{error.name}" in known:  # the command has it, and the judge no use for it
             raise
-        raise UsageError(f"{error}; did you mean {near[0]}?") from error
+        raise UsageError(f"{error}{nearest(error.name, known, most=1)}") from error
 
 
 class Without:
@@ -479,6 +477,9 @@ class Command(TyperCommand):
             for each in self.get_params(ctx)
             for word in (each.opts if each.param_type_name == "option" else ())
         }
+        for word in args[:behind]:
+            if len(word) > 2 and word[1] != "-" and (long := f"-{word.partition('=')[0]}")[2:] in options:
+                raise UsageError(f"{word}: an option of several letters has two dashes, {long}")
         words = [*_expanded(args[:behind], options, takes_any=self._takes_any), *args[behind:]]
         ctx.default_map, settings = _read_defaults(_path_of(ctx), options, takes_any=self._takes_any)
         typed = {word.partition("=")[0] for word in words}
@@ -488,11 +489,26 @@ class Command(TyperCommand):
     _takes_any = False  # also options that the command does not know
 
     def _parse(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (the same)
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        _, stray, given = self.make_parser(ctx).parse_args(list(args))
+        if stray:
+            self._refuse_listed(ctx, args, stray[0])
         for each, times in Counter(() if ctx.resilient_parsing else given).items():
             if times > 1 and isinstance(each, TyperOption) and not (each.multiple or each.is_flag):
                 raise UsageError(f"{each.opts[0]} is given twice; say it once")
         return super().parse_args(ctx, args)
+
+    def _refuse_listed(self, ctx: Any, args: list[str], stray: str) -> None:  # noqa: ANN401 (the same)
+        """Say how an option is given several values, where they stand behind it as in a list.
+
+        Raises:
+            UsageError: a value of an option that may be repeated stands before the word.
+        """
+        before = args[: args.index(stray)]
+        option = next((word for word in reversed(before) if word.startswith("-")), "")
+        values = before[len(before) - before[::-1].index(option) :] if option else []
+        if values and any(option in each.opts and each.multiple for each in self.get_params(ctx)):
+            said = " ".join(f"{option} {value}" for value in [*values, stray])
+            raise UsageError(f"unexpected argument {stray!r}; {option} is repeated for each value: {said}")
 
     def _shown(self, ctx: Any, params: list[Any]) -> set[str] | None:  # noqa: ANN401 (the same)
         """Return the names of the options that the help shows; None for all."""
@@ -520,9 +536,12 @@ class WithSettings(Command):
             if spelling.startswith("-")
         }
         own, settings = split_settings(args, taken)
-        ctx.args = [*super()._parse(ctx, own), *settings]
-        if ctx.params.get("test_set", own) is None and not ctx.params.get("source"):
+        ctx.args = [*super()._parse(ctx, [*own]), *settings]
+        test_set, source = ctx.params.get("test_set", own), ctx.params.get("source")
+        if test_set is None and not source:
             _refuse_eaten(settings)
+        elif source and test_set not in (None, own):
+            self._refuse_listed(ctx, own, str(test_set))
         return ctx.args  # type: ignore[no-any-return]
 
 
@@ -572,8 +591,7 @@ def _as_words(
     """
     name = name.strip().replace("_", "-")
     if name not in options and not takes_any:
-        near = difflib.get_close_matches(name, options, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "; --all-options shows all"
+        hint = nearest(name, options, most=1) or "; --all-options shows all"
         raise UsageError(f"{where}: there is no option {name!r}{hint}")
     if getattr(options.get(name), "is_flag", False):
         on, off = [f"--{name}"], options[name].secondary_opts[:1]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import csv
 import dataclasses
-import difflib
 import hashlib
 import inspect
 import marshal
@@ -44,7 +43,7 @@ from adjudge.core.judge import (
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
 from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
-from adjudge.core.wording import command, form, of_all
+from adjudge.core.wording import command, form, nearest, of_all
 from adjudge.errors import (
     AdjudgeError,
     AnswerError,
@@ -485,14 +484,12 @@ def load_annotator(
                 "COMET and MetricX. Scores that are there already are read by score, rank and meta as they "
                 "are"
             )
-        near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
         raise UsageError(
             f"no judge and no metric {name!r}; there are the judges {', '.join(judges)}, and the metrics "
             f"{', '.join(metrics)}"
             + (
-                f"; did you mean {near[0]}?"
-                if near
-                else "; one of your own counts once it is installed, or with --plugin FILE"
+                nearest(name, [*judges, *metrics], most=1)
+                or "; one of your own counts once it is installed, or with --plugin FILE"
             )
         )
     if name not in metrics:
