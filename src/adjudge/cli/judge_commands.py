@@ -554,7 +554,7 @@ def calibrate_command(
 
 
 def _judge(ctx: typer.Context, name: str, options: RunSettings) -> tuple[Judge, Path]:
-    """The judge under its settings, with the stages that a calibration needs, and the file of the threshold."""
+    """The judge under its settings, with the stages of a calibration, and the file of the threshold."""
     from adjudge.runs.calibration import for_calibration
     from adjudge.runs.units import load_annotator
 

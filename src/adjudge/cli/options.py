@@ -32,6 +32,7 @@ from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
 from adjudge.core.wording import has_too_many_failures, nearest, unfit_first
 from adjudge.errors import FAILURES, SettingError, UsageError
+from adjudge.examples import of_demo
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
 __all__ = [
@@ -68,7 +69,7 @@ def existing(paths: Path | list[Path] | None) -> Path | list[Path] | None:
     """
     for path in [paths] if isinstance(paths, Path) else paths or []:
         if str(path) != "-" and not path.exists():
-            raise UsageError(f"no file or folder {str(path)!r}")
+            raise UsageError(f"no file or folder {str(path)!r}{of_demo(path)}")
     return paths
 
 
@@ -395,7 +396,8 @@ MOST_SHOWN: Final = 15
 _MODEL: Final = "lp source model base-url key-env json-schema concurrency budget dry-run out"
 _SHOWN: Final[Mapping[str, str]] = {
     "run": (
-        "out lp systems limit source translation model base-url key-env profile concurrency budget dry-run"
+        "out lp systems limit source translation reference-file model base-url key-env profile concurrency "
+        "budget dry-run"
     ),
     "forecast": (
         "lp systems limit source translation model base-url profile json-schema prices budget out format"
