@@ -423,7 +423,7 @@ def test_of_a_folder_of_runs_the_runs_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("there/test_set.jsonl", "`adjudge demo --out there` writes"),
+        ("there/test_set.jsonl", "`adjudge demo --out demo` writes"),
         ("test_set.jsonl", "`adjudge demo --out demo` writes"),
         ("mine.jsonl", None),
     ],

@@ -220,7 +220,7 @@ def test_gaps_of_pandas_are_no_text_and_whole_ids_have_no_point() -> None:
         ([{"source": "a", "A": "b"}], UsageError, "does not say its language pair"),
         ([{"kind": "annotation", "lp": "en-de"}], DataError, "missing"),
         (pl.DataFrame(), DataError, "has no rows"),
-        ([], UsageError, "the list is empty"),
+        ([], UsageError, "a list of dictionaries was wanted, got an empty list"),
         (
             [{"source": "a", "translation": "b", "system": "A"}],
             DataError,

@@ -44,8 +44,8 @@ def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
     [
         (b"caf\xe9\n", "convert the file with iconv"),
         ("ä".encode("utf-16"), "convert the file with iconv"),
-        (b"\x7fELF\2\1\0\xff", "the file is no text"),
-        (b"\x89PNG\r\n", "the file is no text"),
+        (b"\x7fELF\2\1\0\xff", "it holds NUL bytes and is no text"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "it holds NUL bytes and is no text"),
     ],
 )
 def test_only_text_of_another_encoding_is_to_be_converted(tmp_path: Path, raw: bytes, said: str) -> None:

@@ -219,7 +219,10 @@ class MetaSettings:
 
     def __post_init__(self) -> None:
         for name in self.measures:
-            _one_of("measure", name, tuple(MEASURES))
+            if name not in MEASURES:
+                raise UsageError(
+                    f"no measure {name!r}; there are {', '.join(MEASURES)}{nearest(name, MEASURES, most=1)}"
+                )
         if PRIMARY in self.metrics and not self.of_task:
             raise UsageError(
                 f"{PRIMARY} stands for all primary metrics of the task: name no other metric with it"
@@ -310,11 +313,6 @@ class MetaSettings:
             found |= {"alpha": f"{self.alpha:g}"} | ({"correction": "holm"} if self.holm else {})
             found |= {} if self.test is None else {"test": self.test}
         return found
-
-
-def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        raise UsageError(f"no {what} {name!r}; there are {', '.join(known)}{nearest(name, known, most=1)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -479,9 +479,9 @@ class Command(TyperCommand):
             for each in self.get_params(ctx)
             for word in (each.opts if each.param_type_name == "option" else ())
         }
-        for word in args[:behind]:
-            if len(word) > 2 and word[1] != "-" and (long := f"-{word.partition('=')[0]}")[2:] in options:
-                raise UsageError(f"{word}: an option of several letters has two dashes, {long}")
+        for word in (each.partition("=")[0] for each in args[:behind]):
+            if re.match("-[^-].", word) and word[1:] in options:
+                raise UsageError(f"{word}: an option of several letters has two dashes, -{word}")
         words = [*_expanded(args[:behind], options, takes_any=self._takes_any), *args[behind:]]
         ctx.default_map, settings = _read_defaults(_path_of(ctx), options, takes_any=self._takes_any)
         typed = {word.partition("=")[0] for word in words}
@@ -506,11 +506,14 @@ class Command(TyperCommand):
             UsageError: a value of an option that may be repeated stands before the word.
         """
         before = args[: args.index(stray)]
-        option = next((word for word in reversed(before) if word.startswith("-")), "")
-        values = before[len(before) - before[::-1].index(option) :] if option else []
+        option, *values = before[
+            max((at for at, word in enumerate(before) if word[:1] == "-"), default=0) :
+        ] or [""]
         if values and any(option in each.opts and each.multiple for each in self.get_params(ctx)):
-            said = " ".join(f"{option} {value}" for value in [*values, stray])
-            raise UsageError(f"unexpected argument {stray!r}; {option} is repeated for each value: {said}")
+            raise UsageError(
+                f"unexpected argument {stray!r}; {option} is repeated for each value: "
+                + " ".join(f"{option} {value}" for value in [*values, stray])
+            )
 
     def _shown(self, ctx: Any, params: list[Any]) -> set[str] | None:  # noqa: ANN401 (the same)
         """Return the names of the options that the help shows; None for all."""

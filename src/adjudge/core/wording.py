@@ -49,9 +49,11 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> str:
     langpair. The dashes of options do not count: they make all options alike.
     """
     word, names = name.lstrip("-"), {each.lstrip("-"): each for each in known}
-    near = difflib.get_close_matches(word, names, n=most, cutoff=0.7)
-    near = near or [each for each in names if len(word) > 2 and each.startswith(word)][:most]
-    near = near or [e for e in names if len(e) == 2 and e[0] == word[:1] and e[1] in word[1:]][:1]
+    near = (
+        difflib.get_close_matches(word, names, n=most, cutoff=0.7)
+        or [each for each in names if len(word) > 2 and each.startswith(word)][:most]
+        or [each for each in names if len(each) == 2 and each[0] == word[:1] and each[1] in word[1:]][:1]
+    )
     return f"; did you mean {' or '.join(names[each] for each in near)}?" if near else ""
 
 

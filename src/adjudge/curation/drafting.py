@@ -29,7 +29,6 @@ from adjudge.curation.questions import Key, SourceQuestion
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import judged_texts
 from adjudge.judges._reading import Reading, object_schema, or_error, shown
-from adjudge.llm.model_choice import EMBEDDED
 from adjudge.metrics.bridge import Answered, Program, accepted, find_program
 
 __all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
@@ -53,7 +52,7 @@ class AskTranslation(SourceQuestion[str]):
     """
 
     name: ClassVar[str] = "translate"
-    by_rules: ClassVar[str] = f"{EMBEDDED} translate nothing: they copy the source behind a mark"
+    by_rules: ClassVar[str] = "builtin/rules translate nothing: they copy the source behind a mark"
 
     temperature: float = 0.0
 

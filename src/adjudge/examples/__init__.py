@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
 
 __all__ = ["FILES", "of_demo", "path"]
 
-FILES: Final = ("test_set.jsonl", "gold.mqm.jsonl", "gold.esa.jsonl", "gold.pairwise.jsonl", "README.md")
+FILES = ("test_set.jsonl", "gold.mqm.jsonl", "gold.esa.jsonl", "gold.pairwise.jsonl", "README.md")
 """What `adjudge demo` writes beside its runs and its report."""
 
 
@@ -24,7 +23,4 @@ def path(name: str) -> Path:
 
 def of_demo(missing: Path) -> str:
     """How a file is written that is not there and has the name of one of the demo's; else empty."""
-    if missing.name not in FILES or missing.suffix != ".jsonl":
-        return ""
-    out = "demo" if str(missing.parent) == "." else missing.parent
-    return f"; `adjudge demo --out {out}` writes the bundled one"
+    return "; `adjudge demo --out demo` writes the bundled one" if missing.name in FILES[:-1] else ""

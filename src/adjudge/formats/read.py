@@ -202,16 +202,10 @@ def _stranger(seen: Seen) -> str:
             f"no known format: {found}; `adjudge list formats` says what is read, --from NAME which of it "
             "this is; line-aligned files are given with -s and -t"
         )
-    return _strange_folder(path)
-
-
-def _strange_folder(path: Path) -> str:
     if (path / "campaign.json").is_file():
         export = f"`{command('campaign', 'export', path, 'FILE.jsonl')}` writes what is read here"
         return f"a campaign in its folder: {export}"
     entries = sorted(entry.name for entry in path.iterdir())
-    if runs := [str(path / name) for name in entries if (path / name / "run.json").is_file()]:
-        return f"a folder of runs; name a run: {', '.join(runs[:3])}{', ...' if len(runs) > 3 else ''}"
     if len(beside := files_beside_lines(path)) < sum(not name.startswith(".") for name in entries):
         return (
             "a folder of scores, one number a line, holds nothing else: take "
@@ -219,7 +213,12 @@ def _strange_folder(path: Path) -> str:
         )
     found = ", ".join(entries[:5]) + (", ..." if len(entries) > 5 else "") if entries else "an empty folder"
     looked = ", ".join(f"{form.files[0]} ({form.name})" for form in FORMATS if form.reads and form.files)
-    return f"no known format: looked for {looked} and {TEST_SET}; found {found}"
+    runs = [str(path / name) for name in entries if (path / name / "run.json").is_file()]
+    return (
+        f"a folder of runs; name a run: {', '.join(runs[:3])}{', ...' if len(runs) > 3 else ''}"
+        if runs
+        else f"no known format: looked for {looked} and {TEST_SET}; found {found}"
+    )
 
 
 def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
@@ -233,12 +232,10 @@ def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
         UsageError: neither a path nor a public name, or no text at all, such as a data frame.
         DataError: a public test set that was not fetched yet; says how.
     """
-    if isinstance(path, list | tuple) and not path:
-        raise UsageError("the list is empty, and a dictionary is wanted for each segment")
     if not isinstance(path, os.PathLike | str):
         raise UsageError(
             f"a path, the name of a public test set, a data frame or a list of dictionaries was wanted, got "
-            f"{type(path).__name__}"
+            f"{'an empty list' if isinstance(path, list) and not path else type(path).__name__}"
         )
     path, lp = Path(path), None if lp is None else coded_lp(lp)
     if path.exists() or str(path) == "-":

@@ -163,10 +163,9 @@ def read_text_folder(path: Path, lp: str | None) -> TestSet:
     }
     beside = [file.name for file in find_files(path, "*.txt") if file.name != _SOURCE]
     if beside and not found["translations"]:
-        names = ", ".join(beside[:3]) + (", ..." if len(beside) > 3 else "")
         warn(
             f"{path} has no file in {path / 'translations'}, where systems are read: move those of systems "
-            f"there that lie beside {_SOURCE}: {names}"
+            f"there that lie beside {_SOURCE}: {', '.join(beside[:3])}{', ...' if len(beside) > 3 else ''}"
         )
     return read_files(path / _SOURCE, found["translations"], found["references"], lp, path.resolve().name)
 

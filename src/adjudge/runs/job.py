@@ -332,8 +332,10 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
         notes.append(VERBATIM)
     if models is not None and models.default.name == EMBEDDED:
         if all(model.name == EMBEDDED for model in models.all):
-            plain = f"no language model judges: {EMBEDDED} are fixed rules"
-            who = f"{getattr(annotator, 'by_rules', plain)}; choose a model with"
+            who = (
+                getattr(annotator, "by_rules", f"no language model judges: {EMBEDDED} are fixed rules")
+                + "; choose a model with"
+            )
         else:
             who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
         notes.append(f"{who} --model provider/model")

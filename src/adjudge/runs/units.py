@@ -400,7 +400,11 @@ def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
             raise UsageError(f"{lp} of {test_set.name!r} has no reference {wanted!r}; it has {known}")
         return wanted
     if len(names) != 1:
-        need = "choose one with --reference" if names else "this method needs one: add it to the test set, or to files with -r FILE"
+        need = (
+            "choose one with --reference"
+            if names
+            else "this method needs one: add it to the test set, or with -r FILE to files"
+        )
         raise UsageError(f"{lp} of {test_set.name!r} has {len(names) or 'no'} references ({known}); {need}")
     return names[0]
 

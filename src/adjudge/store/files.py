@@ -8,7 +8,6 @@ Writing: whole or not at all.
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import hashlib
 import io
@@ -25,7 +24,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from sys import intern
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
@@ -269,11 +268,6 @@ def read_json_file(path: Path) -> object:
     return read_json(decode(read_bytes(path), path), path=path)
 
 
-_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BINARY: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"PK\x03\x04", b"\x7fELF")
-"""How files begin that are no text, also where they hold no NUL."""
-
-
 def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -> str:
     """Take bytes for UTF-8.
 
@@ -292,8 +286,11 @@ def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -
         line = first + raw.count(b"\n", 0, error.start)
         column = error.start - raw.rfind(b"\n", 0, error.start)
         bad = f"byte {column} of the line is 0x{raw[error.start]:02x}"
-        is_text = raw.startswith(_UTF_16) or not (b"\0" in raw or raw.startswith(_BINARY))
-        what = "convert the file with iconv" if is_text else "the file is no text"
+        what = (
+            "it holds NUL bytes and is no text"
+            if b"\0" in raw and raw[:2] not in {b"\xff\xfe", b"\xfe\xff"}  # UTF-16 has NULs, too
+            else "convert the file with iconv"
+        )
         raise DataError(f"not UTF-8: {bad}; {what}", path=path, line=line) from error
     if first == 1 and text.startswith(_BOM) and not keep_mark:
         warn(f"{path} starts with U+FEFF, a byte-order mark, which is not read as text")
