@@ -408,3 +408,13 @@ def test_marked_errors_get_a_category_and_can_then_be_ranked_by_criterion(
     assert sum(told["categories"].values()) == len(spans)
     assert all(span.category for span in spans)
     assert [s.start for s in spans] == [s.start for r in before if isinstance(r, Annotation) for s in r.spans]
+
+
+def test_who_translates_with_the_rules_is_told_that_these_copy_the_source(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("en.txt").write_text("One.\n")
+    assert call("curate", "translate", "-s", "en.txt", "--lp", "en-de", "--out", "new.jsonl") == 0
+    said = capsys.readouterr().err
+    assert "builtin/rules translate nothing: they copy the source behind a mark; choose a model with" in said
+    assert "no language model judges" not in said

@@ -77,6 +77,7 @@ def test_run_forecast_and_show_say_in_one_line_for_which_language_pairs_there_ar
         (("fire", "--gold", EXAMPLES), 2, "with --gold, give the run of fire"),
         (("himate", EXAMPLES, "--percentile", "0"), 2, "percentile must be greater than 0"),
         (("himate", EXAMPLES, "--stagez", "se"), 2, "did you mean --stages"),
+        (("himate", EXAMPLES, "--outt", "x"), 2, "did you mean --out?"),
         (("himate", EXAMPLES, "--threshold", "0.3"), 2, "sets that itself: leave --threshold out"),
         (("himate", EXAMPLES, "--stages", "se"), 2, "sets that itself: leave --stages out"),
         (("himate", EXAMPLES, "--stages=se+sr+cd"), 2, "sets that itself: leave --stages out"),

@@ -124,6 +124,37 @@ def test_a_dry_run_counts_and_sends_nothing(tmp_path: Path, capsys: pytest.Captu
     assert "Missing option '--out' / '-o'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--outt", "first"], "no setting 'outt'; it has explain_in; did you mean --out?"),
+        (["-lp", "en-de"], "-lp: an option of several letters has two dashes, --lp"),
+        (["--langpair", "en-de"], "did you mean --lp?"),
+        (["--set", "foo=1"], "has no setting 'foo'; it has explain_in\n"),
+        (["--steps", "1"], "has no setting 'steps'; it has explain_in\n"),
+        (["--settings", "1"], "has no setting 'settings'; it has explain_in\n"),
+    ],
+)
+def test_an_option_that_there_is_not_is_told_before_one_that_is_missing(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("run", "gemba-mqm", EXAMPLES, *options) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("files", [["b.txt"], ["b.txt", "c.txt"]])
+def test_several_systems_behind_one_option_are_told_how_they_are_given(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("source.txt", "a.txt", *files):
+        (tmp_path / name).write_text("One line.\n")
+    assert call("run", "chrf", "-s", "source.txt", "-t", "a.txt", *files, "-o", "first") == 2
+    said = " ".join(f"-t {name}" for name in ["a.txt", *files])
+    assert f"-t is repeated for each value: {said}\n" in capsys.readouterr().err
+    assert call("meta", EXAMPLES, "--scores", "a.txt", *files, "-l", "en-de") == 2
+    assert "--scores is repeated for each value: --scores a.txt" in capsys.readouterr().err
+
+
 def test_an_option_of_another_command_is_named_with_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("show", "gemba-mqm", "--terms", "x.tsv") == 2
     said = capsys.readouterr().err

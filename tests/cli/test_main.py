@@ -255,6 +255,13 @@ def test_of_a_misspelt_option_the_nearest_one_is_named(
     assert meant in capsys.readouterr().err
 
 
+def test_the_help_of_run_has_the_reference_that_a_message_asks_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert call("run", "--help") == 0
+    assert "-r, --reference-file" in capsys.readouterr().out
+
+
 def test_where_no_option_is_near_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("show", "gemba-mqm", "--zzz", "1") == 2
     assert "did you mean" not in capsys.readouterr().err

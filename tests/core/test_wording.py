@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from adjudge.cli.main import GROUPS, PURPOSES
-from adjudge.core.wording import command, count, form, of_all
+from adjudge.core.wording import command, count, form, nearest, of_all
 from tests.test_house import MODULES, inside, tree_of
 
 
@@ -20,6 +20,20 @@ def test_an_amount_has_its_noun(amount: int, shown: str) -> None:
 
 def test_a_noun_may_have_a_plural_of_its_own() -> None:
     assert [count(amount, "person", "people") for amount in (1, 2)] == ["1 person", "2 people"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("--outt", "; did you mean --out?"),
+        ("--langpair", "; did you mean --lp?"),
+        ("--conc", "; did you mean --concurrency?"),
+        ("--foo", ""),
+        ("--steps", ""),
+    ],
+)
+def test_a_name_is_proposed_only_where_it_is_near(name: str, meant: str) -> None:
+    assert nearest(name, ["--out", "--lp", "--from", "--pairs", "--systems", "--concurrency"]) == meant
 
 
 def test_of_several_the_noun_goes_with_all_and_the_verb_with_the_part() -> None:

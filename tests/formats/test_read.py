@@ -108,7 +108,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_name_that_is_not_there_is_refused_with_the_names_there_are(cache: Path) -> None:
-    with pytest.raises(UsageError, match=r"no file, folder or public test set 'wmt1812'.*wmt23.*ment"):
+    with pytest.raises(UsageError, match=r"no file, folder or public test set 'wmt1812'; .*wmt23.*ment"):
         load("wmt1812")
 
 
@@ -408,3 +408,28 @@ def test_standard_input_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A\t0.5\n")))
     with pytest.raises(DataError, match=r"no known format: .* --from NAME"):
         load("-")
+
+
+def test_of_a_folder_of_runs_the_runs_are_named(tmp_path: Path) -> None:
+    for name in "abcd":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text("{}")
+    (tmp_path / "e").mkdir()
+    named = ", ".join(re.escape(str(tmp_path / name)) for name in "abc")
+    with pytest.raises(DataError, match=rf"a folder of runs; name a run: {named}, \.\.\. "):
+        read_judgements(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("there/test_set.jsonl", "`adjudge demo --out demo` writes"),
+        ("test_set.jsonl", "`adjudge demo --out demo` writes"),
+        ("mine.jsonl", None),
+    ],
+)
+def test_of_a_file_of_the_demo_it_is_said_how_it_is_written(name: str, said: str | None) -> None:
+    with pytest.raises(UsageError) as refused:
+        load(name)
+    assert ("adjudge demo" in str(refused.value)) == bool(said)
+    assert (said or "") in str(refused.value)

@@ -220,6 +220,12 @@ def test_gaps_of_pandas_are_no_text_and_whole_ids_have_no_point() -> None:
         ([{"source": "a", "A": "b"}], UsageError, "does not say its language pair"),
         ([{"kind": "annotation", "lp": "en-de"}], DataError, "missing"),
         (pl.DataFrame(), DataError, "has no rows"),
+        ([], UsageError, "a list of dictionaries was wanted, got an empty list"),
+        (
+            [{"source": "a", "translation": "b", "system": "A"}],
+            DataError,
+            "texts are given in a column source and one column for each system",
+        ),
         (3, UsageError, "a data frame or a list of dictionaries was wanted, got int"),
         (pl.DataFrame(SCORES), UsageError, "lp"),
     ],

@@ -60,7 +60,7 @@ def test_an_equals_sign_in_the_name_of_a_file_is_no_name(tmp_path: Path) -> None
 def test_files_of_unequal_length_are_refused_with_both_counts(tmp_path: Path, texts: str, lines: str) -> None:
     paths = write(tmp_path, src="a\nb\n", sys=texts)
     message = f"{re.escape(paths['sys'])} has {lines}, {re.escape(paths['src'])} has 2"
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=f"{message}.*`adjudge align`"):
         load_lines(paths["src"], [paths["sys"]], [], lp="en-de")
 
 
@@ -194,3 +194,20 @@ def test_names_that_would_leave_the_folder_or_break_it_are_refused(name: str) ->
 @pytest.mark.parametrize("name", ["GPT4-5shot", "Online-A.1574", "система", "a b", "x" * 200])
 def test_any_other_name_is_a_file_name(name: str) -> None:
     assert check_file_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("beside", "named"),
+    [
+        (["a.txt"], "beside source.txt: a.txt$"),
+        (["d.txt", "c.txt", "b.txt", "a.txt"], r"source.txt: a.txt, b.txt, c.txt, \.\.\.$"),
+    ],
+)
+def test_of_files_beside_the_source_of_a_folder_it_is_said_where_systems_belong(
+    beside: list[str], named: str, tmp_path: Path
+) -> None:
+    for name in ("source.txt", *beside):
+        (tmp_path / name).write_text("a\n")
+    with pytest.warns(DataWarning, match=named) as told:
+        assert load(tmp_path, "en-de").systems == ()
+    assert str(tmp_path / "translations") in str(told[0].message)

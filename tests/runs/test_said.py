@@ -36,7 +36,7 @@ def test_a_neural_metric_leads_to_the_bridge(name: str) -> None:
 
 def test_a_metric_without_references_says_how_they_are_given() -> None:
     segments = tuple(replace(s, references={}) for s in small_set(2).segments)
-    with pytest.raises(UsageError, match="needs one: add it with -r FILE"):
+    with pytest.raises(UsageError, match="needs one: add it to the test set, or with -r FILE"):
         plan_units(TestSet(name="t", segments=segments), with_reference=True)
 
 

@@ -41,6 +41,20 @@ def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
         read_text(path)
 
 
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"caf\xe9\n", "convert the file with iconv"),
+        ("ä".encode("utf-16"), "convert the file with iconv"),
+        (b"\x7fELF\2\1\0\xff", "it holds NUL bytes and is no text"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "it holds NUL bytes and is no text"),
+    ],
+)
+def test_only_text_of_another_encoding_is_to_be_converted(tmp_path: Path, raw: bytes, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        read_text(write(tmp_path, raw))
+
+
 @pytest.mark.parametrize("raw", [b"\xed\xa0\x80", b"\xc0\xaf", b"\xff\xfea\x00"])
 def test_surrogates_overlong_forms_and_other_encodings_are_not_utf8(tmp_path: Path, raw: bytes) -> None:
     with pytest.raises(DataError, match="not UTF-8"):

@@ -6,7 +6,6 @@ applying one measure (`measure`), and the means over a task's statistics, of one
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
 from adjudge.core.columns import Column, Framed
 from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
 from adjudge.core.verb import Alpha, Names, Option, Seed, settings, split_names, split_numbers
+from adjudge.core.wording import nearest
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import Compat
 from adjudge.stats.judged import Average, Floats, Result
@@ -219,7 +219,10 @@ class MetaSettings:
 
     def __post_init__(self) -> None:
         for name in self.measures:
-            _one_of("measure", name, tuple(MEASURES))
+            if name not in MEASURES:
+                raise UsageError(
+                    f"no measure {name!r}; there are {', '.join(MEASURES)}{nearest(name, MEASURES, most=1)}"
+                )
         if PRIMARY in self.metrics and not self.of_task:
             raise UsageError(
                 f"{PRIMARY} stands for all primary metrics of the task: name no other metric with it"
@@ -310,13 +313,6 @@ class MetaSettings:
             found |= {"alpha": f"{self.alpha:g}"} | ({"correction": "holm"} if self.holm else {})
             found |= {} if self.test is None else {"test": self.test}
         return found
-
-
-def _one_of(what: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"no {what} {name!r}; there are {', '.join(known)}{hint}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -215,7 +215,6 @@ class _Meter:
 
 
 _PAPERS = {"himate": "HiMATE", "m-mad": "M-MAD", "rate": "RATE", "fire": "FiRE"}
-_FILES = ("test_set.jsonl", "gold.mqm.jsonl", "gold.esa.jsonl", "gold.pairwise.jsonl", "README.md")
 
 
 def demo_command(
@@ -262,7 +261,7 @@ def _copy_examples(out: Path) -> None:
         raise UsageError(f"--out must name a folder, {out} is a file")
     make_folder(out)
     (out / "runs").mkdir(exist_ok=True)
-    for name in _FILES:
+    for name in examples.FILES:
         shutil.copyfile(examples.path(name), out / name)
 
 

@@ -89,13 +89,13 @@ def run_command(
 ) -> None:
     """Judge a test set with a judge or a metric; the same command resumes an interrupted run.
 
-    A judge's own settings are options too, such as --steps 1; `adjudge show JUDGE` lists them.
+    A judge's own settings are options too, such as --steps 1 of ea-prompt; `adjudge show JUDGE` lists them.
     """
     from adjudge.runs.run import carry_out, run_to_end
 
+    job = make_job(ctx, judge, test_set, options)
     if options.out is None and not options.dry_run:
         raise UsageError("Missing option '--out' / '-o': the run's directory")
-    job = make_job(ctx, judge, test_set, options)
     for line in _systems(job):
         print_note(line)
     if options.dry_run:
@@ -538,14 +538,10 @@ def calibrate_command(
         _refuse(read_settings(ctx.args), "nothing is asked with --gold")
         calibrate_run(judge, test_set, Path(options.gold), options.lp, form)
         return
-    if options.out is None:
-        raise UsageError(
-            "add --out FILE, the file of the threshold; for a judge of pairs add --gold FILE instead"
-        )
-    out = Path(options.out)
+    chosen, out = _judge(ctx, judge, options)
     asked = options.without("profile", "prompts", "explain_in")
     folder = out.with_name(f"{out.name}.run")
-    job = make_job(ctx, _judge(ctx, judge, options), test_set, replace(asked, out=folder))
+    job = make_job(ctx, chosen, test_set, replace(asked, out=folder))
     with parting(RESUMABLE):
         calibration, outcome = run_to_end(acalibrate(job, options.percentile))
     write_calibration(out, calibration)
@@ -557,8 +553,8 @@ def calibrate_command(
     check_failures(outcome.info, options.max_failed)
 
 
-def _judge(ctx: typer.Context, name: str, options: RunSettings) -> Judge:
-    """The judge under its settings, with the stages that a calibration needs."""
+def _judge(ctx: typer.Context, name: str, options: RunSettings) -> tuple[Judge, Path]:
+    """The judge under its settings, with the stages of a calibration, and the file of the threshold."""
     from adjudge.runs.calibration import for_calibration
     from adjudge.runs.units import load_annotator
 
@@ -569,11 +565,15 @@ def _judge(ctx: typer.Context, name: str, options: RunSettings) -> Judge:
         judge = load_annotator(
             name, profile=options.profile, prompts=options.prompts_folder, settings=settings
         )
+    if options.out is None:
+        raise UsageError(
+            "add --out FILE, the file of the threshold; for a judge of pairs add --gold FILE instead"
+        )
     calibrated = for_calibration(judge)
     fields = {name: name.replace("-", "_") for name in settings}
     lost = [name for name, each in fields.items() if getattr(judge, each) != getattr(calibrated, each, None)]
     _refuse(lost, "a calibration sets that itself")
-    return calibrated
+    return calibrated, Path(options.out)
 
 
 def _refuse(settings: Iterable[str], why: str) -> None:

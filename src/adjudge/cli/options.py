@@ -8,7 +8,6 @@ options its help shows, `--set`, and `adjudge.toml`; `WithSettings` reads a judg
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import re
@@ -31,8 +30,9 @@ from typer.core import TyperCommand, TyperOption
 from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
 from adjudge.core.verb import MaxFailed, Option, option_of
-from adjudge.core.wording import has_too_many_failures, unfit_first
+from adjudge.core.wording import has_too_many_failures, nearest, unfit_first
 from adjudge.errors import FAILURES, SettingError, UsageError
+from adjudge.examples import of_demo
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 
 __all__ = [
@@ -69,7 +69,7 @@ def existing(paths: Path | list[Path] | None) -> Path | list[Path] | None:
     """
     for path in [paths] if isinstance(paths, Path) else paths or []:
         if str(path) != "-" and not path.exists():
-            raise UsageError(f"no file or folder {str(path)!r}")
+            raise UsageError(f"no file or folder {str(path)!r}{of_demo(path)}")
     return paths
 
 
@@ -109,12 +109,11 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
         from adjudge.runs.job import RunSettings
 
         option = f"--{error.name.replace('_', '-')}"
-        if option not in known and error.name.replace("-", "_") in {f.name for f in fields(RunSettings)}:
+        if option not in known and error.name.replace("-", "_") in option_fields(RunSettings):
             raise UsageError(f"{error}; {option} is an option of `adjudge run`") from error
-        near = difflib.get_close_matches(f"--{error.name}", known, n=1)
-        if not near or near[0] == f"--{error.name}":  # the command has it, and the judge no use for it
+        if f"--{error.name}" in known:  # the command has it, and the judge no use for it
             raise
-        raise UsageError(f"{error}; did you mean {near[0]}?") from error
+        raise UsageError(f"{error}{nearest(error.name, known, most=1)}") from error
 
 
 class Without:
@@ -397,7 +396,8 @@ MOST_SHOWN: Final = 15
 _MODEL: Final = "lp source model base-url key-env json-schema concurrency budget dry-run out"
 _SHOWN: Final[Mapping[str, str]] = {
     "run": (
-        "out lp systems limit source translation model base-url key-env profile concurrency budget dry-run"
+        "out lp systems limit source translation reference-file model base-url key-env profile concurrency "
+        "budget dry-run"
     ),
     "forecast": (
         "lp systems limit source translation model base-url profile json-schema prices budget out format"
@@ -479,6 +479,9 @@ class Command(TyperCommand):
             for each in self.get_params(ctx)
             for word in (each.opts if each.param_type_name == "option" else ())
         }
+        for word in (each.partition("=")[0] for each in args[:behind]):
+            if re.match("-[^-].", word) and word[1:] in options:
+                raise UsageError(f"{word}: an option of several letters has two dashes, -{word}")
         words = [*_expanded(args[:behind], options, takes_any=self._takes_any), *args[behind:]]
         ctx.default_map, settings = _read_defaults(_path_of(ctx), options, takes_any=self._takes_any)
         typed = {word.partition("=")[0] for word in words}
@@ -488,11 +491,29 @@ class Command(TyperCommand):
     _takes_any = False  # also options that the command does not know
 
     def _parse(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (the same)
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        _, stray, given = self.make_parser(ctx).parse_args(list(args))
+        if stray:
+            self._refuse_listed(ctx, args, stray[0])
         for each, times in Counter(() if ctx.resilient_parsing else given).items():
             if times > 1 and isinstance(each, TyperOption) and not (each.multiple or each.is_flag):
                 raise UsageError(f"{each.opts[0]} is given twice; say it once")
         return super().parse_args(ctx, args)
+
+    def _refuse_listed(self, ctx: Any, args: list[str], stray: str) -> None:  # noqa: ANN401 (the same)
+        """Say how an option is given several values, where they stand behind it as in a list.
+
+        Raises:
+            UsageError: a value of an option that may be repeated stands before the word.
+        """
+        before = args[: args.index(stray)]
+        option, *values = before[
+            max((at for at, word in enumerate(before) if word[:1] == "-"), default=0) :
+        ] or [""]
+        if values and any(option in each.opts and each.multiple for each in self.get_params(ctx)):
+            raise UsageError(
+                f"unexpected argument {stray!r}; {option} is repeated for each value: "
+                + " ".join(f"{option} {value}" for value in [*values, stray])
+            )
 
     def _shown(self, ctx: Any, params: list[Any]) -> set[str] | None:  # noqa: ANN401 (the same)
         """Return the names of the options that the help shows; None for all."""
@@ -520,9 +541,12 @@ class WithSettings(Command):
             if spelling.startswith("-")
         }
         own, settings = split_settings(args, taken)
-        ctx.args = [*super()._parse(ctx, own), *settings]
-        if ctx.params.get("test_set", own) is None and not ctx.params.get("source"):
+        ctx.args = [*super()._parse(ctx, [*own]), *settings]
+        test_set, source = ctx.params.get("test_set", own), ctx.params.get("source")
+        if test_set is None and not source:
             _refuse_eaten(settings)
+        elif source and test_set not in (None, own):
+            self._refuse_listed(ctx, own, str(test_set))
         return ctx.args  # type: ignore[no-any-return]
 
 
@@ -572,8 +596,7 @@ def _as_words(
     """
     name = name.strip().replace("_", "-")
     if name not in options and not takes_any:
-        near = difflib.get_close_matches(name, options, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "; --all-options shows all"
+        hint = nearest(name, options, most=1) or "; --all-options shows all"
         raise UsageError(f"{where}: there is no option {name!r}{hint}")
     if getattr(options.get(name), "is_flag", False):
         on, off = [f"--{name}"], options[name].secondary_opts[:1]

@@ -6,7 +6,6 @@ A verb is a function whose last parameter is its settings. `takes` makes their f
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import re
@@ -39,7 +38,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from adjudge.core.language import coded_lp
 from adjudge.core.mqm import Weights, find_weights
 from adjudge.core.segment import TestSet
-from adjudge.core.wording import read_share
+from adjudge.core.wording import nearest, read_share
 from adjudge.errors import UsageError
 
 __all__ = [
@@ -141,8 +140,7 @@ def _complaint(error: ValidationError, model: type) -> str:
     wanted = " or ".join(
         dict.fromkeys(each.removeprefix(_WANTED).removeprefix("Value error, ") for each in said)
     )
-    near = difflib.get_close_matches(str(first["input"]), re.findall(r"'([^']+)'", wanted), n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = nearest(str(first["input"]), re.findall(r"'([^']+)'", wanted), most=1)
     return f"{name} must be {wanted}; got {first['input']!r}{hint}"
 
 
@@ -321,9 +319,8 @@ def checks_keywords(function: Callable[P, R]) -> Callable[P, R]:
 def _refuse_unknown(verb: str, keywords: Mapping[str, object], known: Collection[str]) -> None:
     for name in keywords:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(sorted(known))}"
-            raise TypeError(f"{verb}() has no keyword {name!r}; {hint}")
+            hint = nearest(name, known, most=1) or f"; it takes {', '.join(sorted(known))}"
+            raise TypeError(f"{verb}() has no keyword {name!r}{hint}")
 
 
 def split_names(value: object) -> object:

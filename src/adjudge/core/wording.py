@@ -43,9 +43,18 @@ def command(*words: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> str:
-    """Which known names are meant, perhaps, by one that is none: "; did you mean omission?", or nothing."""
-    near = difflib.get_close_matches(name, [*known], n=most)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    """Which known names are meant, perhaps, by one that is none: "; did you mean omission?", or nothing.
+
+    Names of nearly the same letters; without one, a name that begins so, or that stands for it, as lp for
+    langpair. The dashes of options do not count: they make all options alike.
+    """
+    word, names = name.lstrip("-"), {each.lstrip("-"): each for each in known}
+    near = (
+        difflib.get_close_matches(word, names, n=most, cutoff=0.7)
+        or [each for each in names if len(word) > 2 and each.startswith(word)][:most]
+        or [each for each in names if len(each) == 2 and each[0] == word[:1] and each[1] in word[1:]][:1]
+    )
+    return f"; did you mean {' or '.join(names[each] for each in near)}?" if near else ""
 
 
 def read_share(value: float | str) -> float:

@@ -52,6 +52,7 @@ class AskTranslation(SourceQuestion[str]):
     """
 
     name: ClassVar[str] = "translate"
+    by_rules: ClassVar[str] = "builtin/rules translate nothing: they copy the source behind a mark"
 
     temperature: float = 0.0
 

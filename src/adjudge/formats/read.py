@@ -215,7 +215,12 @@ def _stranger(seen: Seen) -> str:
         )
     found = ", ".join(entries[:5]) + (", ..." if len(entries) > 5 else "") if entries else "an empty folder"
     looked = ", ".join(f"{form.files[0]} ({form.name})" for form in FORMATS if form.reads and form.files)
-    return f"no known format: looked for {looked} and {TEST_SET}; found {found}"
+    runs = [str(path / name) for name in entries if (path / name / "run.json").is_file()]
+    return (
+        f"a folder of runs; name a run: {', '.join(runs[:3])}{', ...' if len(runs) > 3 else ''}"
+        if runs
+        else f"no known format: looked for {looked} and {TEST_SET}; found {found}"
+    )
 
 
 def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
@@ -232,7 +237,7 @@ def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
     if not isinstance(path, os.PathLike | str):
         raise UsageError(
             f"a path, the name of a public test set, a data frame or a list of dictionaries was wanted, got "
-            f"{type(path).__name__}"
+            f"{'an empty list' if isinstance(path, list) and not path else type(path).__name__}"
         )
     path, lp = Path(path), None if lp is None else coded_lp(lp)
     if path.exists() or str(path) == "-":

@@ -122,7 +122,8 @@ def _check_heading(heading: Sequence[str], path: Path | str) -> None:
             f"a column {strange[0]!r} is of a table of scores, and holds no system's texts: a table of "
             "scores needs the columns system and score, and segment if it has a column source; the "
             f"heading has {', '.join(names)!r:.200}; "
-            "rename the column if it holds a system's texts",
+            "texts are given in a column source and one column for each system, under its name; rename the "
+            "column if it holds a system's texts",
             path=path,
         )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]

@@ -67,7 +67,8 @@ def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K,
         if len(lines[what]) != len(lines[first]):
             raise DataError(
                 f"{path} has {count(len(lines[what]), 'line')}, {files[first]} has {len(lines[first])}; "
-                "line-aligned files need equally many"
+                "line-aligned files need equally many; `adjudge align` fits a system's text that has line "
+                "breaks of its own to the lines of the source"
             )
     return lines
 
@@ -160,6 +161,12 @@ def read_text_folder(path: Path, lp: str | None) -> TestSet:
         kind: {file.name.removesuffix(".txt"): file for file in find_files(path, f"{kind}/*.txt")}
         for kind in ("translations", "references")
     }
+    beside = [file.name for file in find_files(path, "*.txt") if file.name != _SOURCE]
+    if beside and not found["translations"]:
+        warn(
+            f"{path} has no file in {path / 'translations'}, where systems are read: move those of systems "
+            f"there that lie beside {_SOURCE}: {', '.join(beside[:3])}{', ...' if len(beside) > 3 else ''}"
+        )
     return read_files(path / _SOURCE, found["translations"], found["references"], lp, path.resolve().name)
 
 

@@ -6,7 +6,6 @@ has to say before a run: what will cost more than it need, and what it cannot do
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +27,7 @@ from adjudge.core.record import grouped
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import MaxFailed, Names, Option, settings, takes
+from adjudge.core.wording import nearest
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
@@ -334,7 +334,10 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
         notes.append(VERBATIM)
     if models is not None and models.default.name == EMBEDDED:
         if all(model.name == EMBEDDED for model in models.all):
-            who = f"no language model judges: {EMBEDDED} are fixed rules; choose a model with"
+            who = (
+                getattr(annotator, "by_rules", f"no language model judges: {EMBEDDED} are fixed rules")
+                + "; choose a model with"
+            )
         else:
             who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
         notes.append(f"{who} --model provider/model")
@@ -384,11 +387,10 @@ def check_roles(annotator: Annotator, models: Models) -> None:
     }
     for role in models.roles:
         if not serves(role, known):
-            near = difflib.get_close_matches(role, sorted(words), n=1)
             kinds = ", ".join(dict.fromkeys(name.partition(".")[0] for name in known))
             raise UsageError(
                 f"--model {role}=...: {annotator.name} so set asks no {role!r}; its roles: {kinds}"
-                + (f"; did you mean {near[0]}?" if near else "")
+                + nearest(role, sorted(words), most=1)
             )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import csv
 import dataclasses
-import difflib
 import hashlib
 import inspect
 import marshal
@@ -44,7 +43,7 @@ from adjudge.core.judge import (
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
 from adjudge.core.segment import Segment, Subject, Term, TestSet, is_blank, read_criteria
-from adjudge.core.wording import command, form, of_all
+from adjudge.core.wording import command, form, nearest, of_all
 from adjudge.errors import (
     AdjudgeError,
     AnswerError,
@@ -408,7 +407,11 @@ def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
             raise UsageError(f"{lp} of {test_set.name!r} has no reference {wanted!r}; it has {known}")
         return wanted
     if len(names) != 1:
-        need = "choose one with --reference" if names else "this method needs one: add it with -r FILE"
+        need = (
+            "choose one with --reference"
+            if names
+            else "this method needs one: add it to the test set, or with -r FILE to files"
+        )
         raise UsageError(f"{lp} of {test_set.name!r} has {len(names) or 'no'} references ({known}); {need}")
     return names[0]
 
@@ -492,14 +495,12 @@ def load_annotator(
                 "COMET and MetricX. Scores that are there already are read by score, rank and meta as they "
                 "are"
             )
-        near = difflib.get_close_matches(name, [*judges, *metrics], n=1)
         raise UsageError(
             f"no judge and no metric {name!r}; there are the judges {', '.join(judges)}, and the metrics "
             f"{', '.join(metrics)}"
             + (
-                f"; did you mean {near[0]}?"
-                if near
-                else "; one of your own counts once it is installed, or with --plugin FILE"
+                nearest(name, [*judges, *metrics], most=1)
+                or "; one of your own counts once it is installed, or with --plugin FILE"
             )
         )
     if name not in metrics:

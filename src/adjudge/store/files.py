@@ -289,7 +289,12 @@ def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -
         line = first + raw.count(b"\n", 0, error.start)
         column = error.start - raw.rfind(b"\n", 0, error.start)
         bad = f"byte {column} of the line is 0x{raw[error.start]:02x}"
-        raise DataError(f"not UTF-8: {bad}; convert the file with iconv", path=path, line=line) from error
+        what = (
+            "it holds NUL bytes and is no text"
+            if b"\0" in raw and raw[:2] not in {b"\xff\xfe", b"\xfe\xff"}  # UTF-16 has NULs, too
+            else "convert the file with iconv"
+        )
+        raise DataError(f"not UTF-8: {bad}; {what}", path=path, line=line) from error
     if first == 1 and text.startswith(_BOM) and not keep_mark:
         warn(f"{path} starts with U+FEFF, a byte-order mark, which is not read as text")
         return text[1:]
