@@ -94,7 +94,7 @@ AT_MOST = {
     "docstrings and comments that name what is not there": 0,
     "headings of sections that are sentences": 0,
     "exported names that nobody imports": 0,
-    "statements": 45_033,  # frames, functions as metrics, faults of instructions, second looks, new folders
+    "statements": 45_044,  # frames, functions as metrics, faults of instructions, second looks, new folders
     "lines of data": 13_824,  # undo of what was given up, colours in the dark, a page on a phone
 }
 """What is counted in `src/adjudge`, and the most that there may be. Who lowers a count lowers its limit; who
