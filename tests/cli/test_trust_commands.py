@@ -177,6 +177,15 @@ def test_people_who_share_nothing_are_said_to(tmp_path: Path, capsys: pytest.Cap
     ]
 
 
+def test_a_judge_who_shares_nothing_with_people_is_said_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = write(tmp_path / "p.jsonl", [mqm("A", "1", annotator=each) for each in "pq"])
+    judge = write(tmp_path / "j.jsonl", [mqm("A", "2", annotator="j")])
+    data = data_of(capsys, people, "--judge", judge, "--resamples", "0")
+    assert data["notes"] == ["2 of 3 pairs of annotators judged nothing in common, and have no row."]
+
+
 @pytest.mark.parametrize(
     ("records", "wanted"),
     [

@@ -326,10 +326,10 @@ def _elsewhere(table: LabelTable) -> list[str]:
 
 
 def _apart_notes(table: LabelTable) -> Iterator[str]:
-    """Say how many pairs of people share nothing, and have no row."""
-    judged = ~np.isnan(table.labels_of(table.people))
-    two = list(combinations(range(len(table.people)), 2))
-    apart = sum(not (judged[:, a] & judged[:, b]).any() for a, b in two)
+    """Say how many pairs of people, and of a person and a judge, share nothing, and have no row."""
+    judged = dict(zip(table.annotators, ~np.isnan(table.labels).T, strict=True))
+    two = [pair for pair in combinations(judged, 2) if {*pair} & {*table.people}]
+    apart = sum(not (judged[a] & judged[b]).any() for a, b in two)
     if apart:
         on = f" on {table.criterion}" if table.criterion else ""
         which = of_all(apart, len(two), "pair of annotators", "pairs of annotators")
