@@ -129,7 +129,8 @@ def many_systems(amount: int) -> Run:
 def test_the_verdict_and_the_first_ranking_are_the_first_screen(
     open_page: OpenPage, systems: int, size: tuple[int, int]
 ) -> None:
-    page = open_page(render(many_systems(systems), judge_all(TEST_SET, "rater")), width=size[0]).page
+    run = many_systems(systems)
+    page = open_page(render(run, judge_all(run.test_set, "rater")), width=size[0]).page
     page.set_viewport_size({"width": size[0], "height": size[1]})
     chart = page.locator(".chart table").first
     expect(chart.locator("tbody tr")).to_have_count(min(systems, 12))
