@@ -396,8 +396,7 @@ MOST_SHOWN: Final = 15
 _MODEL: Final = "lp source model base-url key-env json-schema concurrency budget dry-run out"
 _SHOWN: Final[Mapping[str, str]] = {
     "run": (
-        "out lp systems limit source translation reference-file model base-url key-env profile concurrency "
-        "budget dry-run"
+        "out lp systems limit source translation reference-file model base-url key-env profile budget dry-run"
     ),
     "forecast": (
         "lp systems limit source translation model base-url profile json-schema prices budget out format"
