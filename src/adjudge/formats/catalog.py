@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from adjudge.errors import UsageError
-from adjudge.examples import of_demo
 
 __all__ = [
     "CATALOG",
@@ -167,6 +166,8 @@ def find_public_set(name: str) -> PublicSet:
     """
     found = next((entry for entry in CATALOG if entry.name == name), None)
     if found is None:
+        from adjudge.examples import of_demo
+
         names = ", ".join(entry.name for entry in CATALOG)
         raise UsageError(
             f"no file, folder or public test set {name!r}{of_demo(Path(name))}; the public ones are {names}"
