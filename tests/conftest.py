@@ -38,9 +38,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--until`: what `make quick` gives its tests."""
+    """`--seconds`: what `make quick` gives its tests."""
     parser.addoption(
-        "--until", type=float, metavar="TIME", help="Begin no test after TIME, seconds since 1970."
+        "--seconds", type=float, help="Begin no test so many seconds after the first; fail where none ran."
     )
 
 
@@ -51,11 +51,29 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("quick")
 
 
+BEGUN = pytest.StashKey[float]()  # when the first test began, in each process that runs tests
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what there is no time for."""
-    if (until := item.config.option.until) and time.time() > until:
+    seconds = item.config.option.seconds
+    if (
+        seconds is not None
+        and time.monotonic() - item.config.stash.setdefault(BEGUN, time.monotonic()) > seconds
+    ):
         pytest.skip("no time is left: `make test` runs it")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Under `--seconds` a session in which no test ran says nothing of the code, and fails."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.option.seconds is None or reporter is None or session.exitstatus != pytest.ExitCode.OK:
+        return
+    if not any(reporter.stats.get(outcome) for outcome in ("passed", "xfailed")):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+        reporter.section("no test ran: all that were chosen are skipped", red=True)
 
 
 @pytest.hookimpl(tryfirst=True)

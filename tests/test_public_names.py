@@ -14,7 +14,7 @@ import adjudge
 USER_CODE = Path(__file__).with_name("user_code.py")
 LATE = (
     "numpy polars pandas scipy sqlalchemy aiohttp pydantic typer jinja2 "
-    "adjudge.judges adjudge.metrics adjudge.core"
+    "adjudge.judges adjudge.metrics adjudge.core.record"
 )
 MODULES = (adjudge, adjudge.judges, adjudge.metrics)
 
@@ -88,8 +88,8 @@ def test_type_checkers_accept_what_users_write_and_report_names_there_are_not(ch
     ("code", "early"),
     [
         ("import adjudge; dir(adjudge)", ""),
-        ("import adjudge; adjudge.judges.GembaMqm", "adjudge.judges adjudge.core"),
-        ("from adjudge import rank; rank.by", "adjudge.core numpy pydantic"),
+        ("import adjudge; adjudge.judges.GembaMqm", "adjudge.judges adjudge.core.record"),
+        ("from adjudge import rank; rank.by", "adjudge.core.record numpy pydantic"),
     ],
 )
 def test_importing_adjudge_loads_what_is_used(code: str, early: str) -> None:

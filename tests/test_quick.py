@@ -56,23 +56,54 @@ def test_every_module_brings_a_test_and_no_more_files_than_a_minute_holds() -> N
     assert quick.chosen([]) == []
 
 
-def test_no_test_begins_when_the_time_is_over(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text("def test_it():\n    raise SystemExit(9)\n")
+LATE = """import time
+import pytest
+time.sleep(0.5)  # as long as collecting may take: the time counts from the first test
+
+def test_one():
+    time.sleep(0.5)
+
+def test_two():
+    raise SystemExit(9)
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]])
+def test_no_test_begins_when_the_time_since_the_first_is_over(tmp_path: Path, workers: list[str]) -> None:
+    ended = play(tmp_path, LATE, "--seconds=0.4", *workers)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "1 passed, 1 skipped" in ended.stdout
+    assert "no time is left: `make test` runs it" in ended.stdout
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("def test_one():\n    pytest.skip('no data')\n", 5),
+        ("def test_one():\n    pytest.skip('no data')\ndef test_two():\n    assert not 1\n", 1),
+        ("def test_one():\n    pytest.skip('no data')\ndef test_two():\n    pass\n", 0),
+    ],
+)
+def test_a_minute_in_which_no_test_ran_fails(
+    tmp_path: Path, text: str, code: int, workers: list[str]
+) -> None:
+    ended = play(tmp_path, "import pytest\n" + text, "--seconds=40", *workers)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert ("no test ran" in ended.stdout) is (code == 5)
+
+
+def play(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a text, with the options of this project."""
+    (folder / "test_it.py").write_text(text)
     command = [
         sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-rs",
+        *["-m", "pytest", "-p", "no:cacheprovider", "-rs"],
         "-c",
         str(ROOT / "pyproject.toml"),
     ]
-    command += [f"--confcutdir={ROOT}", "--until=1", "-p", "tests.conftest", str(tmp_path / "test_it.py")]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "1 skipped" in ended.stdout
-    assert "no time is left: `make test` runs it" in ended.stdout
+    command += [f"--confcutdir={ROOT}", "-p", "tests.conftest", *options, str(folder / "test_it.py")]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("first", range(4))

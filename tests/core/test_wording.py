@@ -8,7 +8,7 @@ import pytest
 
 from adjudge.cli.main import GROUPS, PURPOSES
 from adjudge.core.wording import command, count, form, nearest, of_all
-from tests.test_house import MODULES, inside, tree_of
+from tests.gauges import MODULES, inside, tree_of
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,16 @@
 """Columns of a result, declared once beside it: how people read them, what programs get, what they mean.
 
 `reports/tables.py` makes tables of them for people and for programs, `Framed` makes data frames, and the page
-about results is made of them, too. What a console, a notebook and a figure show is made by `reports`, which
-stands above this room: `Framed` names its module, and imports it when something is to be shown.
+about results is made of them, too. What a console, a notebook and a figure show is made by `core.renderer`.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from adjudge import core
 from adjudge.core.extras import import_extra
 
 if TYPE_CHECKING:
@@ -77,13 +76,9 @@ class Column:
         return (self.value(row),) if self.name else ()
 
 
-def _shower() -> Any:  # noqa: ANN401 (a module)
-    return importlib.import_module("adjudge.reports.notebook")
-
-
 def as_html(value: object) -> str | None:
     """What a notebook shows of a value of ours, whose class has it as `_repr_html_`."""
-    html: str | None = _shower().render(value)
+    html: str | None = core.renderer().render(value)
     return html
 
 
@@ -94,7 +89,7 @@ class Framed:
 
     def __repr__(self) -> str:
         """Show the first rows and notes of its table, in less than 4 kB."""
-        return str(_shower().render_text(self))
+        return str(core.renderer().render_text(self))
 
     def to_latex(self) -> str:
         """Its table, with notes, as a paper takes it; needs the packages booktabs and threeparttable.
@@ -102,7 +97,7 @@ class Framed:
         Raises:
             UsageError: there is no such table; says what has one.
         """
-        return str(_shower().render_latex(self))
+        return str(core.renderer().render_latex(self))
 
     def plot(self) -> Figure:
         """Draw the result with matplotlib.
@@ -110,7 +105,7 @@ class Framed:
         Raises:
             UsageError: there is no figure of such a result, or of this one; or matplotlib is not installed.
         """
-        figure: Figure = _shower().figure_of(self).drawing
+        figure: Figure = core.renderer().figure_of(self).drawing
         return figure
 
     def columns(self) -> Sequence[Column]:
