@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV
 unexport PYTHONDONTWRITEBYTECODE # each of the many programs that tests start would compile all it imports
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo quick test test-all nightly ray with-ray real-server with-real-server site check lint fix bench coverage docs serve chaos browser release
+.PHONY: help install demo quick test test-all nightly ray with-ray real-server with-real-server site check lint fix bench coverage docs serve chaos browser
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -82,10 +82,6 @@ site: .venv/.dev ## the documentation as a site in build/site; a warning is an e
 	@$(SYNC) --inexact --group docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "The documentation: $(CURDIR)/build/site/index.html"
-
-release: .venv/.dev ## build twice, and check what would be released: docs/releasing.md
-	@$(SYNC) --inexact --group release
-	@$(BIN)/python -m release $(if $(WITHOUT_ADVISORIES),--without-advisories "$(WITHOUT_ADVISORIES)")
 
 serve: demo ## the demo's report as a local page, with every conversation
 	$(BIN)/adjudge serve demo/runs/* --gold demo/gold.mqm.jsonl
