@@ -17,7 +17,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._pairs import TieThreshold
-from adjudge.judges._samples import Sampled, SampledPairs, SampledSources, is_outvoted, middle, vote
+from adjudge.judges._samples import Sampled, is_outvoted, middle, vote
 from adjudge.judges.fire import DirectRank, Fire
 from adjudge.judges.gemba_da import GembaDa
 from adjudge.judges.gemba_v2 import GembaV2
@@ -38,8 +38,9 @@ async def compared(replies: str, samples: int, **settings: Any) -> Preference | 
     """One comparison by direct-rank; one letter a question, `?` for an answer that cannot be read."""
     threshold = settings.pop("tie_threshold", None)
     threshold = None if threshold is None else TieThreshold(threshold)
-    judge = SampledPairs(judge=DirectRank(**settings), samples=samples, tie_threshold=threshold)
+    judge = Sampled(judge=DirectRank(**settings), samples=samples, tie_threshold=threshold)
     script = Script(*map(says, replies))
+    found: Preference | AnswerError
     (found,) = await judge.compare(pair(), script)
     assert {asked.sampling.temperature for asked in script.asked} == {0.7}
     return found
@@ -95,7 +96,7 @@ async def test_samples_that_cannot_be_read_are_left_out_or_fail_it() -> None:
 
 async def test_a_pair_of_one_text_is_not_sampled() -> None:
     script = Script()
-    judge = SampledPairs(judge=DirectRank(), samples=5)
+    judge = Sampled(judge=DirectRank(), samples=5)
     (found,) = await judge.compare(pair("Same.", "Same."), script)
     assert isinstance(found, Preference)
     assert (found.verdict, found.flags, found.samples, script.asked) == ("E", ("identical",), (), [])
@@ -103,7 +104,7 @@ async def test_a_pair_of_one_text_is_not_sampled() -> None:
 
 def test_a_judge_of_pairs_is_sampled_by_name() -> None:
     judge = load_judge("fire", settings={"samples": "3", "tie-threshold": "0.4"})
-    assert judge == SampledPairs(judge=Fire(), samples=3, tie_threshold=TieThreshold(0.4))
+    assert judge == Sampled(judge=Fire(), samples=3, tie_threshold=TieThreshold(0.4))
     assert judge.criteria == Fire().criteria
     assert judge.calls == (18, 18, 18)
 
@@ -148,7 +149,7 @@ class Rater(DirectRank):
 
 
 async def test_a_source_is_judged_several_times_and_each_system_averaged() -> None:
-    judge = SampledSources(judge=Rater(), samples=3)
+    judge = Sampled(judge=Rater(), samples=3)
     first, second = await judge.annotate_all(pair(), Script("80", "10", "90", "?", "100", "?"))
     assert isinstance(first, Annotation)
     assert (first.rating, first.samples) == (90, (80, 90, 100))
@@ -157,7 +158,7 @@ async def test_a_source_is_judged_several_times_and_each_system_averaged() -> No
 
 
 async def test_a_sample_that_fails_as_a_whole_fails_for_every_system() -> None:
-    judge = SampledSources(judge=Rater(), samples=3)
+    judge = Sampled(judge=Rater(), samples=3)
     found = await judge.annotate_all(pair(), Script("80", "10", "!", "60", "30"))
     assert [(o.rating, o.flags) for o in found if isinstance(o, Annotation)] == [
         (70, ("samples_missing",)),

@@ -18,7 +18,7 @@ import adjudge
 from adjudge.core.ask import Reply
 from adjudge.core.scores import Run
 from adjudge.errors import DataWarning, ServerStopError
-from adjudge.judges._samples import Repeated
+from adjudge.judges._samples import Sampled
 from adjudge.judges.gemba_mqm import GembaMqm
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
@@ -114,9 +114,9 @@ class Foreign(GembaMqm):
 
 def test_only_of_our_own_judges_anything_is_kept() -> None:
     assert basis_of(GembaMqm()) == basis_of(GembaMqm())
-    assert basis_of(Repeated(judge=GembaMqm(), samples=2)) == basis_of(Repeated(judge=GembaMqm(), samples=3))
+    assert basis_of(Sampled(judge=GembaMqm(), samples=2)) == basis_of(Sampled(judge=GembaMqm(), samples=3))
     assert basis_of(Foreign()) != basis_of(Foreign())
-    assert basis_of(Repeated(judge=Foreign(), samples=2)) != basis_of(Repeated(judge=Foreign(), samples=2))
+    assert basis_of(Sampled(judge=Foreign(), samples=2)) != basis_of(Sampled(judge=Foreign(), samples=2))
 
 
 def test_what_stands_in_a_file_that_a_setting_names_counts(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from adjudge.analysis.score import score
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.ask import Reply
 from adjudge.core.record import Annotation, Failure
@@ -93,3 +94,13 @@ def test_gemba_v2_says_how_it_draws_and_that_no_score_is_above_0(tmp_path: Path,
     scores = score_records(done)
     assert scores.range == (float("-inf"), 0.0)
     assert scores.systems[0].score == 0.0
+
+
+def test_the_spread_of_the_samples_stands_beside_the_score(tmp_path: Path, drawn: Drawn) -> None:
+    run("gemba-da", small_set(2, systems=["A"]), out=tmp_path / "run", settings={"samples": "3"})
+    (one,) = score(tmp_path / "run").systems
+    assert (one.score, one.spread) == (80, 10)
+    assert [row.spread for row in score(tmp_path / "run").segments] == [10, 10]
+    assert score(tmp_path / "run").to_dict()["spread"] == [10]
+    run("gemba-da", small_set(2, systems=["A"]), out=tmp_path / "once")
+    assert "spread" not in score(tmp_path / "once").to_dict()

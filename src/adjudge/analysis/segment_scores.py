@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from statistics import stdev
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
@@ -133,6 +134,7 @@ class Judgement(NamedTuple):
         flags: of the record.
         missing: whose translation is missing, so that nobody was asked: its own, or that of the other of a
             pair; empty where both are there.
+        spread: standard deviation of the samples that an annotation is made of; None for one sample.
     """
 
     lp: str
@@ -143,6 +145,7 @@ class Judgement(NamedTuple):
     number: float | None
     flags: tuple[str, ...] = ()
     missing: Literal["", "own", "other"] = ""
+    spread: float | None = None
 
     @property
     def has_failed(self) -> bool:
@@ -204,7 +207,8 @@ def _judgements_of(
 ) -> Iterator[Judgement]:
     place = (record.lp, record.document, record.segment)
     if isinstance(record, Annotation):
-        yield Judgement(*place, record.system, record.annotator, number(record), record.flags)
+        spread = stdev(record.samples) if len(record.samples) > 1 else None
+        yield Judgement(*place, record.system, record.annotator, number(record), record.flags, spread=spread)
     elif isinstance(record, Preference):
         if record.is_undecided:
             return
@@ -229,7 +233,7 @@ def by_translation(judged: Iterable[Judgement]) -> list[list[Judgement]]:
 def together(verdicts: Sequence[Judgement]) -> Judgement:
     """Make one judgement, `all_pass`, of the verdicts of one annotator on one translation."""
     flags = tuple(dict.fromkeys(flag for verdict in verdicts for flag in verdict.flags))
-    return verdicts[0]._replace(number=all_pass([v.number for v in verdicts]), flags=flags)
+    return verdicts[0]._replace(number=all_pass([v.number for v in verdicts]), flags=flags, spread=None)
 
 
 def checklists(judged: Iterable[Judgement]) -> dict[str, Checklist]:
@@ -297,8 +301,9 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
     """
     documents: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str, str], list[float]] = {}
+    spreads: dict[tuple[str, str, str], list[float]] = {}
     asked: set[tuple[str, str, str]] = set()
-    for lp, document, segment, system, _, value, _, missing in judgements:
+    for lp, document, segment, system, _, value, _, missing, spread in judgements:
         if missing == "other":
             continue
         if not documents.get((lp, segment)):
@@ -306,6 +311,8 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
         found = numbers.setdefault((lp, segment, system), [])
         if value is not None:
             found.append(value)
+        if spread is not None:
+            spreads.setdefault((lp, segment, system), []).append(spread)
         if not missing:
             asked.add((lp, segment, system))
     return [
@@ -317,6 +324,7 @@ def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> lis
             document=documents[lp, segment],
             weight=float(len(found)) if is_weighted else 1.0,
             is_untranslated=(lp, segment, system) not in asked,
+            spread=mean(spreads.get((lp, segment, system), ())),
         )
         for (lp, segment, system), found in numbers.items()
     ]
@@ -747,15 +755,16 @@ def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[Segmen
 
 def _with_readings(systems: Sequence[SystemScore], judged: Sequence[Judgement]) -> list[SystemScore]:
     """Say for each system how its judgements were read; of a comparison both systems have the flag."""
-    counts: dict[str, Counter[str]] = {}
-    for judgement in judged:
-        counts.setdefault(judgement.system, Counter()).update(READINGS.keys() & set(judgement.flags))
-    return [
-        replace(s, readings={flag: counts[s.system][flag] for flag in READINGS if counts[s.system][flag]})
-        if counts.get(s.system)
-        else s
-        for s in systems
-    ]
+    own = grouped((judgement.system, judgement) for judgement in judged)
+    found = []
+    for one in systems:
+        counts = Counter(
+            flag for each in own.get(one.system, ()) for flag in READINGS.keys() & set(each.flags)
+        )
+        spreads = [each.spread for each in own.get(one.system, ()) if each.spread is not None]
+        readings = {flag: counts[flag] for flag in READINGS if counts[flag]}
+        found.append(replace(one, readings=readings, spread=mean(spreads)))
+    return found
 
 
 def _system_scores(

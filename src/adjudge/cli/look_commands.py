@@ -109,6 +109,7 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
                 "failed": s.failed,
                 **({"untranslated": s.untranslated} if s.untranslated else {}),
                 "interval": listed(s.interval),
+                **({} if s.spread is None else {"spread": s.spread}),
                 **s.readings,
                 **({} if s.card is None else {"card": asdict(s.card)}),
                 **({} if s.checklist is None else {"checklist": s.checklist.to_json()}),
@@ -134,6 +135,7 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
                 "segment": s.segment,
                 "system": s.system,
                 "score": s.score,
+                **({} if s.spread is None else {"spread": s.spread}),
             }
             for s in scores.segments
         ]

@@ -46,6 +46,7 @@ __all__ = [
     "listed",
     "read_build",
     "record_columns",
+    "spread_columns",
     "untranslated_columns",
 ]
 
@@ -181,6 +182,7 @@ class SegmentScore:
             scored, else 1.
         is_untranslated: whether there is no translation to score; where pairs are compared, whether each
             comparison lacked one.
+        spread: mean standard deviation of the samples of a judgement; None where nothing was sampled.
     """
 
     lp: str
@@ -190,6 +192,7 @@ class SegmentScore:
     document: str = ""
     weight: float = 1.0
     is_untranslated: bool = False
+    spread: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +210,7 @@ class SystemScore:
         there are.
         card: its scorecard, where the weights say what passes.
         checklist: its verdicts on the criteria of segments, where these were judged.
+        spread: mean standard deviation of the samples of a judgement; None where nothing was sampled.
     """
 
     system: str
@@ -218,6 +222,7 @@ class SystemScore:
     readings: Mapping[str, int] = field(default_factory=dict)
     card: Card | None = None
     checklist: Checklist | None = None
+    spread: float | None = None
 
 
 def all_pass(verdicts: Collection[float | None]) -> float | None:
@@ -345,6 +350,12 @@ def _readings_of(flag: str) -> Callable[[Any], int]:
     return lambda row: row.readings.get(flag, 0)
 
 
+def spread_columns(rows: Iterable[Any]) -> list[Column]:
+    """The column of how far samples differ, where some row has samples."""
+    column = Column("spread", "mean standard deviation of the samples of a judgement", "score")
+    return [column] if any(row.spread is not None for row in rows) else []
+
+
 def untranslated_columns(rows: Iterable[Any]) -> list[Column]:
     """The column of segments without a translation, where some row has one."""
     column = Column("untranslated", "segments without a translation", "count", title="not translated")
@@ -435,6 +446,7 @@ class Scores(Framed):
             Column("system", "its name"),
             Column("score", "mean over what was judged", "score"),
             INTERVAL,
+            *spread_columns(rows),
             *counted_columns(rows),
         ]
         if passing is not None:

@@ -19,24 +19,12 @@ from adjudge.core.judge import (
     find_attribute,
     find_class,
     fits,
-    is_criteria_judge,
-    is_pair_judge,
-    is_searching_judge,
-    is_source_judge,
-    is_translation_judge,
     read_settings,
 )
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
 from adjudge.errors import AdjudgeError, UsageError, blamed
-from adjudge.judges._samples import (
-    Repeated,
-    Sampled,
-    SampledCriteria,
-    SampledPairs,
-    SampledSearches,
-    SampledSources,
-)
+from adjudge.judges._samples import Sampled
 
 if TYPE_CHECKING:
     from adjudge.judges.criteria import Criteria
@@ -65,12 +53,7 @@ __all__ = [
     "Himate",
     "MMad",
     "Rate",
-    "Repeated",
     "Sampled",
-    "SampledCriteria",
-    "SampledPairs",
-    "SampledSearches",
-    "SampledSources",
     "SingleAgent",
     "has_setting",
     "load_judge",
@@ -115,8 +98,7 @@ def load_judge(
         profile: recommended, paper or code.
         prompts: folder with files that stand in for the judge's own.
         settings: fields of its dataclass, as text. `samples` and `temperature` are settings of every judge:
-            with them it is `Sampled`, or one of its like for other kinds of judges, unless it has samples of
-            its own.
+            with them it is `Sampled`, unless it has samples of its own.
 
     Raises:
         UsageError: no such judge, profile or setting, a value that its field cannot have, prompts that
@@ -143,17 +125,8 @@ def load_judge(
     _ = judge.prompts_digest  # a folder of prompts that cannot be used is said before anything is asked
     if not drawn:
         return judge
-    kinds: dict[type[Repeated], bool] = {
-        Sampled: is_translation_judge(judge),
-        SampledCriteria: is_criteria_judge(judge),
-        SampledPairs: is_pair_judge(judge),
-        SampledSearches: is_searching_judge(judge),
-        SampledSources: is_source_judge(judge),
-    }
-    kind = next((kind for kind, fits in kinds.items() if fits), None)
-    if kind is None:
-        raise UsageError(f"judge {judge.name!r} cannot be sampled")
-    return cast(Judge, kind(judge=judge, **read_settings("sampling", kind, drawn, reserved={"judge"})))  # type: ignore[arg-type]
+    chosen = read_settings("sampling", Sampled, drawn, reserved={"judge"})
+    return cast(Judge, Sampled(judge=judge, **chosen))  # type: ignore[arg-type]
 
 
 def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:

@@ -1,8 +1,7 @@
 """Several independent judgements of one unit of work, and one judgement made of them.
 
-`Sampled` and its kin do it around any judge, one class for each kind of judge. `vote` finds the errors that
-several judgements of one translation agree on. gemba-v2 has the methods of its paper, and shares what counts
-as enough.
+`Sampled` does it around any judge. `vote` finds the errors that several judgements of one translation agree
+on. gemba-v2 has the methods of its paper, and shares what counts as enough.
 """
 
 from __future__ import annotations
@@ -12,23 +11,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, SearchEngine, Tool
-from adjudge.core.judge import (
-    Calls,
-    CriteriaJudge,
-    Judge,
-    PairJudge,
-    Profile,
-    SearchingJudge,
-    SourceJudge,
-    TranslationJudge,
-)
+from adjudge.core.judge import Calls, Judge, is_pair_judge
 from adjudge.core.mqm import find_weights, mqm_score
 from adjudge.core.protocol import SEVERITIES
 from adjudge.core.record import UNDECIDED, Annotation, ErrorSpan, Preference, Verdict
-from adjudge.core.segment import Subject, read_criteria
+from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._pairs import (
     IDENTICAL,
@@ -44,12 +34,7 @@ from adjudge.judges._pairs import (
 __all__ = [
     "OUTVOTED",
     "TEMPERATURE",
-    "Repeated",
     "Sampled",
-    "SampledCriteria",
-    "SampledPairs",
-    "SampledSearches",
-    "SampledSources",
     "check_temperature",
     "is_outvoted",
     "middle",
@@ -164,149 +149,166 @@ def _order(span: ErrorSpan) -> tuple[bool, bool, int]:
 
 
 T = TypeVar("T")
+Outcome = Annotation | Preference | AnswerError
 
 TEMPERATURE: Final = 0.7
 """Where the user says nothing. At 0 all samples would be one."""
 MISSING: Final = "samples_missing"
-OUTVOTED: Final = "outvoted_errors"
 """Flag of a judgement of which not all samples could be read."""
+OUTVOTED: Final = "outvoted_errors"
+_JUDGING: Final = frozenset({"annotate", "annotate_all", "check", "compare"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeated:
-    """A judge that is asked several times about each unit of work; it is such a judge itself.
+class Sampled:
+    """A judge of any kind that judges each unit of work several times; it is such a judge itself.
 
     The samples are taken one after the other, so that which is which does not depend on who answers first,
-    and a run that goes on after a stop reads its store as it was written.
+    and a run that goes on after a stop reads its store as it was written. Of each translation, criterion or
+    pair they become one judgement:
+
+    - rating: the mean; spans: by `vote`; counts: the largest that more than half of the samples reach.
+    - pass or fail (`criteria`): what more than half of the samples say; else the failure is `ambiguous`.
+    - verdict: the most frequent, E if two are; orders: the same of each order. Strength: the mean of the
+      samples, each with the strength that was measured, else 1 for A, -1 for B and 0 for E.
+    - flags: all, each once. Rationale: that of the sample nearest to the result.
 
     Args:
         judge: whose questions are asked.
         samples: how often each unit is judged.
         temperature: of every question that the judge would ask at 0.
+        tie_threshold: of a judge of pairs; a preference that is not stronger is E. None makes no ties.
 
     Raises:
-        UsageError: fewer than two samples, or no temperature above 0.
+        UsageError: fewer than two samples, no temperature above 0, or a threshold that is none.
     """
 
     judge: Judge
     samples: int
     temperature: float = TEMPERATURE
+    tie_threshold: TieThreshold | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what would be one judgement, or the same one again and again."""
         if self.samples < 2:
             raise UsageError(f"samples must be 2 or more, got {self.samples}; for one, leave it out")
         check_temperature(self.temperature)
+        if self.tie_threshold is not None and not is_pair_judge(self.judge):
+            raise UsageError(f"tie_threshold is for judges of pairs, and {self.judge.name} is none")
+        check_threshold(self.tie_threshold, is_measured=True)
 
-    def warm(self, ask: Ask) -> Ask:
-        """The same `ask`, which draws at random what would be drawn at temperature 0."""
-        return _Warm(ask, self.temperature)
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the judge has)
+        if name == "judge" or name.startswith("__"):  # a copy is asked before it has its fields
+            raise AttributeError(name)
+        found = getattr(self.judge, name)
+        if name in _JUDGING:
+            return partial(self._judge, found)
+        if name == "calls":
+            return self._times(found)
+        if name == "calls_for":
+            return lambda subject: self._times(found(subject))
+        if name == "fitted":
+            return lambda **given: replace(self, judge=found(**given))
+        return found
 
-    @property
-    def name(self) -> str:
-        """Return the name of the wrapped judge."""
-        return self.judge.name
+    def _times(self, calls: Calls) -> Calls:
+        return Calls(*(self.samples * count for count in calls))
 
-    @property
-    def protocol(self) -> str:
-        """Return the protocol of the wrapped judge."""
-        return self.judge.protocol
+    async def _judge(
+        self, verb: Callable[..., Awaitable[Any]], subject: Subject, ask: Ask, *engine: SearchEngine
+    ) -> Any:  # noqa: ANN401 (as the verb)
+        warm, taken = _Warm(ask, self.temperature), []
+        for _ in range(self.samples):
+            try:
+                taken.append(await verb(subject, warm, *engine))
+            except AnswerError as error:
+                taken.append(error)
+            if isinstance(taken[0], Sequence) and all(
+                IDENTICAL in getattr(one, "flags", ()) for one in taken[0]
+            ):
+                return taken[0]  # a pair of one text: nobody was asked
+        read = readable(taken, at_least=1)
+        if isinstance(read[0], Annotation):
+            return self._together(taken)
+        each = [[one] * len(read[0]) if isinstance(one, AnswerError) else one for one in taken]
+        found: list[Outcome] = []
+        for own in zip(*each, strict=True):
+            try:
+                found.append(self._together(own))
+            except AnswerError as error:
+                found.append(error)
+        return found
 
-    @property
-    def weights(self) -> str | None:
-        """Return the weights of the wrapped judge."""
-        return self.judge.weights
-
-    @property
-    def profile(self) -> Profile:
-        """Return the profile of the wrapped judge."""
-        return self.judge.profile
-
-    @property
-    def with_reference(self) -> bool:
-        """Return whether the wrapped judge is shown a reference."""
-        return self.judge.with_reference
-
-    @property
-    def prompts_digest(self) -> str:
-        """Return the digest of the wrapped judge's prompts."""
-        return self.judge.prompts_digest
-
-    @property
-    def calls(self) -> Calls:
-        """The judge's own, as often as there are samples."""
-        return Calls(*(self.samples * count for count in self.judge.calls))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampled(Repeated):
-    """A judge of single translations, asked several times."""
-
-    judge: TranslationJudge
-
-    async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
-        """Judge one translation several times, and put together what the judgements agree on.
+    def _together(self, taken: Sequence[Outcome]) -> Annotation | Preference:
+        """One judgement of several of one thing.
 
         Raises:
-            AnswerError: half of the samples or more could not be read.
+            AnswerError: half of the samples or more could not be read, or as many pass as fail.
         """
-        warm = self.warm(ask)
-        judgings = (self.judge.annotate(subject, warm) for _ in range(self.samples))
-        return together([await taken(judging) for judging in judgings], self.judge.weights)
+        read = readable(taken)
+        missing = [MISSING] if len(read) < len(taken) else []
+        if compared := [one for one in read if isinstance(one, Preference)]:
+            return self._compared(compared, missing)
+        return self._annotated([one for one in read if isinstance(one, Annotation)], missing)
 
+    def _annotated(self, read: Sequence[Annotation], missing: Sequence[str]) -> Annotation:
+        marked = [one.spans for one in read]
+        flags = [*(flag for one in read for flag in one.flags), *missing]
+        if is_outvoted(marked, spans := vote(marked)):
+            flags.append(OUTVOTED)
+        numbers = [_number(one, self.judge.weights) for one in read]
+        result = _majority(numbers) if self.judge.protocol == "criteria" else _mean(numbers)
+        return replace(
+            read[min(range(len(numbers)), key=lambda index: abs(numbers[index] - result))],
+            rating=None if read[0].rating is None else result,
+            spans=spans,
+            counts={s: middle([one.counts.get(s, 0) for one in read]) for s in read[0].counts},
+            flags=tuple(dict.fromkeys(flags)),
+            samples=tuple(numbers),
+        )
 
-async def taken(judging: Awaitable[T]) -> T | AnswerError:
-    """One sample, or why there is none."""
-    try:
-        return await judging
-    except AnswerError as error:
-        return error
-
-
-async def taken_of_each(
-    judging: Awaitable[Sequence[T | AnswerError]], count: int
-) -> Sequence[T | AnswerError]:
-    """One sample of so many judgements that are made at once, each of them or why there is none."""
-    found = await taken(judging)
-    return [found] * count if isinstance(found, AnswerError) else found
-
-
-def together(samples: Sequence[Annotation | AnswerError], weights: str | None) -> Annotation:
-    """One annotation of several of one translation.
-
-    Rating: the mean. Spans: by `vote`. Counts: the largest that more than half of the samples reach.
-    Flags: all, each once. Rationale: that of the sample whose number is nearest to the mean.
-
-    Args:
-        samples: in order.
-        weights: of marked errors; None where translations are rated.
-
-    Raises:
-        AnswerError: half of the samples or more could not be read.
-    """
-    read = readable(samples)
-    flags = [flag for one in read for flag in one.flags]
-    if len(read) < len(samples):
-        flags.append(MISSING)
-    marked = [one.spans for one in read]
-    if is_outvoted(marked, spans := vote(marked)):
-        flags.append(OUTVOTED)
-    numbers = [_number(one, weights) for one in read]
-    mean = _mean(numbers)
-    return replace(
-        read[min(range(len(numbers)), key=lambda index: abs(numbers[index] - mean))],
-        rating=None if read[0].rating is None else mean,
-        spans=spans,
-        counts={s: middle([one.counts.get(s, 0) for one in read]) for s in read[0].counts},
-        flags=tuple(dict.fromkeys(flags)),
-        samples=tuple(numbers),
-    )
+    def _compared(self, read: Sequence[Preference], missing: Sequence[str]) -> Preference:
+        verdict = _most_frequent([one.verdict for one in read])
+        strength = _mean([SIGNS[one.verdict] if one.strength is None else one.strength for one in read])
+        longest = max(len(one.orders) for one in read)  # a sample in which a part is missing has no orders
+        known = [one.orders for one in read if len(one.orders) == longest]
+        orders = tuple(map(_most_frequent, zip(*known, strict=True)))
+        inconsistent: Inconsistent = getattr(self.judge, "inconsistent", "E")
+        flags = [flag for one in read for flag in one.flags if flag not in {INCONSISTENT, UNDECIDED}]
+        flags += [*missing, *disagreement(orders, inconsistent)]
+        is_weak = self.tie_threshold is not None and self.tie_threshold.takes(strength, read[0].criterion)
+        if verdict != "E" and is_weak:
+            verdict, flags = "E", [*flags, TIE_BY_STRENGTH]
+        return replace(
+            next((one for one in read if one.verdict == verdict), read[0]),
+            verdict="E" if UNDECIDED in flags else verdict,
+            orders=orders,
+            flags=tuple(dict.fromkeys(flags)),
+            samples=tuple(one.verdict for one in read),
+            strength=strength,
+        )
 
 
 def _number(annotation: Annotation, weights: str | None) -> float:
     if annotation.rating is not None:
         return float(annotation.rating)
     return mqm_score(annotation, find_weights(weights or "mqm-google"))
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def _majority(verdicts: Sequence[float]) -> float:
+    passes = sum(verdicts)
+    if 2 * passes == len(verdicts):
+        raise AnswerError("ambiguous", f"{passes:g} of {len(verdicts)} samples pass, and as many fail")
+    return float(2 * passes > len(verdicts))
+
+
+def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict given most often; E where two are given as often."""
+    (first, most), *others = Counter(verdicts).most_common()
+    return "E" if others and others[0][1] == most else first
 
 
 @dataclass(frozen=True)
@@ -350,200 +352,21 @@ def check_temperature(temperature: float) -> None:
         raise UsageError(f"samples need a temperature above 0, got {temperature!r}")
 
 
-def readable(samples: Sequence[T | AnswerError]) -> list[T]:
+def readable(samples: Sequence[T | AnswerError], *, at_least: int = 0) -> list[T]:
     """The samples that could be read, in order, if they are more than half of those that were taken.
+
+    Args:
+        samples: as they were taken.
+        at_least: so many are enough, in place of more than half.
 
     Raises:
         AnswerError: they are not; with the reason that all the others share, else count.
     """
     read = [one for one in samples if not isinstance(one, AnswerError)]
     failed = [one for one in samples if isinstance(one, AnswerError)]
-    if 2 * len(read) > len(samples):
+    if len(read) >= (at_least or len(samples) // 2 + 1):
         return read
     reasons = Counter(error.reason for error in failed)
     listed = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
     detail = f"{len(read)} of {len(samples)} samples could be read, and more than half must be ({listed}); "
     raise AnswerError(failed[0].reason if len(reasons) == 1 else "count", detail + failed[0].detail)
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return math.fsum(numbers) / len(numbers)
-
-
-Outcome = Preference | AnswerError
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampledPairs(Repeated):
-    """A judge of pairs, asked several times.
-
-    Args:
-        tie_threshold: a preference that is not stronger is E; None makes no ties.
-    """
-
-    judge: PairJudge
-    tie_threshold: TieThreshold | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_threshold(self.tie_threshold, is_measured=True)
-
-    async def compare(self, subject: Subject, ask: Ask) -> Sequence[Outcome]:
-        """Compare several times; on each criterion, the verdict that most samples give.
-
-        Verdict: the most frequent, E if two are. Orders: the same of each order. Strength: the mean of the
-        samples, each with the strength that was measured, else 1 for A, -1 for B and 0 for E. A pair that
-        nobody is asked about is settled by the first.
-        """
-        warm = self.warm(ask)
-        taken = [await self._compare(subject, warm)]
-        if all(isinstance(one, Preference) and IDENTICAL in one.flags for one in taken[0]):
-            return taken[0]
-        taken += [await self._compare(subject, warm) for _ in range(self.samples - 1)]
-        return [self._together(own) for own in zip(*taken, strict=True)]
-
-    @property
-    def criteria(self) -> tuple[str, ...]:
-        """Return the criteria of the wrapped judge."""
-        return self.judge.criteria
-
-    async def _compare(self, subject: Subject, ask: Ask) -> Sequence[Outcome]:
-        return await taken_of_each(self.judge.compare(subject, ask), len(self.criteria))
-
-    def _together(self, taken: Sequence[Outcome]) -> Outcome:
-        try:
-            read = readable(taken)
-        except AnswerError as error:
-            return error
-        verdict = _most_frequent([one.verdict for one in read])
-        strength = _mean([SIGNS[one.verdict] if one.strength is None else one.strength for one in read])
-        longest = max(len(one.orders) for one in read)  # a sample in which a part is missing has no orders
-        known = [one.orders for one in read if len(one.orders) == longest]
-        orders = tuple(map(_most_frequent, zip(*known, strict=True)))
-        inconsistent: Inconsistent = getattr(self.judge, "inconsistent", "E")
-        flags = [flag for one in read for flag in one.flags if flag not in {INCONSISTENT, UNDECIDED}]
-        flags += [*([MISSING] if len(read) < len(taken) else []), *disagreement(orders, inconsistent)]
-        criterion = read[0].criterion
-        is_weak = self.tie_threshold is not None and self.tie_threshold.takes(strength, criterion)
-        if verdict != "E" and is_weak:
-            verdict, flags = "E", [*flags, TIE_BY_STRENGTH]
-        telling = next((one for one in read if one.verdict == verdict), read[0])
-        return replace(
-            telling,
-            verdict="E" if UNDECIDED in flags else verdict,
-            orders=orders,
-            flags=tuple(dict.fromkeys(flags)),
-            samples=tuple(one.verdict for one in read),
-            strength=strength,
-        )
-
-
-def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict given most often; E where two are given as often."""
-    (first, most), *others = Counter(verdicts).most_common()
-    return "E" if others and others[0][1] == most else first
-
-
-Judged = Annotation | AnswerError
-Annotate = Callable[[Subject, Ask], Awaitable[Sequence[Judged]]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Counted(Repeated):
-    """How many calls it takes depends on what is judged."""
-
-    judge: SourceJudge | SearchingJudge | CriteriaJudge
-
-    def calls_for(self, subject: Subject) -> Calls:
-        """The judge's own, as often as there are samples."""
-        return Calls(*(self.samples * count for count in self.judge.calls_for(subject)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampledCriteria(_Counted):
-    """A judge that checks the criteria of a segment, asked several times."""
-
-    judge: CriteriaJudge
-
-    async def check(self, subject: Subject, ask: Ask) -> Sequence[Judged]:
-        """Check several times; on each criterion, the verdict of more than half of the samples read.
-
-        Where as many samples pass as fail, there is no verdict: the failure is `ambiguous`.
-        """
-        warm, count = self.warm(ask), len(read_criteria(subject.segment))
-        checks = (self.judge.check(subject, warm) for _ in range(self.samples))
-        taken = [await taken_of_each(checking, count) for checking in checks]
-        return [_majority(own) for own in zip(*taken, strict=True)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampledSources(_Counted):
-    """A judge of all translations of a source, asked several times."""
-
-    judge: SourceJudge
-
-    async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Judged]:
-        """Judge all translations several times; of each put together what its judgements agree on."""
-        return await _sampled(self, self.judge.annotate_all, subject, ask)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampledSearches(_Counted):
-    """A judge of all translations of a source that looks things up, asked several times.
-
-    Each sample begins anew, with nothing in its memory; a query has one answer for all of them.
-    """
-
-    judge: SearchingJudge
-
-    @property
-    def search(self) -> str:
-        """Return the search setting of the wrapped judge."""
-        return self.judge.search
-
-    @property
-    def said(self) -> Sequence[str]:
-        """Return what the wrapped judge has to say of its settings."""
-        found: Sequence[str] = getattr(self.judge, "said", ())
-        return found
-
-    def fitted(self, *, search: str, takes_tools: bool) -> SampledSearches:
-        """With the judge as it fits; see `core.judge.SearchingJudge`."""
-        return replace(self, judge=self.judge.fitted(search=search, takes_tools=takes_tools))
-
-    async def annotate_all(
-        self, subject: Subject, ask: Ask, engine: SearchEngine | None = None
-    ) -> Sequence[Judged]:
-        """Judge all translations several times; of each put together what its judgements agree on."""
-        return await _sampled(self, partial(self.judge.annotate_all, engine=engine), subject, ask)
-
-
-def _majority(taken: Sequence[Judged]) -> Judged:
-    """One verdict on one criterion, or why there is none."""
-    try:
-        read = readable(taken)
-    except AnswerError as error:
-        return error
-    verdicts = tuple(_number(one, None) for one in read)
-    passes = sum(verdicts)
-    if 2 * passes == len(verdicts):
-        return AnswerError("ambiguous", f"{passes:g} of {len(verdicts)} samples pass, and as many fail")
-    verdict = float(2 * passes > len(verdicts))
-    flags = [*(flag for one in read for flag in one.flags), *([MISSING] if len(read) < len(taken) else [])]
-    telling = read[verdicts.index(verdict)]
-    return replace(telling, flags=tuple(dict.fromkeys(flags)), samples=verdicts)
-
-
-async def _sampled(sampled: Repeated, annotate: Annotate, subject: Subject, ask: Ask) -> Sequence[Judged]:
-    """Of each system one outcome, put together from all samples."""
-    warm = sampled.warm(ask)
-    judgings = (annotate(subject, warm) for _ in range(sampled.samples))
-    taken = [await taken_of_each(judging, len(subject.systems)) for judging in judgings]
-    return [_together(own, sampled.weights) for own in zip(*taken, strict=True)]
-
-
-def _together(taken: Sequence[Judged], weights: str | None) -> Judged:
-    try:
-        return together(taken, weights)
-    except AnswerError as error:
-        return error

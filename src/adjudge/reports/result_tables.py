@@ -22,7 +22,15 @@ from adjudge.analysis.rank import Ranking
 from adjudge.analysis.segment_scores import document_scores
 from adjudge.analysis.thresholds import Band, Thresholds
 from adjudge.core.columns import Column
-from adjudge.core.scores import CHECKLIST, Scores, SegmentScore, by_lp, listed, untranslated_columns
+from adjudge.core.scores import (
+    CHECKLIST,
+    Scores,
+    SegmentScore,
+    by_lp,
+    listed,
+    spread_columns,
+    untranslated_columns,
+)
 from adjudge.core.wording import count, form, of_all
 from adjudge.reports.tables import (
     CHECKLIST_NOTE,
@@ -172,6 +180,7 @@ def segment_table(scores: Scores, *, exact: bool) -> Table:
         Column("segment", "its id"),
         Column("system", "its name"),
         _SCORE if exact else Column("score", "of the translation", "score", of=told, words=str),
+        *spread_columns(scores.segments),
     ]
     return table_of(columns, {"": scores.segments}, exact=exact, digits=0, notes=_notes(scores, "segment"))
 

@@ -32,7 +32,7 @@ from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
 from adjudge.judges._prompts import VERBATIM
-from adjudge.judges._samples import Repeated, Sampled
+from adjudge.judges._samples import Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
 from adjudge.llm.money import Budget, Meter, Price, find_prices, with_batches
 from adjudge.llm.providers import Connection
@@ -396,7 +396,7 @@ def check_roles(annotator: Annotator, models: Models) -> None:
 
 def roles_of(annotator: Annotator) -> tuple[str, ...] | None:
     """The roles in which a judge can ask under its settings, if it names them in `roles`."""
-    judge = annotator.judge if isinstance(annotator, Repeated) else annotator
+    judge = annotator.judge if isinstance(annotator, Sampled) else annotator
     return getattr(judge, "roles", None)
 
 

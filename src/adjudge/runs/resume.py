@@ -28,7 +28,7 @@ from adjudge.core.scores import RunInfo
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, StoreError, UsageError
-from adjudge.judges._samples import Repeated
+from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Trail
 from adjudge.runs.units import Annotator, settings_of
 from adjudge.store.call_file import STORE, run_name
@@ -263,7 +263,7 @@ def basis_of(annotator: Annotator) -> bytes:
         annotator: who judges. Nothing is kept of one that is no judge of ours: its program is not known, or
             it gathers something on the way.
     """
-    judge = annotator.judge if isinstance(annotator, Repeated) else annotator
+    judge = annotator.judge if isinstance(annotator, Sampled) else annotator
     if not type(judge).__module__.startswith(_JUDGES):
         return os.urandom(16).hex().encode()
     digest = hashlib.sha256(program_digest(_ROOMS, _READERS))

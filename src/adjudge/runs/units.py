@@ -54,7 +54,7 @@ from adjudge.errors import (
     blamed,
 )
 from adjudge.judges._prompts import Adapter, find_adapter
-from adjudge.judges._samples import Repeated
+from adjudge.judges._samples import Sampled
 from adjudge.llm.model import NotYetError
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
@@ -538,7 +538,7 @@ def code_of(annotator: Annotator) -> str:
         Of a function, over its source, its file and what that imports of its own folder; where there is no
         source, over its bytecode.
     """
-    make = type(annotator.judge if isinstance(annotator, Repeated) else annotator)
+    make = type(annotator.judge if isinstance(annotator, Sampled) else annotator)
     if make.__module__.startswith("adjudge.metrics."):
         from adjudge.metrics.function import FunctionMetric
 
@@ -614,7 +614,7 @@ def _code_of(make: type[Any]) -> str:
 
 def settings_of(annotator: Annotator) -> dict[str, object]:
     """Every setting with its value, as `run.json` keeps it."""
-    if isinstance(annotator, Repeated):
+    if isinstance(annotator, Sampled):
         names = [f.name for f in dataclasses.fields(annotator) if f.name != "judge"]
         drawn = {name: _plain(value) for name in names if (value := getattr(annotator, name)) is not None}
         return settings_of(annotator.judge) | drawn
@@ -628,7 +628,7 @@ def settings_of(annotator: Annotator) -> dict[str, object]:
 
 def options_of(judge: Judge) -> list[str]:
     """Every setting as an option with its value, and what else may be given where there is a choice."""
-    kinds = [type(judge.judge), type(judge)] if isinstance(judge, Repeated) else [type(judge)]
+    kinds = [type(judge.judge), type(judge)] if isinstance(judge, Sampled) else [type(judge)]
     choices = {name: found for kind in kinds for name, found in choices_of(kind).items()}
     lines = []
     for name, value in settings_of(judge).items():
@@ -654,7 +654,7 @@ def _changed(annotator: Annotator) -> dict[str, str]:
     """
     now = settings_of(annotator)
     said = _SAID | frozenset(getattr(annotator, "said", ()))
-    if isinstance(annotator, Repeated):
+    if isinstance(annotator, Sampled):
         annotator = annotator.judge
     profile = {"profile": now["profile"]} if "profile" in now else {}
     make: Callable[..., Annotator] = type(annotator)
@@ -979,5 +979,5 @@ def _listed(drawn: Mapping[tuple[str, str], list[Pair]], own: list[Shown]) -> Sc
 
 def adapter_of(annotator: Annotator) -> Adapter | None:
     """The adapter in the folder of the user's prompts, also of a judge that is asked several times."""
-    prompts = getattr(annotator.judge if isinstance(annotator, Repeated) else annotator, "prompts", None)
+    prompts = getattr(annotator.judge if isinstance(annotator, Sampled) else annotator, "prompts", None)
     return None if prompts is None else find_adapter(prompts)
