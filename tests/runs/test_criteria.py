@@ -10,7 +10,6 @@ import pytest
 from adjudge import examples
 from adjudge.analysis.agreement import consistency
 from adjudge.analysis.compare import compare
-from adjudge.analysis.error_free import error_free
 from adjudge.analysis.score import score
 from adjudge.analysis.spans import spans
 from adjudge.cli.main import main
@@ -198,8 +197,6 @@ def test_verdicts_are_converted_to_what_holds_them_and_to_nothing_else(tmp_path:
 @pytest.mark.usefixtures("verdicts")
 def test_verbs_that_need_a_judgement_of_the_whole_translation_refuse_verdicts(tmp_path: Path) -> None:
     made = judged(tmp_path / "run")
-    with pytest.raises(UsageError, match="verdicts on single criteria, which do not say whether"):
-        error_free(made, made)
     with pytest.raises(UsageError, match="protocol criteria, which marks no errors"):
         spans(made, made)
     with pytest.raises(DataError, match="no rating of a translation"):
