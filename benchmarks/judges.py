@@ -25,19 +25,16 @@ from datetime import datetime
 from pathlib import Path
 
 import adjudge
-from adjudge.analysis.ensemble import By, EnsembleSettings
 from adjudge.analysis.preferences import tabulate
 from adjudge.core.judge import PROFILES, Profile, is_criteria_judge, is_pair_judge
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import TestSet
-from adjudge.errors import AdjudgeError
 from adjudge.formats.fire_mt import read_fire
 from adjudge.formats.mtme import read_score_records
 from adjudge.formats.read import Judgements, load, read_judgements
 from adjudge.judges import JUDGES, load_judge
 from adjudge.reports.tables import Table, render_table
-from adjudge.runs.ensemble_run import ensemble
 from adjudge.store.json_lines import write_records, write_test_set
 
 ROOT = Path(__file__).parents[1]
@@ -75,7 +72,6 @@ ABLATIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
 }
 """Judge to the settings that take something from it, or change how it comes to its end."""
 
-ENSEMBLES: tuple[By, ...] = ("ranks", "z-scores", "learned", "majority")
 MEASURES = ("sys_accuracy", "sys_pearson", "seg_acc_eq", "seg_pearson", "seg_kendall_b")
 HEADINGS = ("sys acc", "sys r", "acc_eq", "seg r", "seg τb")
 
@@ -87,10 +83,8 @@ WORDS = (
     "answers every role of every method with it: this is the floor under all of them, and no comparison",
     "of methods. It says the same of a text whoever asks, so that debates and reviews change little.",
     "`rules` is what it finds, scored without any method. A row with settings differs from the",
-    "recommended profile in these alone. An ensemble is of all judges in that profile: `majority` of all",
-    "verdicts, the others of the scores of judges that score, `learned` on the same gold by cross-",
-    "validation. Judges of pairs score by comparisons won. `calls` are those for one translation; equal",
-    "questions are asked once.",
+    "recommended profile in these alone. Judges of pairs score by comparisons won. `calls` are those for",
+    "one translation; equal questions are asked once.",
 )
 
 
@@ -284,9 +278,8 @@ def prepare(source: Path, lp: str, gold: str, segments: int, folder: Path) -> Te
 
 
 def tables(texts: Texts) -> Iterator[str]:
-    """One row for each judge, ablation and ensemble."""
+    """One row for each judge and ablation."""
     runs = dict(judge_all(texts))
-    runs |= ensembles(texts, runs)
     found = adjudge.meta(
         texts.path,
         texts.test_set.lps[0],
@@ -327,27 +320,6 @@ def judge_all(texts: Texts) -> Iterator[tuple[str, Run]]:
             print(f"{texts.name}: {name}", file=sys.stderr)
             out = texts.path.parent / name
             yield name, adjudge.run(judge, texts.test_set, out=out, model=MODEL, settings=settings)
-
-
-def ensembles(texts: Texts, runs: Mapping[str, Run]) -> Iterator[tuple[str, Run]]:
-    """All judges in their recommended profile as one."""
-    whole = {name: run for name, run in runs.items() if name in JUDGES}
-    scored = {n: run for n, run in whole.items() if any(isinstance(r, Annotation) for r in run.records)}
-    gold = ("gold", adjudge.read_records(texts.gold))
-    for by in ENSEMBLES:
-        name = f"ensemble by {by}"
-        fold_by = "document" if all(s.document for s in texts.test_set) else "segment"
-        try:
-            made = ensemble(
-                whole if by == "majority" else scored,
-                out=texts.path.parent / name,
-                gold=gold if by == "learned" else None,
-                settings=EnsembleSettings(by=by, fold_by=fold_by),
-            )
-        except AdjudgeError as error:
-            print(f"{texts.name}: {name}: {error}", file=sys.stderr)
-        else:
-            yield name, made.run
 
 
 if __name__ == "__main__":

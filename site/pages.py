@@ -94,7 +94,6 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "judges-rate",
         "judges-fire",
         "judges-criteria",
-        "ensemble",
     ),
     "Whom to trust": (
         "results",

@@ -36,10 +36,8 @@ NOT_OF = {
     "gate": {"range": "`scale`, a pair of numbers: `range` is a function of Python's own"},
     "spans": {
         "confusion": "another result: `adjudge.analysis.spans.severity_confusion`",
-        "error-free": "another result: `adjudge.analysis.error_free.error_free`",
-        **dict.fromkeys(("at-least", "gold-at-least", "risk", "confidence"), "of --error-free"),
         "severity-penalty": "`penalty`: there is no other one",
-        "severity-weights": "`weights`: those of --error-free belong to another function",
+        "severity-weights": "`weights`: there are no other ones",
         "intervals": "`resamples` above 0 asks for intervals",
     },
 }

@@ -6,7 +6,7 @@ import pytest
 
 from adjudge.core.record import Record
 from adjudge.store.json_lines import write_records
-from tests.analysis.judged import esa, marked, run_of, span, write_run
+from tests.analysis.judged import marked, run_of, span, write_run
 from tests.analysis.records import failed
 from tests.cli.calling import Asked as PlainlyAsked
 
@@ -47,9 +47,6 @@ def test_every_number_has_a_signature(run: Path, gold: Path, capsys: pytest.Capt
     assert asked["run"] == str(run)
     assert any("fail" in note for note in asked["notes"])
     assert asked["signature"] in Asked(capsys, run, "--gold", gold, "--rule", "em,mpp").out
-    free = Asked(capsys, run, "--gold", gold, "--error-free", "--format", "json").json
-    assert "|weights:mqm-google|risk:0.05|confidence:0.95|failed:1/3|" in free["signature"]
-    assert free["signature"] in Asked(capsys, run, "--gold", gold, "--error-free").out
 
 
 def test_one_comparison_is_one_object(run: Path, gold: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,33 +151,10 @@ def test_curves_are_drawn(
     assert f"wrote {file}" in asked.err
 
 
-def test_translations_without_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    gold = tmp_path / "esa.jsonl"
-    judged: list[Record] = [esa("a", str(i), 100 if i <= 150 else 40) for i in range(1, 201)]
-    write_records(gold, judged)
-    pred = tmp_path / "pred.jsonl"
-    write_records(pred, [esa("a", str(i), 90 if i <= 160 else 80) for i in range(1, 201)])
-    asked = Asked(capsys, pred, "--gold", gold, "--error-free", "--risk", "0.2", "--format", "json").json
-    assert (asked["precision"], asked["recall"], asked["n_gold"], asked["n_pred"]) == (150 / 160, 1, 150, 160)
-    assert asked["publishable"]["share"] == 0.8
-    assert asked["publishable"]["threshold"] == 90
-    assert asked["publishable"]["bound"] < 0.2
-    shown = Asked(capsys, pred, "--gold", gold, "--error-free", "--risk", "0.2", "--at-least", "95").out
-    assert "From score 90 on: 160 translations, 10 with errors; of those to come at most" in shown
-    assert Asked(capsys, pred, "--gold", gold, "--error-free").out.count("No score keeps that risk") == 1
-
-
 WRONG = [
     (["--threshold", "half", "--rule", "himate"], 2, "threshold must be numbers with commas between"),
     (["--severity-weights", "minor"], 2, "severity-weights must be a weight for each severity"),
     (["--rule", "nosuch"], 2, "no matching rule 'nosuch'"),
-    (["--risk", "0.1"], 2, "--risk needs --error-free"),
-    (
-        ["--error-free", "--by", "severity"],
-        2,
-        "--error-free compares whole translations and takes no --by",
-    ),
-    (["--error-free", "--rule", "em"], 2, "takes no --rule"),
     (["--figure", "x.gif"], 2, "a figure is a file that ends in .pdf, .svg, .png"),
     (["--lp", "en-fr"], 1, "no translation was judged by both"),
     (["--gold-annotator", "nobody"], 2, "has no annotator 'nobody'"),

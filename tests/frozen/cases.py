@@ -302,7 +302,6 @@ def results() -> Iterator[Case]:  # noqa: PLR0915 (a list)
     yield case(f"spans runs/gemba-mqm --gold {mqm} --rules all", MQM)
     yield case(f"spans runs/gemba-mqm --gold {mqm} --by category --average macro", MQM)
     yield case(f"spans runs/gemba-mqm --gold {mqm} --confusion", MQM)
-    yield case("spans runs/gemba-esa --gold gold.esa.jsonl --error-free", ESA)
     yield case(f"agreement {mqm} runs/gemba-mqm", MQM)
     yield case(f"agreement {mqm} runs/gemba-mqm --by-criterion --lp en-de", MQM)
     yield case(f"agreement {pairwise} runs/fire --lp en-de", FIRE)
@@ -322,26 +321,6 @@ def results() -> Iterator[Case]:  # noqa: PLR0915 (a list)
     yield case(f"meta test_set.jsonl --lp en-de {scores} --clusters --intervals --significance 50", MQM, CHRF)
     yield case(
         f"meta test_set.jsonl --lp en-de {scores} --measures seg_mae,seg_mse --scale minmax", MQM, CHRF
-    )
-    for how in ("ranks", "z-scores"):
-        out = f"runs/ensemble-{how}"
-        yield case(
-            f"ensemble runs/gemba-mqm runs/chrf --out {out} --by {how}",
-            MQM,
-            CHRF,
-            form="",
-            writes=(f"{out}/records.jsonl", f"{out}/run.json"),
-        )
-    learned = (
-        f"ensemble runs/gemba-mqm runs/chrf --out runs/learned --by learned --gold {mqm} --folds 3 --lp en-de"
-    )
-    yield case(learned, MQM, CHRF, form="", writes=("runs/learned/run.json",))
-    yield case(
-        "ensemble runs/fire runs/direct-rank --out runs/majority --by majority --lp en-de",
-        FIRE,
-        RANK,
-        form="",
-        writes=("runs/majority/records.jsonl",),
     )
     shard = "run gemba-mqm few.jsonl --out sharded --model builtin/rules --shard"
     yield case("merge sharded", f"{shard} 1/2", f"{shard} 2/2", form="", writes=("sharded/records.jsonl",))

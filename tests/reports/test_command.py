@@ -147,7 +147,6 @@ def test_two_runs_are_two_annotators(run_folder: Path, tmp_path: Path) -> None:
         "agreement",
         "bias",
         "spans --gold {0}",
-        "ensemble --out e",
         "meta {1} --scores",
     ],
 )

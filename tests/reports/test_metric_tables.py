@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.analysis.error_free import ErrorFreeSettings, error_free_of_runs
 from adjudge.analysis.meta_settings import MetaEvaluation, MetricResults
 from adjudge.analysis.span_matching import THRESHOLDS
 from adjudge.analysis.spans import SpanComparison, SpanSettings, spans_of_runs
 from adjudge.core.record import Record
 from adjudge.reports.metric_figures import threshold_figure
-from adjudge.reports.metric_tables import error_free_table, meta_tables, span_table
+from adjudge.reports.metric_tables import meta_tables, span_table
 from adjudge.reports.tables import Table, render_table
 from adjudge.stats.judged import Result
-from tests.analysis.judged import esa, marked, span
+from tests.analysis.judged import marked, span
 
 # Tables of meta-evaluations: who stands first, and who has a star.
 
@@ -124,16 +123,6 @@ def test_a_table_has_one_row_a_run_rule_threshold_and_group() -> None:
     assert exact.rows[1][4:7] == ["1.0", "0.0", "0.0"]
     for form in ("table", "markdown", "latex"):
         assert "\u202e" not in render_table(table, form)
-
-
-def test_a_table_of_error_free_translations_has_a_dash_where_there_is_no_number() -> None:
-    clean: list[Record] = [esa("a", str(i), 90) for i in range(1, 9)]
-    table = error_free_table(error_free_of_runs({"x": clean}, clean, ErrorFreeSettings()), exact=False)
-    row = dict(zip(table.headings, table.rows[0], strict=True))
-    assert (row["precision"], row["MCC"], row["AUC"], row["from score"]) == ("1.000", "–", "–", "–")
-    exact = error_free_table(error_free_of_runs({"x": clean}, clean, ErrorFreeSettings()), exact=True)
-    assert dict(zip(exact.headings, exact.rows[0], strict=True))["MCC"] == ""
-    assert "No score keeps that risk; to show it takes 104 translations or more." in table.notes
 
 
 @pytest.mark.parametrize(

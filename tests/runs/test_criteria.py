@@ -10,8 +10,6 @@ import pytest
 from adjudge import examples
 from adjudge.analysis.agreement import consistency
 from adjudge.analysis.compare import compare
-from adjudge.analysis.ensemble import scored
-from adjudge.analysis.error_free import error_free
 from adjudge.analysis.score import score
 from adjudge.analysis.spans import spans
 from adjudge.cli.main import main
@@ -199,8 +197,6 @@ def test_verdicts_are_converted_to_what_holds_them_and_to_nothing_else(tmp_path:
 @pytest.mark.usefixtures("verdicts")
 def test_verbs_that_need_a_judgement_of_the_whole_translation_refuse_verdicts(tmp_path: Path) -> None:
     made = judged(tmp_path / "run")
-    with pytest.raises(UsageError, match="verdicts on single criteria, which do not say whether"):
-        error_free(made, made)
     with pytest.raises(UsageError, match="protocol criteria, which marks no errors"):
         spans(made, made)
     with pytest.raises(DataError, match="no rating of a translation"):
@@ -234,19 +230,6 @@ def test_failed_verdicts_alone_are_asked_for_again(tmp_path: Path, monkeypatch: 
 async def passing(_: object, request: Request) -> Reply:
     assert request.about.facts["criterion"] == "z", "what was answered is not asked again"
     return Reply(text=json.dumps({"reason": "So it is.", "verdict": "pass"}), model="builtin/rules")
-
-
-@pytest.mark.usefixtures("verdicts")
-def test_an_ensemble_takes_the_share_of_each_translation(tmp_path: Path) -> None:
-    made = judged(tmp_path / "run")
-    found = scored("criteria", made).outcomes
-    assert {key[1]: value for key, value in found.items() if key[2] == "A"} == {
-        "0": 0.5,
-        "1": 0.0,
-        "3": 1.0,
-        "5": 0.5,
-    }
-    assert not [value for value in found.values() if isinstance(value, Failure)]
 
 
 def test_the_embedded_rules_say_that_they_do_not_read_a_criterion(tmp_path: Path) -> None:

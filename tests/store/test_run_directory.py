@@ -101,7 +101,7 @@ def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
         ({"schema_version": 2}, "schema_version must be 1, got 2"),
         ({"schema_version": None}, "schema_version must be 1, got None"),
         ({"surprise": 1}, "unknown key 'surprise'"),
-        ({"kind": "human"}, "'kind' must be judge, metric, ensemble; got 'human'"),
+        ({"kind": "human"}, "'kind' must be judge, metric; got 'human'"),
         ({"counts": {"judged": "3"}}, "'judged' must be a whole number"),
         ({"price": "cheap"}, "'price' must be a number"),
         ({"corpus_scores": {"en-de": {"A": None}}}, "'A' must be a number, got null"),

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +37,6 @@ from adjudge.analysis.eval_set_files import (
     read_eval_set,
     read_one,
 )
-from adjudge.analysis.kept import content_digest, keeping, kept
 from adjudge.analysis.meta_settings import (
     PRIMARY,
     MetaEvaluation,
@@ -261,15 +260,7 @@ def _joint_tables(
     statistics = () if task is None else task.statistics
     if statistics and all(s.pooled or default_method(s.measure) != "bootstrap" for s in statistics):
         asked[META] = statistics
-    contents = [side.content for side in sides]
-
-    def table(statistics: tuple[Statistic, ...]) -> object:
-        return joint_p_values(_differences(statistics, sides, settings)).tolist()
-
-    return {
-        name: np.array(kept("joint", (), (contents, each, settings), partial(table, each)))
-        for name, each in asked.items()
-    }
+    return {name: joint_p_values(_differences(each, sides, settings)) for name, each in asked.items()}
 
 
 def _differences(
@@ -463,17 +454,6 @@ class Compared:
         documents = self.documents if self.settings.by_document else ()
         return Drawing(resamples=self.settings.resamples, seed=self.settings.seed, documents=documents)
 
-    def kept(self, step: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 (what the step makes)
-        """What a step makes of these scores, or made of them before."""
-        return kept(step, (), (self.content, self.documents, self.task, self.settings), make)
-
-    @cached_property
-    def content(self) -> bytes:
-        """Digest of all scores."""
-        sides = self.gold, *self.metrics
-        ranges = np.array([side.range or (np.nan, np.nan) for side in sides])
-        return content_digest(ranges, *(each for side in sides for each in (side.segments, side.systems)))
-
     @cached_property
     def segments(self) -> Floats:
         """Metrics by systems by segments."""
@@ -537,9 +517,7 @@ def with_intervals(rows: Sequence[MetricResults], compared: Compared) -> list[Me
     """Give every value its 95 % interval: percentiles of a bootstrap over segments, or documents."""
 
     def intervals(name: str) -> list[Interval | None]:
-        drawn = compared.meta_draws if name == META else partial(compared.draws, name)
-        found = compared.kept(f"intervals {name}", lambda: percentile_intervals(drawn()))
-        return [None if each is None else Interval(*each) for each in found]
+        return percentile_intervals(compared.meta_draws() if name == META else compared.draws(name))
 
     drawn = {name: intervals(name) for name in compared.settings.chosen_measures}
     with_meta = any(row.meta is not None for row in rows)
@@ -569,11 +547,7 @@ def with_clusters(
         *compared.settings.chosen_measures,
         *([META] if any(row.meta is not None for row in rows) else []),
     ]
-
-    def table(name: str) -> object:
-        return compared.p_values(name).tolist()
-
-    tables = {name: np.array(compared.kept(f"p-values {name}", partial(table, name))) for name in columns}
+    tables = {name: compared.p_values(name) for name in columns}
     swapped = {name: _units(name, compared.gold, compared.settings) for name in columns}
     exact = [name for name, units in swapped.items() if units and is_exact(units)]
     return _clustered(rows, tables, compared.settings, exact), tables
@@ -702,14 +676,13 @@ def meta(
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
     _check_file(test_set, lps if lp is not None else (), own, settings.chosen_task)
-    with keeping(settings.cache):
-        golds = golds_by_lp(settings.gold, lps)
-        parts = [part for each in lps for part in _each_gold(test_set, each, golds[each], own, settings)]
-        judged = {metric.name for part in parts for metric in part.metrics}
-        if nowhere := [name for name in own if name not in judged]:
-            there = ", ".join(part.lp for part in parts)
-            raise DataError(f"{', '.join(nowhere)} has no score of {there}")
-        return parts[0] if len(parts) == 1 else put_together(parts, settings)
+    golds = golds_by_lp(settings.gold, lps)
+    parts = [part for each in lps for part in _each_gold(test_set, each, golds[each], own, settings)]
+    judged = {metric.name for part in parts for metric in part.metrics}
+    if nowhere := [name for name in own if name not in judged]:
+        there = ", ".join(part.lp for part in parts)
+        raise DataError(f"{', '.join(nowhere)} has no score of {there}")
+    return parts[0] if len(parts) == 1 else put_together(parts, settings)
 
 
 def _check_file(

@@ -17,7 +17,6 @@ from annotated_types import Ge, Lt
 from pydantic import BeforeValidator, SkipValidation
 
 from adjudge.analysis.eval_set import EvalSet, InMemory, Level, ScoreSet, row_means
-from adjudge.analysis.kept import kept
 from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
 from adjudge.core.columns import Column, Framed
 from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
@@ -205,9 +204,6 @@ class MetaSettings:
     alpha: Annotated[Alpha, Option(help="Significance level of the clusters.")] = 0.05
     by_document: Annotated[bool, Option(help="Resample whole documents.")] = False
     seed: Seed = 0
-    cache: Annotated[bool, Option(help="Cache the results in the user's cache folder.", off="no-cache")] = (
-        True
-    )
     weights: Annotated[
         str | None,
         Option(
@@ -570,13 +566,7 @@ def measure(
     found, options = MEASURES[name], arguments(name, gold, metric, settings, average)
     of_systems = found.takes == "systems"
     sides = [each.systems if of_systems else each.segments for each in (gold, metric)]
-
-    def apply() -> Result:
-        return found.function(*sides, **options)
-
-    # The test, a function, is made again when its p-value is asked for.
-    plain = kept(name, sides, options, lambda: vars(made := apply()) | {"test": made.test is not None})
-    return Result(**plain | {"test": (lambda: apply().p) if plain["test"] else None})
+    return found.function(*sides, **options)
 
 
 def arguments(

@@ -75,20 +75,14 @@ from adjudge.stats.judged import Result
 
 __all__ = [
     "CONFUSION",
-    "COUNTED",
     "Confusion",
     "MarkSettings",
-    "Marking",
     "Paired",
     "SpanComparison",
     "SpanScore",
     "SpanSettings",
-    "keep_common",
-    "pair_up",
-    "read_both",
     "severity_confusion",
     "severity_confusions",
-    "signature_of",
     "spans",
     "spans_of_runs",
 ]
@@ -434,27 +428,17 @@ def _label(mark: Mark, by: Group) -> str:
     return str(getattr(mark, by) or _NONE)
 
 
-COUNTED: Final[tuple[Severity, ...]] = ("minor", "major", "critical")
-"""Severities that count where nothing else is asked for: neutral marks are no errors."""
-
-
 @settings
-class Marking:
-    """Whose marks are compared, on which texts."""
+class MarkSettings:
+    """Whose marks are compared, on which texts, which of them count, and the draws of their intervals."""
 
     lp: LanguagePair = None
     annotator: Annotated[str | None, Option(help="Use only this annotator of the run.")] = None
     gold_annotator: Annotated[str | None, Option(help="Use only this annotator of gold.")] = None
     test_set: Texts = None
-
-
-@settings
-class MarkSettings(Marking):
-    """Which marks count, and the draws of their intervals."""
-
     severities: Annotated[
         Sequence[Severity], BeforeValidator(split_names), Option(help="Severities of the marks to compare.")
-    ] = COUNTED
+    ] = ("minor", "major", "critical")  # neutral marks are no errors
     resamples: Annotated[
         Annotated[int, Ge(1)] | None,
         Option(help="Bootstrap draws for intervals over segments; default: no intervals."),
@@ -716,7 +700,7 @@ def spans_of_runs(
     return {name: _compared(found, settings) for name, found in keep_common(paired).items()}
 
 
-def pair_marks(run: Given, gold: Given, settings: Marking) -> Paired:
+def pair_marks(run: Given, gold: Given, settings: MarkSettings) -> Paired:
     """Read a run and its gold, and put together what both marked.
 
     Raises:

@@ -1,38 +1,30 @@
-"""Commands that compare systems: `adjudge rank`, `compare`, `gate`, `power` and `ensemble`."""
+"""Commands that compare systems: `adjudge rank`, `compare`, `gate` and `power`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 
 from adjudge.analysis.compare import CompareSettings, Comparison, Side, Stratum, compare
-from adjudge.analysis.ensemble import Combined, EnsembleSettings
 from adjudge.analysis.gate import Gate, GateRow, GateSettings, Verdict, gate, verdict_words
 from adjudge.analysis.power import Plan, PowerSettings, Separation, power
 from adjudge.analysis.rank import Ranking, RankSettings, rank, rank_by_criterion
 from adjudge.cli.options import (
     FormatOption,
-    MaxFailedOption,
-    check_failures,
     existing,
     is_for_people,
     print_note,
     print_result,
-    state_words,
 )
-from adjudge.core.scores import Run, listed
-from adjudge.core.wording import read_share
+from adjudge.core.scores import listed
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
 from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twice
 from adjudge.formats.registry import find_format
 from adjudge.reports.tables import Table, TableFormat
-
-if TYPE_CHECKING:
-    from adjudge.core.record import Record
 
 
 def rank_command(
@@ -448,65 +440,3 @@ def _power_data(row: Separation) -> dict[str, Any]:
         "needed": row.needed,
         "more": row.more,
     }
-
-
-def ensemble_command(
-    members: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[NAME=]RUN|FILE...", help="Two or more runs or score files of judges or metrics."
-        ),
-    ],
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Run directory of the ensemble.")],
-    settings: EnsembleSettings,
-    gold: Annotated[
-        str | None, typer.Option(metavar="[NAME=]FILE|RUN", help="Gold scores for learned weights.")
-    ] = None,
-    test_set: Annotated[
-        Path | None, typer.Option(help="Test set with the texts, for files without texts or ids.")
-    ] = None,
-    max_failed: MaxFailedOption = "1%",
-) -> None:
-    """Combine runs and files of scores into a run of their ensemble, which every other command reads.
-
-    A translation that any member failed on is a failure of the ensemble. A translation that some
-    member was not asked about is left out, and a note counts such translations.
-    """
-    from adjudge.analysis.eval_set import split_scores
-    from adjudge.formats.read import load
-    from adjudge.runs.ensemble_run import ensemble
-
-    allowed = read_share(max_failed)
-    lp = settings.lp
-    texts = None if test_set is None else load(test_set, lp)
-    given = {name: _read(path, lp, test_set) for name, path in split_scores(members).items()}
-    truth = {name: _read(path, lp, test_set) for name, path in split_scores([gold] if gold else []).items()}
-    found = ensemble(
-        given,
-        out=out,
-        test_set=texts,
-        gold=next(iter(truth.items()), None),
-        settings=settings,
-    )
-    for note in (*found.combined.notes, *_learned(found.combined)):
-        print_note(note)
-    info = found.run.info
-    print_note(f"{state_words(info)}; in {out}")
-    print_note(str(info.signature))
-    check_failures(info, allowed)
-
-
-def _read(path: Path, lp: str | None, texts: Path | None) -> Run | Sequence[Record]:
-    found = read_judgements(path, lp, texts, needed=False).warn()
-    return found.run or found.records
-
-
-def _learned(combined: Combined) -> Iterator[str]:
-    """What was learned, over all folds."""
-    for lp, learned in combined.weights.items():
-        each = (
-            f"{name} {sum(own) / len(own):.2f} ({min(own):.2f} to {max(own):.2f})"
-            for name, own in learned.items()
-        )
-        yield f"{lp}: weights, mean over folds and range: {', '.join(each)}"

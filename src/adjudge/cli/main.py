@@ -52,7 +52,6 @@ COMMANDS: Final[Mapping[str, str]] = {
     "demo": "Run every step on bundled data, offline, up to a report.",
     "run": "Judge a test set with a judge or a metric; resumes an interrupted run.",
     "merge": "Merge the shards of a run into one run.",
-    "ensemble": "Combine runs and score files into an ensemble.",
     "calibrate": "Calibrate a judge's threshold: HiMATE's confidence, or the size of a tie.",
     "forecast": "Estimate the calls and the cost of a run; nothing is sent.",
     "score": "Compute scores from the records of a run.",
@@ -117,7 +116,7 @@ _MODULES: Final[Mapping[str, str]] = {
     for module, names in {
         "judge_commands": "run forecast show merge calibrate new-judge",
         "look_commands": "score trace report serve",
-        "compare_commands": "rank compare gate power ensemble",
+        "compare_commands": "rank compare gate power",
         "meta_command": "meta",
         "trust_commands": "spans agreement bias reproduce thresholds estimate",
         "file_commands": "align convert fetch demo list",
@@ -137,7 +136,7 @@ _MODULES: Final[Mapping[str, str]] = {
 
 PURPOSES: Final[Mapping[str, str]] = {
     "Start": "demo",
-    "Judge": "run forecast show merge ensemble calibrate new-judge",
+    "Judge": "run forecast show merge calibrate new-judge",
     "Look": "score report serve trace list",
     "Compare": "rank compare gate power",
     "Trust": "meta spans agreement bias thresholds estimate reproduce",

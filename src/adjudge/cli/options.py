@@ -405,9 +405,7 @@ _SHOWN: Final[Mapping[str, str]] = {
     "meta": (
         "lp gold scores metrics measures task average include-human strata intervals clusters figures format"
     ),
-    "spans": (
-        "gold rule threshold average by severities confusion error-free lp test-set intervals figure format"
-    ),
+    "spans": ("gold rule threshold average by severities confusion lp test-set intervals figure format"),
     "rank": ("lp gold metric weights criterion method test alpha by-document p-values test-set radar format"),
     "power": (
         "lp criterion test-set sd annotator-sd difference segments annotators alpha power by-document format"

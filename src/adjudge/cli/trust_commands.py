@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,12 +11,10 @@ import typer
 
 from adjudge.analysis.agreement import AgreementSettings, find_agreement
 from adjudge.analysis.bias import BiasSettings, bias
-from adjudge.analysis.error_free import ErrorFree, ErrorFreeSettings, error_free_of_runs
 from adjudge.analysis.estimate import EstimateSettings, SystemEstimate, estimate
 from adjudge.analysis.span_matching import THRESHOLDS
 from adjudge.analysis.spans import (
     Confusion,
-    Marking,
     MarkSettings,
     SpanSettings,
     severity_confusions,
@@ -48,9 +46,6 @@ class SpanPage:
     """What `spans` prints and draws."""
 
     confusion: Annotated[bool, Option(help="Print the confusion matrix of severities instead.")] = False
-    error_free: Annotated[bool, Option(help="Evaluate the detection of error-free translations instead.")] = (
-        False
-    )
     intervals: Annotated[
         bool, Option(help="Print 95 % bootstrap intervals over segments, from 1000 draws.")
     ] = False
@@ -69,7 +64,6 @@ def spans_command(
     *,
     gold: Annotated[Path, typer.Option(help="Gold: a run or file with marked errors.")],
     settings: SpanSettings,
-    free: ErrorFreeSettings,
     printed: SpanPage,
     form: FormatOption = "table",
 ) -> None:
@@ -85,23 +79,17 @@ def spans_command(
 
     refuse_twice(paths)
     runs = {str(path): path for path in paths}
-    figure, confusion = printed.figure, printed.confusion
+    figure = printed.figure
     if printed.intervals and not settings.resamples:
         settings = replace(settings, resamples=1000)
-    shared = {field.name for field in fields(Marking)}
-    of_free = changed_options(free, (f.name for f in fields(ErrorFreeSettings) if f.name not in shared))
     of_marks = {field.name for field in fields(MarkSettings)}
     of_rules = changed_options(settings, (f.name for f in fields(SpanSettings) if f.name not in of_marks))
     of_rules += ["--figure"] if figure else []
-    if printed.error_free:
-        more = changed_options(settings, ("severities",)) + ["--intervals"] * printed.intervals
-        _refuse([*of_rules, *more, *["--confusion"] * confusion], "--error-free", "whole translations")
-        _print_error_free(error_free_of_runs(runs, gold, free), form)
-        return
-    if of_free:
-        raise UsageError(f"{of_free[0]} needs --error-free")
-    if confusion:
-        _refuse(of_rules, "--confusion", "severities of marks that meet,")
+    if printed.confusion:
+        if of_rules:
+            raise UsageError(
+                f"--confusion compares severities of marks that meet, and takes no {of_rules[0]}"
+            )
         marks = MarkSettings(**{name: getattr(settings, name) for name in of_marks})
         _print_confusion(severity_confusions(runs, gold, marks), form)
         return
@@ -123,20 +111,6 @@ def spans_command(
         )
         threshold_figure(figure.stem, spans_of_runs(runs, gold, drawn)).write_file(figure)
         print_note(f"wrote {figure}")
-
-
-def _refuse(options: Sequence[str], flag: str, what: str) -> None:
-    """Refuse options that another comparison than that of marks has no use for."""
-    if options:
-        raise UsageError(f"{flag} compares {what} and takes no {options[0]}")
-
-
-def _print_error_free(found: Mapping[str, ErrorFree], form: TableFormat) -> None:
-    from adjudge.reports.metric_tables import error_free_data, error_free_table
-
-    table = error_free_table(found, exact=not is_for_people(form))
-    data = _of_runs({run: error_free_data(one) for run, one in found.items()})
-    print_result(form, table, data, table.notes)
 
 
 def _print_confusion(found: Mapping[str, Confusion], form: TableFormat) -> None:

@@ -458,8 +458,8 @@ class Scores(Framed):
     interval_notes: tuple[str, ...] = ()
 
 
-Kind = Literal["judge", "metric", "ensemble"]
-"""Who annotated: asked a model, scored without one, or combined what others judged."""
+Kind = Literal["judge", "metric"]
+"""Who annotated: asked a model, or scored without one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Who agrees with gold, as tables: meta-evaluations, marked errors, translations without errors, papers.
+"""Who agrees with gold, as tables: meta-evaluations, marked errors, papers.
 
 For people, metrics stand best first with the best value of every measure marked; for programs there is
 one row a metric, comparison or cell. Comparisons of marked errors and reproductions are JSON here, too.
@@ -11,7 +11,6 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby, pairwise
 from operator import itemgetter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from adjudge.analysis.meta_settings import CHANCE, PEOPLE, MetaEvaluation, MetricResults, Stratum, named_gold
@@ -24,7 +23,6 @@ from adjudge.stats.judged import Result
 from adjudge.stats.measures import MEASURES
 
 if TYPE_CHECKING:  # `adjudge meta` starts without them
-    from adjudge.analysis.error_free import ErrorFree, Publishable
     from adjudge.analysis.spans import Confusion, SpanComparison, SpanScore
     from adjudge.reproduce.reproduction import Cell, Reproduction
 
@@ -33,8 +31,6 @@ __all__ = [
     "confusion_data",
     "confusion_rows",
     "confusion_table",
-    "error_free_data",
-    "error_free_table",
     "meta_rows",
     "meta_tables",
     "reproduction_data",
@@ -338,51 +334,10 @@ def _notes(comparisons: Mapping[str, SpanComparison]) -> Sequence[str]:
 
 
 def _signatures(
-    found: Mapping[str, SpanComparison] | Mapping[str, ErrorFree] | Mapping[str, Confusion],
+    found: Mapping[str, SpanComparison] | Mapping[str, Confusion],
 ) -> list[str]:
     """One line a run, named where there are several."""
     return [f"{run}: {one.signature}" if len(found) > 1 else str(one.signature) for run, one in found.items()]
-
-
-def error_free_table(found: Mapping[str, ErrorFree], *, exact: bool) -> Table:
-    """One row a run: how well it tells which translations have no errors.
-
-    Args:
-        found: by run.
-        exact: full precision, and an empty cell where there is no number, for programs.
-    """
-    from adjudge.analysis.error_free import FREE
-
-    rows = [SimpleNamespace(run=run, of=one) for run, one in found.items()]
-    columns = [*([Column("run", "its name")] if len(found) > 1 else []), *FREE]
-    return table_of(columns, {"": rows}, exact=exact, notes=_free_notes(found))
-
-
-def _free_notes(found: Mapping[str, ErrorFree]) -> list[str]:
-    share = next(iter(found.values())).publishable
-    kept = f"with {_percent(share.confidence)} confidence at most {_percent(share.risk)} of them have errors"
-    notes = [
-        *_signatures(found),
-        "Free of errors is the positive class.",
-        f"Publishable: the part of all translations that can be published unseen, so that {kept}.",
-    ]
-    for run, one in found.items():
-        lines = [_publishable_note(one.publishable), *one.notes]
-        notes += [f"{run}: {line}" if len(found) > 1 else line for line in lines]
-    return notes
-
-
-def _publishable_note(share: Publishable) -> str:
-    if share.threshold is None:
-        return f"No score keeps that risk; to show it takes {count(share.least, 'translation')} or more."
-    found = f"{count(share.n, 'translation')}, {share.errors:,} with errors"
-    return (
-        f"From score {share.threshold:g} on: {found}; of those to come at most {_percent(share.bound or 0)}."
-    )
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.3g} %"
 
 
 # Severities
@@ -452,7 +407,7 @@ def span_data(comparison: SpanComparison, by: str | None) -> dict[str, Any]:
     return {**data, **_said(comparison)}
 
 
-def _said(found: SpanComparison | ErrorFree | Confusion) -> dict[str, Any]:
+def _said(found: SpanComparison | Confusion) -> dict[str, Any]:
     """What is said beside the numbers."""
     return {"signature": str(found.signature), "notes": list(found.notes)}
 
@@ -474,18 +429,6 @@ def _row(score: SpanScore) -> dict[str, Any]:
     if score.intervals:
         data["intervals"] = {name: listed(found) for name, found in score.intervals.items()}
     return data
-
-
-def error_free_data(found: ErrorFree) -> dict[str, Any]:
-    """How well a run tells which translations have no errors."""
-    names = ("precision", "recall", "f1", "mcc", "auc", "n_gold", "n_pred", "n", "failed")
-    share = found.publishable
-    kept = ("risk", "confidence", "share", "threshold", "n", "errors", "bound", "least")
-    return {
-        **{name: getattr(found, name) for name in names},
-        "publishable": {name: getattr(share, name) for name in kept},
-        **_said(found),
-    }
 
 
 def confusion_data(found: Confusion) -> dict[str, Any]:

@@ -548,14 +548,12 @@ _FILES: Final = re.compile(r"(?<=^files):.*", re.DOTALL)
 
 
 def run_command(info: RunInfo, folder: str | None = None) -> str:
-    """The `adjudge run` that judges the same test set in the same way, or the same `adjudge ensemble`.
+    """The `adjudge run` that judges the same test set in the same way.
 
     Args:
         info: of the run.
         folder: its directory, whose copy of the test set is judged again; None where it has no place.
     """
-    if info.kind == "ensemble":
-        return _ensemble_command(info, folder)
     test_set = "TEST_SET" if folder is None else f"{folder.rstrip('/')}/test_set.jsonl"
     again = "RUN" if folder is None else f"{folder.rstrip('/')}-again"
     words = ["adjudge", "run", info.annotator, test_set, "--out", again]
@@ -576,16 +574,6 @@ def run_command(info: RunInfo, folder: str | None = None) -> str:
         if (value := settings.get(name)) and value != default:
             words += [f"--{name.replace('_', '-')}", str(value)]
     return shlex.join(words)
-
-
-def _ensemble_command(info: RunInfo, folder: str | None) -> str:
-    """The `adjudge ensemble` of the same members, whose places stay out of a report that goes to others."""
-    members, own, gold = (_mapping(info, key) for key in ("members", info.kind, "gold"))
-    words = [f"{name}=RUN" for name in members]
-    words += ["--out", "RUN" if folder is None else f"{folder.rstrip('/')}-again"]
-    words += [word for name, value in own.items() for word in (f"--{name}", str(value))]
-    words += [word for name in gold for word in ("--gold", f"{name}=FILE")]
-    return shlex.join(["adjudge", "ensemble", *words])
 
 
 def _mapping(info: RunInfo, key: str) -> Mapping[str, object]:

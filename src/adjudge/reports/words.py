@@ -95,8 +95,6 @@ def meaning(annotator: Annotator) -> str:
         start = "A score is the share of the segment’s criteria that the translation passes."
     elif weights:
         start = f"A score is minus the points of all errors marked. {_weight_words(weights)}"
-    elif annotator.kind == "ensemble":
-        start = f"A score is made of those of {scores.signature.fields['members'].replace(',', ', ')}."
     elif annotator.info is None and annotator.protocol == "metric":
         start = "A score is the number that its file gives."
     elif annotator.kind == "metric":
