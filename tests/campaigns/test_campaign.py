@@ -1,9 +1,10 @@
 """Campaigns are made whole or not at all, and opened again."""
 
 import json
+import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,19 @@ def test_what_cannot_be_moved_or_restored_stays_what_it_was(
     with pytest.raises((StoreError, DataError)):
         restore_campaign(one.folder, tmp_path / "text.sqlite")
     assert exported(one.folder) == before
+
+
+def test_a_backup_of_a_newer_version_is_refused(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    made, _ = make_campaign(name="one")
+    made.database.backup(tmp_path / "backup.sqlite", "one")
+    with closing(sqlite3.connect(tmp_path / "backup.sqlite")) as copy:
+        copy.execute("UPDATE alembic_version SET version_num = 'm999'")
+        copy.commit()
+    before, kept = exported(made.folder), (tmp_path / "backup.sqlite").read_bytes()
+    with pytest.raises(StoreError, match=r"newer adjudge.*'m999'.*update adjudge"):
+        restore_campaign(made.folder, tmp_path / "backup.sqlite")
+    assert exported(made.folder) == before
+    assert (tmp_path / "backup.sqlite").read_bytes() == kept
 
 
 def no_question(_: str) -> None:
