@@ -48,7 +48,7 @@ def rows(campaign: Campaign, table: str) -> list[Any]:
 
 
 def test_a_campaign_that_was_made_can_be_opened_again(make_campaign_anywhere: MakeCampaign) -> None:
-    made, _ = make_campaign_anywhere("esa", 4, redundancy=2, checks=0.2, seed=7)
+    made, _ = make_campaign_anywhere("esa", 4, raters=2, checks=0.2, seed=7)
     opened = open_campaign(made.folder)
     assert (opened.id, opened.name, opened.settings) == (made.id, made.name, made.settings)
     assert opened.settings.digest == make_test_set("en-de").digest
@@ -148,7 +148,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_campaign_moves_to_a_server_and_back(
     make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet, protocol: str
 ) -> None:
-    made, links = make_campaign(protocol, name="moving", checks=0.3 * (protocol == "esa"), redundancy=2)
+    made, links = make_campaign(protocol, name="moving", checks=0.3 * (protocol == "esa"), raters=2)
     worked_on(made, 0, 1, now=NOW)
     before = exported(made.folder)
     made.database.backup(tmp_path / "backup.sqlite", "moving")
@@ -358,10 +358,10 @@ def test_a_campaign_of_the_name_is_refused_with_what_opens_it(make_campaign: Mak
         ({"annotators": ["Ann", "Ann"]}, "somebody called 'Ann' already"),
         ({"annotators": ["organiser"]}, "somebody called 'organiser' already"),
         ({"annotators": []}, "needs one annotator"),
-        ({"redundancy": 4}, "each segment needs 4 raters, and en-de has 3 annotators"),
+        ({"raters": 4}, "each segment needs 4 raters, and en-de has 3 annotators"),
         ({"test_set": TestSet(name="none", segments=())}, "'none' has nothing to judge"),
         (
-            {"test_set": make_test_set("en-de", "en-zh"), "redundancy": 2},
+            {"test_set": make_test_set("en-de", "en-zh"), "raters": 2},
             "needs 2 raters, and .* has 1 annotator",
         ),
         ({"checks": 0.1, "check_kinds": ("missing",), "protocol": "sqm"}, "checks of kind 'missing'"),

@@ -468,7 +468,7 @@ task: Final = Table(
     Column("systems", Text, nullable=False),  # JSON list: one, a pair, or several
     Column("batch", Integer),  # tasks of one batch are dealt together: a document with all its systems
     Column("copy_of", ForeignKey("task.id")),  # the original of a check, of a second pass, of an adjudication
-    Column("redundancy", Integer, nullable=False),  # how many people it needs
+    Column("raters", Integer, nullable=False),  # how many people it needs
     Column("only_for", ForeignKey("person.id")),  # where just one person may have it
     Column("priority", Float, nullable=False),  # higher first
     Column("is_closed", Boolean, nullable=False),

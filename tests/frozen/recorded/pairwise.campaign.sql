@@ -74,7 +74,7 @@ CREATE TABLE campaign (
 	CONSTRAINT pk_campaign PRIMARY KEY (id), 
 	CONSTRAINT uq_campaign_name UNIQUE (name)
 );
-INSERT INTO "campaign" VALUES(1,'pairwise','pairwise','{"protocol": "pairwise", "test_set": "small", "digest": "4d67b34d5282cdd5bc99156379585662132564590acc101d1746bdea1047cf2a", "lps": ["en-de"], "redundancy": 2, "segments_each": null, "checks": 0.0, "check_kinds": ["damaged"], "is_loud": false, "checks_first": false, "balance": "documents", "assignment": "static", "dynamic_by": "ties", "control": 0.0, "lease_minutes": 60.0, "seed": 7, "half_steps": false, "critical": false, "tutorial": false, "time_idle_after": 60.0, "code_pass": "", "code_fail": ""}',1760000000.0);
+INSERT INTO "campaign" VALUES(1,'pairwise','pairwise','{"protocol": "pairwise", "test_set": "small", "digest": "4d67b34d5282cdd5bc99156379585662132564590acc101d1746bdea1047cf2a", "lps": ["en-de"], "raters": 2, "segments_each": null, "checks": 0.0, "check_kinds": ["damaged"], "is_loud": false, "checks_first": false, "balance": "documents", "assignment": "static", "dynamic_by": "ties", "control": 0.0, "lease_minutes": 60.0, "seed": 7, "half_steps": false, "critical": false, "tutorial": false, "time_idle_after": 60.0, "code_pass": "", "code_fail": ""}',1760000000.0);
 CREATE TABLE event (
 	id INTEGER NOT NULL, 
 	assignment_id INTEGER NOT NULL, 
@@ -162,7 +162,7 @@ CREATE TABLE task (
 	systems TEXT NOT NULL, 
 	batch INTEGER, 
 	copy_of INTEGER, 
-	redundancy INTEGER NOT NULL, 
+	raters INTEGER NOT NULL, 
 	only_for INTEGER, 
 	priority FLOAT NOT NULL, 
 	is_closed BOOLEAN NOT NULL, 
