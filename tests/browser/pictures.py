@@ -94,7 +94,7 @@ def judge(site: Site, share: float) -> None:
 
 def dashboard(browser: Browser, folder: Path) -> None:
     """A campaign half done."""
-    more = {"redundancy": 2, "checks": 0.12, "seed": 4}
+    more = {"raters": 2, "checks": 0.12, "seed": 4}
     with serving(folder / "autumn", TEXTS, ["anna", "ben", "carla"], **more) as site:
         judge(site, 0.6)
         (link,) = (one for one in site.links if one.role == "organiser")

@@ -54,7 +54,7 @@ def adjudicating(
 ) -> Iterator[Visit]:
     """Two people differ on one translation; a third one opens it."""
     test_set = make_test_set(lp, row, meta={"instruction": "Be brief."})
-    with serving(folder, test_set, ["ann", "ben"], redundancy=2) as site:
+    with serving(folder, test_set, ["ann", "ben"], raters=2) as site:
         ann, ben = (next(one for one in people(site.campaign) if one.name == name) for name in ("ann", "ben"))
         judge_all(site.campaign, ann, 20, marked[0], "major", comment)
         judge_all(site.campaign, ben, 90, marked[1], "minor", "")

@@ -40,7 +40,7 @@ def is_misdeed(printed: str) -> bool:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    with serving(tmp_path / "watched", make_test_set("en-de", *ROWS), annotators=2, redundancy=2) as found:
+    with serving(tmp_path / "watched", make_test_set("en-de", *ROWS), annotators=2, raters=2) as found:
         yield found
 
 
@@ -120,7 +120,7 @@ def test_each_language_pair_is_ranked_apart(look: Callable[..., Page]) -> None:
 
 
 def test_comparisons_are_told_by_criterion_beside_the_protocol(look: Callable[..., Page]) -> None:
-    page = look(make_test_set("en-de", *ROWS), protocol="pairwise", redundancy=2)
+    page = look(make_test_set("en-de", *ROWS), protocol="pairwise", raters=2)
     expect(page.locator(".standing h2").first).to_contain_text("en-de, ")
     expect(page.locator("#protocol")).to_have_text("Pairwise comparison by criterion.")
     names = page.locator(".standing h2").all_inner_texts()

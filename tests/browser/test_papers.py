@@ -87,7 +87,7 @@ def test_ment_two_people_rate_ten_systems_the_gate_asks_again_and_their_agreemen
     people = {
         "protocol": "contrastive-sqm",
         "assignment": "static",
-        "redundancy": 2,
+        "raters": 2,
         "pairs_of_people": True,
         "ratings_a_day": 20,
         "clock": lambda: time.time() + 86_400 * day,
@@ -188,7 +188,7 @@ def test_fire_three_people_pass_a_test_and_compare_and_kappa_majority_easy_and_h
     settings = {
         "protocol": "pairwise",
         "assignment": "static",
-        "redundancy": 3,
+        "raters": 3,
         "tutorial": True,
         "tutorial_file": tmp_path / "test.toml",
         "pass_mark": 1.0,

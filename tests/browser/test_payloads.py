@@ -177,7 +177,7 @@ def organised(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         for one in SYSTEMS
     )
     texts = TestSet(name=LONG[0], segments=segments)
-    with serving(tmp_path_factory.mktemp("organised") / NAME, texts, PEOPLE, redundancy=2) as site:
+    with serving(tmp_path_factory.mktemp("organised") / NAME, texts, PEOPLE, raters=2) as site:
         for number in (0, 1):
             work_off(
                 site.campaign, person(site.campaign, number), time.time(), rating=9, comment=LONG[number]

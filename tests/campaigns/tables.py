@@ -32,10 +32,10 @@ def _made() -> tuple[tuple[str, ...], str]:
     return tuple(tables), version
 
 
-def _copied(connection: Connection, revision: str = "head") -> None:
-    is_ours = connection.dialect.name == "sqlite" and revision == "head"
+def _copied(connection: Connection) -> None:
+    is_ours = connection.dialect.name == "sqlite"
     if not is_ours or connection.exec_driver_sql("SELECT 1 FROM sqlite_master LIMIT 1").first():
-        _upgrade(connection, revision)
+        _upgrade(connection)
         return
     statements, version = _made()
     for statement in statements:

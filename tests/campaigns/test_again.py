@@ -58,7 +58,7 @@ def mark_all(campaign: Campaign, who: Person, place: int, **more: Any) -> int:
 @pytest.fixture
 def judged(make_campaign: MakeCampaign) -> Campaign:
     """Two people each marked all six tasks, the first one the first character, the other the second."""
-    campaign, _ = make_campaign("esa", 2, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
     mark_all(campaign, person(campaign, 0), 0, missing={"severity": "major", "category": None})
     mark_all(campaign, person(campaign, 1), 1)
     add_people(campaign, ["third"], "annotator", NOW, actor="test")
@@ -199,7 +199,7 @@ def test_adjudications_are_sent_once_to_adjudicators_alone(judged: Campaign) -> 
 
 
 def test_only_segments_in_which_people_differ_are_sent(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("esa", 2, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
     apart = 0
     for number in (0, 1):
         who = person(campaign, number)
@@ -344,7 +344,7 @@ def test_an_adjudicator_sees_what_each_person_said_and_nobody_is_named(
     make_campaign: MakeCampaign, protocol: str
 ) -> None:
     """Everybody may see the systems in another order: each state stands in the adjudicator's."""
-    campaign, _ = make_campaign(protocol, 2, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign(protocol, 2, raters=2, assignment="pool")
     mark_and_rate(campaign, person(campaign, 0), 20, 1, comment="the first comment")
     mark_and_rate(campaign, person(campaign, 1), 70, 9)
     judge = judge_of(campaign)
@@ -371,7 +371,7 @@ def test_an_adjudicator_sees_what_each_person_said_and_nobody_is_named(
 
 
 def test_verdicts_are_turned_as_the_sides_are(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("pairwise", 2, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign("pairwise", 2, raters=2, assignment="pool")
     for number, winner in ((0, "A"), (1, "B")):
         who = person(campaign, number)
         while (given := assign_next(campaign, who, NOW)) is not None:
@@ -402,7 +402,7 @@ def test_verdicts_are_turned_as_the_sides_are(make_campaign: MakeCampaign) -> No
 
 
 def test_a_written_text_and_its_draft_are_shown(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("post-edit", 2, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign("post-edit", 2, raters=2, assignment="pool")
     work_off(campaign, person(campaign, 0), NOW, chosen=0, edited="So.")
     work_off(campaign, person(campaign, 1), NOW, chosen=0, edited="Na so.")
     before = {(one.person, one.segment): one.chosen for one in stream_submissions(campaign)}
@@ -423,7 +423,7 @@ def test_a_written_text_and_its_draft_are_shown(make_campaign: MakeCampaign) -> 
 def test_a_decision_is_a_record_of_its_own_and_says_what_it_decided_between(
     make_campaign: MakeCampaign, tmp_path: Path
 ) -> None:
-    campaign, _ = make_campaign("esa", 2, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
     mark_and_rate(campaign, person(campaign, 0), 20, 1)
     mark_and_rate(campaign, person(campaign, 1), 70, 9)
     before = list(stream_submissions(campaign))
@@ -465,7 +465,7 @@ def test_a_decision_is_a_record_of_its_own_and_says_what_it_decided_between(
 def test_what_is_changed_after_an_adjudication_was_sent_does_not_change_what_it_decides_between(
     make_campaign: MakeCampaign,
 ) -> None:
-    campaign, _ = make_campaign("esa", 2, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign("esa", 2, raters=2, assignment="pool")
     mark_and_rate(campaign, person(campaign, 0), 20, 1)
     mark_and_rate(campaign, person(campaign, 1), 70, 9)
     judge = judge_of(campaign)
@@ -587,7 +587,7 @@ def gate(campaign: Campaign) -> GateReport:
 def test_a_segment_is_sent_out_again_once_and_dropped_when_it_fails_again(
     make_campaign_anywhere: MakeCampaign, ment: TestSet
 ) -> None:
-    campaign, _ = make_campaign_anywhere("sqm", 2, redundancy=2, test_set=ment, assignment="pool")
+    campaign, _ = make_campaign_anywhere("sqm", 2, raters=2, test_set=ment, assignment="pool")
     assert gate(campaign) == GateReport(segments=3, first=0, failed=0, second=0, dropped=0)
     rate_all(campaign, person(campaign, 0), is_second=False)
     assert gate(campaign).first == 0, "one annotator is not enough"
@@ -615,7 +615,7 @@ def test_a_segment_is_sent_out_again_once_and_dropped_when_it_fails_again(
 def test_what_was_dropped_counts_no_more_and_a_second_judgement_replaces_the_first(
     make_campaign: MakeCampaign, ment: TestSet
 ) -> None:
-    campaign, _ = make_campaign("sqm", 2, redundancy=2, test_set=ment, assignment="pool")
+    campaign, _ = make_campaign("sqm", 2, raters=2, test_set=ment, assignment="pool")
     both(campaign)
     gate(campaign)
     both(campaign)
@@ -628,7 +628,7 @@ def test_what_was_dropped_counts_no_more_and_a_second_judgement_replaces_the_fir
 
 
 def test_where_it_is_asked_others_judge_again(make_campaign: MakeCampaign, ment: TestSet) -> None:
-    campaign, _ = make_campaign("sqm", 4, redundancy=2, test_set=ment, assignment="pool")
+    campaign, _ = make_campaign("sqm", 4, raters=2, test_set=ment, assignment="pool")
     both(campaign)
     apply_gate(campaign, NOW, actor="test", least_shared=3, by_others=True)
     assert both(campaign) == 0
@@ -637,19 +637,19 @@ def test_where_it_is_asked_others_judge_again(make_campaign: MakeCampaign, ment:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "redundancy", "why"),
+    ("protocol", "raters", "why"),
     [("mqm", 2, "mqm has none"), ("sqm", 1, "2 raters of each segment or more")],
 )
 def test_a_gate_needs_ratings_of_two(
-    make_campaign: MakeCampaign, protocol: str, redundancy: int, why: str
+    make_campaign: MakeCampaign, protocol: str, raters: int, why: str
 ) -> None:
-    campaign, _ = make_campaign(protocol, 2, redundancy=redundancy)
+    campaign, _ = make_campaign(protocol, 2, raters=raters)
     with pytest.raises(UsageError, match=why):
         gate(campaign)
 
 
 def test_shares_of_nothing_are_none(make_campaign: MakeCampaign) -> None:
-    report = gate(make_campaign("sqm", 2, redundancy=2)[0])
+    report = gate(make_campaign("sqm", 2, raters=2)[0])
     assert [report.failed_share, report.dropped_share, report.dropped_share_of_failed] == [None] * 3
 
 
@@ -657,7 +657,7 @@ def test_a_segment_that_one_system_alone_translated_is_left_alone_and_counted(
     make_campaign: MakeCampaign,
 ) -> None:
     one = Segment(segment="1", lp="zh-en", source="s", translations={"A": "a"})
-    campaign, _ = make_campaign("sqm", 2, redundancy=2, test_set=TestSet(name="x", segments=(one,)))
+    campaign, _ = make_campaign("sqm", 2, raters=2, test_set=TestSet(name="x", segments=(one,)))
     for number in (0, 1):
         work_off(campaign, person(campaign, number), NOW)
     report = gate(campaign)
@@ -679,7 +679,7 @@ def test_pairs_of_people_rate_ten_systems_as_one_task_and_the_gate_decides_on_ea
     campaign, _ = make_campaign(
         "contrastive-sqm",
         4,
-        redundancy=2,
+        raters=2,
         pairs_of_people=True,
         test_set=TestSet(name="ment", segments=sources),
     )
@@ -712,9 +712,7 @@ def test_pairs_of_people_rate_ten_systems_as_one_task_and_the_gate_decides_on_ea
 
 def test_two_shared_systems_never_pass_the_gate(make_campaign: MakeCampaign) -> None:
     one = Segment(segment="1", lp="zh-en", source="s", translations={"A": "a", "B": "b"})
-    campaign, _ = make_campaign(
-        "contrastive-sqm", 2, redundancy=2, test_set=TestSet(name="two", segments=(one,))
-    )
+    campaign, _ = make_campaign("contrastive-sqm", 2, raters=2, test_set=TestSet(name="two", segments=(one,)))
     for number, rows in ((0, {"A": 4, "B": 3}), (1, {"A": 1, "B": 0})):
         given = take(campaign, person(campaign, number), NOW)
         (shown,) = items(campaign, given)

@@ -37,7 +37,7 @@ from tests.campaigns.work import answer_all, change, expire, items, person, stat
 def test_everybody_together_do_everything_as_often_as_asked(
     make_campaign: MakeCampaign, how: str, protocol: str
 ) -> None:
-    campaign, _ = make_campaign(protocol, 4, assignment=how, redundancy=2)
+    campaign, _ = make_campaign(protocol, 4, assignment=how, raters=2)
     done = [given.task for number in range(4) for given in work_off(campaign, person(campaign, number), NOW)]
     assert len(done) == 2 * len(set(done)) == (12 if campaign.protocol.shows == "one" else 6)
 
@@ -66,7 +66,7 @@ def test_documents_stay_whole(make_campaign: MakeCampaign) -> None:
 
 
 def test_two_people_see_the_sides_of_a_task_in_orders_of_their_own(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("pairwise", 2, assignment="pool", redundancy=2)
+    campaign, _ = make_campaign("pairwise", 2, assignment="pool", raters=2)
     seeds: list[dict[int, int]] = []
     for number in range(2):
         done = work_off(campaign, person(campaign, number), NOW)
@@ -180,7 +180,7 @@ def test_nobody_finishes_the_task_of_another(campaign: Campaign) -> None:
 def test_a_check_comes_after_its_original_and_to_the_same_person(
     make_campaign: MakeCampaign, how: str
 ) -> None:
-    campaign, _ = make_campaign("esa", 2, assignment=how, checks=0.3, redundancy=2)
+    campaign, _ = make_campaign("esa", 2, assignment=how, checks=0.3, raters=2)
     with campaign.database.reading() as connection:
         copies = dict(
             connection.execute(select(task.c.id, task.c.copy_of).where(task.c.kind == "check")).all()
@@ -223,7 +223,7 @@ def test_all_systems_of_a_document_go_to_the_same_people(make_campaign: MakeCamp
                 for n in range(6)
             ),
         )
-        campaign, _ = make_campaign("sqm", 5, assignment=how, redundancy=2, test_set=test_set)
+        campaign, _ = make_campaign("sqm", 5, assignment=how, raters=2, test_set=test_set)
         people: dict[str, dict[int, set[str]]] = {}
         at_work = True
         while at_work:
@@ -243,7 +243,7 @@ def test_all_systems_of_a_document_go_to_the_same_people(make_campaign: MakeCamp
 def test_nobody_is_given_another_language_pair(make_campaign: MakeCampaign, scripts: TestSet) -> None:
     for how in ("static", "pool"):
         people = {f"p{n}": [lp] for n, lp in enumerate(scripts.lps * 2)}
-        campaign, _ = make_campaign("esa", people, assignment=how, redundancy=2, test_set=scripts)
+        campaign, _ = make_campaign("esa", people, assignment=how, raters=2, test_set=scripts)
         for number, (lp,) in enumerate(people.values()):
             done = work_off(campaign, person(campaign, number), NOW)
             assert {given.lp for given in done} == {lp}
@@ -419,12 +419,12 @@ def test_many_at_once_spread_over_systems_that_are_known_as_little(make_campaign
 
 
 @pytest.mark.parametrize("how", ["pool", "dynamic"])
-@pytest.mark.parametrize("redundancy", [1, 3])
+@pytest.mark.parametrize("raters", [1, 3])
 def test_many_threads_give_no_place_twice_and_lose_no_task(
-    make_campaign_anywhere: MakeCampaign, how: str, redundancy: int
+    make_campaign_anywhere: MakeCampaign, how: str, raters: int
 ) -> None:
     campaign, _ = make_campaign_anywhere(
-        "sqm", 16, assignment=how, redundancy=redundancy, test_set=grow(12, "A", "B")
+        "sqm", 16, assignment=how, raters=raters, test_set=grow(12, "A", "B")
     )
     ready = Barrier(16)
 
@@ -436,7 +436,7 @@ def test_many_threads_give_no_place_twice_and_lose_no_task(
         done = list(pool.map(work, [person(campaign, number) for number in range(16)]))
     assert all(len(own) == len(set(own)) for own in done)
     counts = Counter(number for own in done for number in own)
-    assert set(counts.values()) == {redundancy}
+    assert set(counts.values()) == {raters}
     assert len(counts) == 24
 
 

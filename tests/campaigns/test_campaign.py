@@ -1,9 +1,10 @@
 """Campaigns are made whole or not at all, and opened again."""
 
 import json
+import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def rows(campaign: Campaign, table: str) -> list[Any]:
 
 
 def test_a_campaign_that_was_made_can_be_opened_again(make_campaign_anywhere: MakeCampaign) -> None:
-    made, _ = make_campaign_anywhere("esa", 4, redundancy=2, checks=0.2, seed=7)
+    made, _ = make_campaign_anywhere("esa", 4, raters=2, checks=0.2, seed=7)
     opened = open_campaign(made.folder)
     assert (opened.id, opened.name, opened.settings) == (made.id, made.name, made.settings)
     assert opened.settings.digest == make_test_set("en-de").digest
@@ -147,7 +148,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_campaign_moves_to_a_server_and_back(
     make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet, protocol: str
 ) -> None:
-    made, links = make_campaign(protocol, name="moving", checks=0.3 * (protocol == "esa"), redundancy=2)
+    made, links = make_campaign(protocol, name="moving", checks=0.3 * (protocol == "esa"), raters=2)
     worked_on(made, 0, 1, now=NOW)
     before = exported(made.folder)
     made.database.backup(tmp_path / "backup.sqlite", "moving")
@@ -219,6 +220,19 @@ def test_what_cannot_be_moved_or_restored_stays_what_it_was(
     with pytest.raises((StoreError, DataError)):
         restore_campaign(one.folder, tmp_path / "text.sqlite")
     assert exported(one.folder) == before
+
+
+def test_a_backup_of_a_newer_version_is_refused(make_campaign: MakeCampaign, tmp_path: Path) -> None:
+    made, _ = make_campaign(name="one")
+    made.database.backup(tmp_path / "backup.sqlite", "one")
+    with closing(sqlite3.connect(tmp_path / "backup.sqlite")) as copy:
+        copy.execute("UPDATE alembic_version SET version_num = 'm999'")
+        copy.commit()
+    before, kept = exported(made.folder), (tmp_path / "backup.sqlite").read_bytes()
+    with pytest.raises(StoreError, match=r"newer adjudge.*'m999'.*update adjudge"):
+        restore_campaign(made.folder, tmp_path / "backup.sqlite")
+    assert exported(made.folder) == before
+    assert (tmp_path / "backup.sqlite").read_bytes() == kept
 
 
 def no_question(_: str) -> None:
@@ -344,10 +358,10 @@ def test_a_campaign_of_the_name_is_refused_with_what_opens_it(make_campaign: Mak
         ({"annotators": ["Ann", "Ann"]}, "somebody called 'Ann' already"),
         ({"annotators": ["organiser"]}, "somebody called 'organiser' already"),
         ({"annotators": []}, "needs one annotator"),
-        ({"redundancy": 4}, "each segment needs 4 raters, and en-de has 3 annotators"),
+        ({"raters": 4}, "each segment needs 4 raters, and en-de has 3 annotators"),
         ({"test_set": TestSet(name="none", segments=())}, "'none' has nothing to judge"),
         (
-            {"test_set": make_test_set("en-de", "en-zh"), "redundancy": 2},
+            {"test_set": make_test_set("en-de", "en-zh"), "raters": 2},
             "needs 2 raters, and .* has 1 annotator",
         ),
         ({"checks": 0.1, "check_kinds": ("missing",), "protocol": "sqm"}, "checks of kind 'missing'"),

@@ -138,7 +138,7 @@ def test_only_what_changed_is_read_again(make_campaign: MakeCampaign) -> None:
 
 
 def test_people_are_told_by_checks_agreement_strictness_and_speed(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign(annotators=2, redundancy=2, test_set=many(6))
+    campaign, _ = make_campaign(annotators=2, raters=2, test_set=many(6))
     rate_all(campaign, 0, {"Alder": 50, "Birch": 80}, NOW)
     rate_all(campaign, 1, {"Alder": 40, "Birch": 70}, NOW)
     revoke(campaign, person(campaign, 1).id, NOW, actor="test")
@@ -212,7 +212,7 @@ def test_each_language_pair_has_its_ranking_and_what_nobody_judged_has_none(
 
 
 def test_comparisons_agree_by_criterion_as_in_the_analysis(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign("pairwise", annotators=3, redundancy=3, test_set=many(24))
+    campaign, _ = make_campaign("pairwise", annotators=3, raters=3, test_set=many(24))
     assert dashboard(campaign, NOW)["agreement"] == []
     for number in range(3):
         who, done = person(campaign, number), 0
@@ -266,7 +266,7 @@ def test_marks_cost_on_the_dashboard_what_they_cost_in_the_analysis(
 
 
 def test_what_the_gate_dropped_is_not_on_the_dashboard(make_campaign: MakeCampaign) -> None:
-    campaign, _ = make_campaign(annotators=2, redundancy=2, assignment="pool", test_set=many(1))
+    campaign, _ = make_campaign(annotators=2, raters=2, assignment="pool", test_set=many(1))
     for again in (False, True):
         rate_all(campaign, 0, {"Alder": 50, "Birch": 80}, NOW)
         rate_all(campaign, 1, {"Alder": 80, "Birch": 50}, NOW)
@@ -286,7 +286,7 @@ def of(campaign: Campaign, name: str, now: float = NOW) -> PersonProgress:
 
 
 def test_a_new_campaign_has_everything_to_do_and_no_forecast(make_campaign_anywhere: MakeCampaign) -> None:
-    campaign, _ = make_campaign_anywhere(annotators=2, redundancy=2)
+    campaign, _ = make_campaign_anywhere(annotators=2, raters=2)
     found = find_progress(campaign, NOW)
     assert (found.tasks, found.tasks_done, found.under_way) == (12, 0, 0)
     assert (found.items, found.items_done, found.items_left) == (24, 0, 24)
@@ -549,7 +549,7 @@ def test_who_looks_twice_at_a_translation_has_one_last_word_as_in_the_analysis(
     make_campaign: MakeCampaign,
 ) -> None:
     """What two people marked is looked at again apart, perhaps by one and the same person."""
-    campaign, _ = make_campaign(annotators=3, redundancy=2, assignment="pool")
+    campaign, _ = make_campaign(annotators=3, raters=2, assignment="pool")
     for number in (0, 1):
         work_off(campaign, person(campaign, number), NOW)
     assert second_pass(campaign, NOW, actor="test") == 12

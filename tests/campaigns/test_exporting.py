@@ -322,7 +322,7 @@ def count(campaign: Campaign) -> int:
 def test_many_answers_come_in_order_from_many_reads(
     make_campaign: MakeCampaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign, _ = make_campaign("esa", 2, assignment="pool", redundancy=2)
+    campaign, _ = make_campaign("esa", 2, assignment="pool", raters=2)
     work_off(campaign, person(campaign, 0), NOW)
     work_off(campaign, person(campaign, 1), NOW + 30)
     whole = list(stream_submissions(campaign))

@@ -40,10 +40,10 @@ def said(campaign: Campaign) -> list[tuple[Any, ...]]:
 def test_an_export_goes_into_another_campaign_and_comes_out_equal(
     protocol: str, make_campaign_anywhere: MakeCampaign
 ) -> None:
-    first, _ = make_campaign_anywhere(protocol, PEOPLE, redundancy=2, name="first")
+    first, _ = make_campaign_anywhere(protocol, PEOPLE, raters=2, name="first")
     for number in range(2):
         work_off(first, person(first, number), NOW, **finished(first))
-    second, _ = make_campaign_anywhere(protocol, PEOPLE, redundancy=2, name="second", assignment="pool")
+    second, _ = make_campaign_anywhere(protocol, PEOPLE, raters=2, name="second", assignment="pool")
     assert not import_submissions(second, export_campaign(first).submissions, NOW + 1e6)
     assert said(second) == said(first)
     found = find_progress(second, NOW + 1e6)
@@ -51,14 +51,14 @@ def test_an_export_goes_into_another_campaign_and_comes_out_equal(
 
 
 def test_what_nobody_measured_is_unknown_and_not_nothing(make_campaign_anywhere: MakeCampaign) -> None:
-    first, _ = make_campaign_anywhere("esa", PEOPLE, redundancy=2, name="first")
+    first, _ = make_campaign_anywhere("esa", PEOPLE, raters=2, name="first")
     for number in range(2):
         work_off(first, person(first, number), NOW, rating=70, active=12.0)
     submissions = [
         replace(s, active=None) if s.person == "ann" or s.segment == "1.1" else s
         for s in export_campaign(first).submissions
     ]
-    second, _ = make_campaign_anywhere("esa", PEOPLE, redundancy=2, name="second", assignment="pool")
+    second, _ = make_campaign_anywhere("esa", PEOPLE, raters=2, name="second", assignment="pool")
     import_submissions(second, submissions, NOW + 1e6)
     found = find_progress(second, NOW + 1e6)
     ann, ben, _ = found.people
@@ -69,7 +69,7 @@ def test_what_nobody_measured_is_unknown_and_not_nothing(make_campaign_anywhere:
     assert (told["ann"]["active"], told["ann"]["seconds"], told["ben"]["seconds"]) == (None, None, 12.0)
     exported = export_campaign(second).submissions
     assert sum(s.active is None for s in exported) == 14
-    third, _ = make_campaign_anywhere("esa", PEOPLE, redundancy=2, name="third", assignment="pool")
+    third, _ = make_campaign_anywhere("esa", PEOPLE, raters=2, name="third", assignment="pool")
     import_submissions(third, [s for s in submissions if s.active is None and s.task < 3], NOW + 1e6)
     found = find_progress(third, NOW + 1e6)
     assert found.items_left
@@ -78,9 +78,9 @@ def test_what_nobody_measured_is_unknown_and_not_nothing(make_campaign_anywhere:
 
 
 def test_work_on_what_was_imported_does_not_make_its_time_known(make_campaign: MakeCampaign) -> None:
-    first, _ = make_campaign("esa", PEOPLE, redundancy=2, name="first")
+    first, _ = make_campaign("esa", PEOPLE, raters=2, name="first")
     work_off(first, person(first), NOW, rating=70)
-    second, _ = make_campaign("esa", PEOPLE, redundancy=2, name="second", assignment="pool")
+    second, _ = make_campaign("esa", PEOPLE, raters=2, name="second", assignment="pool")
     submissions = [replace(s, active=None) for s in export_campaign(first).submissions]
     import_submissions(second, submissions, NOW)
     with second.database.reading() as connection:

@@ -79,7 +79,7 @@ def campaigns(draw: st.DrawFn) -> tuple[list[Task], list[tuple[str, ...]], dict[
     free = draw(st.integers(raters * len(lps), raters * len(lps) + 5))
     own = st.lists(st.sampled_from(lps), min_size=1, max_size=2, unique=True).map(tuple)
     settings = {
-        "redundancy": raters,
+        "raters": raters,
         "checks": draw(st.sampled_from([0.0, 0.12, 0.5])),
         "pairs_of_people": draw(st.booleans()),
         "seed": draw(st.integers(0, 5)),
@@ -105,7 +105,7 @@ def test_the_same_people_judge_all_systems_of_a_document_and_loads_are_alike(
     for number, task in enumerate(found.tasks):
         if task.kind == "original":
             raters.setdefault(task.document, set()).add(frozenset(of_task[number]))
-    assert all(len(own) == 1 and len(next(iter(own))) == settings["redundancy"] for own in raters.values())
+    assert all(len(own) == 1 and len(next(iter(own))) == settings["raters"] for own in raters.values())
     for asked, lps, theirs in zip(people, found.lps, rows(found), strict=True):
         assert lps == asked or (not asked and len(lps) == 1)
         assert {task.lp for task in theirs} <= set(lps)
@@ -149,7 +149,7 @@ def test_a_person_of_two_language_pairs_has_one_share_of_checks_over_both() -> N
 @pytest.mark.parametrize("people", [4, 5])
 @pytest.mark.parametrize("together", [False, True])
 def test_ten_systems_of_a_source_have_the_same_two_people(people: int, together: bool) -> None:
-    found = made(tasks_of(40, 10, segments=1), people, redundancy=2, pairs_of_people=together)
+    found = made(tasks_of(40, 10, segments=1), people, raters=2, pairs_of_people=together)
     by_document: dict[str, list[set[tuple[str, ...]]]] = {}
     for row in rows(found):
         own: dict[str, set[tuple[str, ...]]] = {}
@@ -167,7 +167,7 @@ def test_ten_systems_of_a_source_have_the_same_two_people(people: int, together:
 
 
 def test_three_people_and_two_raters_leave_nobody_without_work() -> None:
-    found = rows(made(tasks_of(6, 2), 3, redundancy=2))
+    found = rows(made(tasks_of(6, 2), 3, raters=2))
     assert [segments(row) for row in found] == [24, 24, 24]
 
 
@@ -177,13 +177,13 @@ def test_what_is_dealt_later_is_nobodys_yet(assignment: Any) -> None:
     assert found.dealt == [[], []]
     batches = Counter(task.batch for task in found.tasks if task.kind == "original")
     assert [*batches.values()] == ([3, 3] if assignment == "pool" else [1] * 6)
-    assert {task.redundancy for task in found.tasks if task.kind == "check"} == {0}
+    assert {task.raters for task in found.tasks if task.kind == "check"} == {0}
 
 
 @pytest.mark.parametrize("assignment", ["static", "pool"])
 def test_fewer_people_than_raters_are_refused(assignment: Any) -> None:
     with pytest.raises(UsageError, match="each segment needs 3 raters, and en-de has 2 annotators"):
-        plan(tasks_of(2, 2), 2, redundancy=3, assignment=assignment)
+        plan(tasks_of(2, 2), 2, raters=3, assignment=assignment)
 
 
 def test_languages_are_shared_by_what_is_to_do_and_kept_where_somebody_has_them() -> None:
@@ -230,7 +230,7 @@ def test_or_by_tasks_so_that_every_system_has_as_many() -> None:
 
 @pytest.mark.parametrize("raters", [1, 2])
 def test_nobody_is_asked_for_more_segments_than_the_most(raters: int) -> None:
-    found = made(tasks_of(50, 2), 4, segments_each=60, redundancy=raters, checks=0.2)
+    found = made(tasks_of(50, 2), 4, segments_each=60, raters=raters, checks=0.2)
     each = [segments(row, ("original", "check")) for row in rows(found)]
     assert all(50 <= load <= 60 for load in each)
 

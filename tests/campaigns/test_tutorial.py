@@ -49,7 +49,7 @@ def answer(item: Item, **other: str) -> State:
 @pytest.mark.parametrize("protocol", NAMES)
 def test_ours_can_be_passed_and_not_by_doing_nothing(protocol: str, lp: str) -> None:
     task = make_tutorial(find_campaign_protocol(protocol), lp)
-    assert (task.kind, task.document, task.redundancy, task.lp) == ("tutorial", DOCUMENT, 0, lp)
+    assert (task.kind, task.document, task.raters, task.lp) == ("tutorial", DOCUMENT, 0, lp)
     nothing = [State(translations=[TranslationState() for _ in item.translations]) for item in task.items]
     assert [feedback(answer(item), item.check or {}) for item in task.items] == [[]] * len(task.items)
     assert any(feedback(state, item.check or {}) for state, item in zip(nothing, task.items, strict=True))
@@ -150,7 +150,7 @@ def test_what_is_no_tutorial_is_refused_with_the_reason(
 def test_a_campaign_has_one_for_each_language_pair_before_all_else(make_campaign: MakeCampaign) -> None:
     chosen = make_test_set("en-de", "en-zh")
     campaign, _ = make_campaign("esa", 4, tutorial=True, checks=0.2, test_set=chosen)
-    columns = (database.task.c.kind, database.task.c.lp, database.task.c.redundancy, database.task.c.batch)
+    columns = (database.task.c.kind, database.task.c.lp, database.task.c.raters, database.task.c.batch)
     with campaign.database.reading() as connection:
         first, second, *rest = connection.execute(select(*columns).order_by(database.task.c.number)).all()
     assert [tuple(first), tuple(second)] == [("tutorial", "en-de", 0, None), ("tutorial", "en-zh", 0, None)]

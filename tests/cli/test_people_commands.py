@@ -190,7 +190,7 @@ def test_line_aligned_files_and_chosen_systems_make_a_campaign(capsys: pytest.Ca
     [
         (["--protocol", "nothing"], "no campaign protocol 'nothing'"),
         (["--protocol", "esa-ai"], "give a run or a file of them"),
-        (["--annotators", "1", "--redundancy", "2"], "needs 2 raters, and en-de has 1 annotator"),
+        (["--annotators", "1", "--raters", "2"], "needs 2 raters, and en-de has 1 annotator"),
         (["--annotators", ","], "takes a number, or names with commas between"),
         (["--check-kinds", "odd"], "check_kinds must be 'damaged'"),
         (["--half-steps"], "half_steps needs protocol sqm or contrastive-sqm"),
@@ -352,7 +352,7 @@ def test_a_format_with_a_line_a_translation_waits_for_the_first_judgement(
 
 def exported(capsys: pytest.CaptureFixture[str], protocol: str, *options: str, **said: Any) -> None:
     """Two people's judgements of everything as records.jsonl, and one of them as one.jsonl."""
-    made(capsys, "--protocol", protocol, "-n", "ann,ben", "--redundancy", "2", "--checks", "0.1", *options)
+    made(capsys, "--protocol", protocol, "-n", "ann,ben", "--raters", "2", "--checks", "0.1", *options)
     campaign = open_campaign("autumn")
     for number, who in enumerate(people(campaign)[:2]):
         if protocol == "pairwise":
@@ -617,7 +617,7 @@ def test_agreement_says_how_many_judgements_saw_the_marks_of_others(
 
 
 def test_an_adjudicator_is_asked_for_before_work_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
-    made(capsys, "--annotators", "2", "--redundancy", "2")
+    made(capsys, "--annotators", "2", "--raters", "2")
     judged()
     code, _, err = run(capsys, "campaign", "again", "autumn", "--how", "adjudicate")
     assert code == 2
@@ -645,7 +645,7 @@ def test_an_adjudicator_is_asked_for_before_work_is_sent(capsys: pytest.CaptureF
 
 
 def test_the_gate_says_what_it_decided(capsys: pytest.CaptureFixture[str]) -> None:
-    made(capsys, "--annotators", "2", "--redundancy", "2")
+    made(capsys, "--annotators", "2", "--raters", "2")
     judged(rating=50)
     _, out, _ = run(capsys, "campaign", "again", "autumn", "--how", "gate", "--format", "json")
     found = json.loads(out)
@@ -667,7 +667,7 @@ def test_the_gate_says_what_it_decided(capsys: pytest.CaptureFixture[str]) -> No
 def test_what_does_not_fit_a_way_to_look_again_is_refused(
     capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
-    made(capsys, "--annotators", "2", "--redundancy", "2")
+    made(capsys, "--annotators", "2", "--raters", "2")
     code, _, err = run(capsys, "campaign", "again", "autumn", *options)
     assert code == 2
     assert message in err

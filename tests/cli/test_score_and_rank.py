@@ -95,7 +95,7 @@ def autumn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A campaign in which two people did everything, and a metric's scores of the same texts."""
     monkeypatch.chdir(tmp_path)
     write_test_set("set.jsonl", REPORT_TEXTS)
-    assert call("campaign", "new", "autumn", "set.jsonl", "-n", "anna,ben", "--redundancy", "2") == 0
+    assert call("campaign", "new", "autumn", "set.jsonl", "-n", "anna,ben", "--raters", "2") == 0
     campaign = open_campaign("autumn")
     for who in people(campaign):
         if who.role == "annotator":

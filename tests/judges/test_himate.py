@@ -1020,6 +1020,7 @@ CALIBRATION = Calibration(
     prompts=Himate().prompts_digest,
     percentile=60.0,
     thresholds={"en-de": LpThreshold(threshold=0.9, confidences=10, below=5, judged=4, failed=0)},
+    renormalised=False,
 )
 
 
@@ -1044,18 +1045,20 @@ def test_a_file_is_read_as_it_was_written_and_named_by_its_content(tmp_path: Pat
         threshold.of("zh-en")
 
 
-def test_a_file_of_an_earlier_version_says_nothing_of_shares_and_keeps_its_name(tmp_path: Path) -> None:
+def test_a_file_says_whether_its_confidences_are_shares(tmp_path: Path) -> None:
     plain, shared = threshold_file(tmp_path), threshold_file(tmp_path, renormalised=True)
     written = json.loads((tmp_path / "threshold.json").read_text())
-    assert written.pop("renormalised") is True
+    assert written["renormalised"] is True
     assert plain != shared
-    (tmp_path / "old.json").write_text(json.dumps(written))
-    assert Threshold(str(tmp_path / "old.json")) == plain
     assert (plain.plain, shared.plain) == (tmp_path / "threshold.json", None)
     assert Himate(threshold=Threshold(0.5)).plain_threshold is None
-    (tmp_path / "old.json").write_text(json.dumps({**written, "renormalised": "yes"}))
+    (tmp_path / "wrong.json").write_text(json.dumps({**written, "renormalised": "yes"}))
     with pytest.raises(DataError, match="renormalised must be true or false"):
-        Threshold(str(tmp_path / "old.json"))
+        Threshold(str(tmp_path / "wrong.json"))
+    del written["renormalised"]
+    (tmp_path / "wrong.json").write_text(json.dumps(written))
+    with pytest.raises(DataError, match=r"file of `adjudge calibrate`, with .*renormalised"):
+        Threshold(str(tmp_path / "wrong.json"))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from adjudge.llm.asking import (
     Asker,
     Quiet,
     Tally,
-    _Question,
     check_reply,
     is_same_model,
 )
@@ -684,24 +683,6 @@ async def test_no_request_is_sent_twice(bench: Bench, reasons: tuple[str, ...]) 
     assert str(sent[-1][-1].parts[-1]).endswith("This is attempt 4.")
 
 
-async def test_a_third_answer_of_an_earlier_version_is_not_paid_again(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.model.script = lambda request: Reply(text="good" if request.again == 2 else "bad")
-    put_again = _Question._put_again
-
-    def in_the_same_words(question: _Question, request: Request, reason: Any) -> Request:
-        question._wrong = None
-        return put_again(question, request, reason)
-
-    for how in (in_the_same_words, put_again):
-        monkeypatch.setattr(_Question, "_put_again", how)
-        unit = bench.asker().for_unit(make_subject())
-        await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"), attempts=3)
-        bench.store.began_empty = False
-    assert len(bench.model.requests) == 3
-
-
 async def test_the_words_of_papers_are_repeated_as_they_are(bench: Bench) -> None:
     bench.model.script = first_bad
     asker = bench.asker()
@@ -719,17 +700,6 @@ async def test_a_question_that_was_put_again_is_answered_from_the_store(bench: B
         unit = bench.asker().for_unit(make_subject())
         answer = await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"))
         assert (answer.value, answer.asked) == ("good", 2)
-    assert len(bench.model.requests) == 2
-
-
-async def test_an_answer_to_the_same_words_put_again_is_not_paid_again(bench: Bench) -> None:
-    bench.model.script = first_bad
-    for explains in (False, True):
-        asker = bench.asker()
-        asker.explains = explains
-        unit = asker.for_unit(make_subject())
-        await unit([Message("user", ("Judge.",))], about=ABOUT, read=unreadable_once("label"))
-        bench.store.began_empty = False  # as a later session finds it
     assert len(bench.model.requests) == 2
 
 

@@ -16,13 +16,11 @@ import adjudge
 from adjudge.cli.main import main
 from adjudge.core.ask import Reply
 from adjudge.core.scores import Run
-from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AnswerError, DataWarning, ServerStopError, StoreError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.run import run
 from adjudge.runs.shards import merge
-from adjudge.store import call_file
 from adjudge.store.call_file import KILLED, Attempt
 from adjudge.store.calls import CallStore, lacking
 from adjudge.store.json_lines import write_test_set
@@ -247,84 +245,6 @@ def test_a_finished_run_that_cannot_be_written_is_read(
             rate(tmp_path / "run", **{option: True})
     with pytest.raises(UsageError, match="holds another run"):
         run(Rater(questions=2), small_set(), out=tmp_path / "run")
-
-
-# Runs that an earlier version wrote, without keys...
-
-
-def older_set() -> TestSet:
-    return TestSet(
-        name="older",
-        segments=tuple(
-            Segment(
-                segment=str(number),
-                lp="en-de",
-                source=f"Sentence {number} of the bank.",
-                translations={name: f"Satz {number} von {name}." for name in "AB"},
-            )
-            for number in range(3)
-        ),
-    )
-
-
-@pytest.fixture
-def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    def copy(name: str) -> Path:
-        shutil.copytree(OLDER / name, tmp_path / name)
-        dump = tmp_path / name / "calls.sql"
-        with closing(sqlite3.connect(tmp_path / name / "calls.sqlite")) as connection:
-            connection.executescript(dump.read_text())
-            connection.execute(f"PRAGMA application_id = {call_file._APPLICATION}")
-            connection.execute("PRAGMA user_version = 2")
-        dump.unlink()
-        return tmp_path / name
-
-    return copy
-
-
-def go_on(out: Path, model: object, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Run:
-    monkeypatch.setattr(embedded_rules, "RulesModel", lambda: model)
-    return adjudge.run("gemba-mqm", older_set(), model="builtin/rules", out=out, **options)
-
-
-def test_an_older_finished_run_is_read_and_goes_on_without_a_call(
-    older: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = older("finished")
-    before, records = read_run(out), (out / "records.jsonl").read_bytes()
-    assert len(adjudge.score(before).systems) == 2
-    done = go_on(out, Stopping(0), monkeypatch)
-    assert (out / "records.jsonl").read_bytes() == records
-    assert done.info.calls == before.info.calls
-    assert len({*read_answer_keys(out)}) == 6, "from now on it is known what was answered"
-    delete(out / "calls.sqlite")
-    with pytest.raises(UsageError, match="rest on 6 answers"):
-        go_on(out, Stopping(0), monkeypatch)
-
-
-def test_an_older_run_that_was_stopped_asks_what_is_left(
-    older: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done = go_on(older("unfinished"), Stopping(2), monkeypatch)
-    assert done.info.counts == {"judged": 6, "failed": 0, "pending": 0}
-    assert done.info.calls["asked"] == 6
-
-
-@pytest.mark.filterwarnings(PAID)
-@pytest.mark.parametrize("lose", HOW)
-@pytest.mark.parametrize(("name", "calls"), [("finished", 6), ("unfinished", 4)])
-def test_an_older_run_that_lost_its_store_stops(
-    older: Callable[[str], Path],
-    monkeypatch: pytest.MonkeyPatch,
-    lose: Callable[[Path], None],
-    name: str,
-    calls: int,
-) -> None:
-    out = older(name)
-    lose(out / "calls.sqlite")
-    with pytest.raises(UsageError, match=f"rest on {calls} answers"):
-        go_on(out, Stopping(0), monkeypatch)
-    assert go_on(out, Stopping(6), monkeypatch, ask_again=True).info.counts["judged"] == 6
 
 
 # What was in flight...

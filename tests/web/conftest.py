@@ -73,7 +73,7 @@ def open_house(make_campaign: MakeCampaign) -> OpenHouse:
     """Serve a new campaign; arguments are those of `make_campaign`."""
 
     def make(**settings: object) -> House:
-        campaign, links = make_campaign(**{"assignment": "pool", "redundancy": 2, **settings})
+        campaign, links = make_campaign(**{"assignment": "pool", "raters": 2, **settings})
         return House(campaign, {link.name: link for link in links})
 
     return make
@@ -90,7 +90,7 @@ def copy_of(house: House, folder: Path) -> House:
 def model_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """What `house` is a copy of."""
     for make in opener(tmp_path_factory.mktemp("model"), make_test_set("en-de"), None):
-        campaign, links = make(assignment="pool", redundancy=2)
+        campaign, links = make(assignment="pool", raters=2)
         yield House(campaign, {link.name: link for link in links})
 
 

@@ -99,12 +99,12 @@ def test_a_task_is_rated_and_finished_and_the_next_one_follows(house: House) -> 
 
 
 def test_the_overview_says_how_much_is_done_and_how_much_is_left(open_house: OpenHouse) -> None:
-    house = open_house(annotators=1, redundancy=1, assignment="static")
+    house = open_house(annotators=1, raters=1, assignment="static")
     client = house.browser("annotator-1")
     assert "Segments: 0 done, 12 to do." in client.get("/work").text
     work_off(house.campaign, person(house.campaign), house.clock.now)
     assert "Segments: 12 done, 0 to do." in client.get("/work").text
-    pool = open_house(annotators=1, redundancy=1)
+    pool = open_house(annotators=1, raters=1)
     assert "Segments:" not in pool.browser("annotator-1").get("/work").text
     work_off(pool.campaign, person(pool.campaign), pool.clock.now)
     assert "Segments: 12 done." in pool.browser("annotator-1").get("/work").text
@@ -122,14 +122,14 @@ def test_when_nothing_is_left_the_page_is_told_so_with_the_code(open_house: Open
 
 
 def test_who_did_a_days_portion_is_asked_to_come_again_and_gets_no_code(open_house: OpenHouse) -> None:
-    house = open_house(annotators=1, redundancy=1, code_pass="THANKS", ratings_a_day=1)
+    house = open_house(annotators=1, raters=1, code_pass="THANKS", ratings_a_day=1)
     work_off(house.campaign, person(house.campaign), house.clock.now)
     told = {"assignment": None, "done": False, "code": "", "held": 0, "why": "tomorrow"}
     assert house.browser("annotator-1").post("/api/next").json() == told
 
 
 def test_who_waits_for_what_others_hold_is_told_how_much(open_house: OpenHouse) -> None:
-    house = open_house(annotators=2, redundancy=1, assignment="pool")
+    house = open_house(annotators=2, raters=1, assignment="pool")
     other, client = house.browser("annotator-2"), house.browser("annotator-1")
     start(other)
     work_off(house.campaign, person(house.campaign), house.clock.now)

@@ -141,7 +141,7 @@ def server(tmp_path: Path) -> Iterator[tuple[Server, list[Browser], Any]]:
     with listen("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         for make in opener(tmp_path, make_test_set("en-de"), None):
-            campaign, links = make(annotators=CLIENTS, assignment="pool", redundancy=CLIENTS)
+            campaign, links = make(annotators=CLIENTS, assignment="pool", raters=CLIENTS)
             browsers = [Browser(port, link) for link in links if link.role == "annotator"]
             server = Server(campaign.folder, listening)
             server.start()

@@ -17,7 +17,7 @@ def shown(house: House) -> str:
 
 
 def test_it_says_what_the_command_says(open_house: OpenHouse) -> None:
-    house = open_house(annotators=["Zoë", "<b>Ben", "organ"], redundancy=2)
+    house = open_house(annotators=["Zoë", "<b>Ben", "organ"], raters=2)
     for number in (0, 1):
         work_off(house.campaign, person(house.campaign, number), house.clock.now, rating=40 + 10 * number)
     page = shown(house)

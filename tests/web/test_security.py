@@ -130,7 +130,7 @@ def model_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """What `scene` is a copy of."""
     for make in opener(tmp_path_factory.mktemp("scene"), make_test_set("en-de"), None):
         (here, links), (elsewhere, others) = (
-            make(annotators=4, assignment="pool", redundancy=2) for _ in range(2)
+            make(annotators=4, assignment="pool", raters=2) for _ in range(2)
         )
         yield build_scene(House(here, by_name(links)), House(elsewhere, by_name(others)))
 

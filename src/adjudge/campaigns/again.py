@@ -292,7 +292,7 @@ def _send_work(
                 if values := _copied(connection, campaign, one, kind):
                     number = int(one.done[0].task_id)
                     copy = insert_copy(
-                        connection, campaign, number, values, kind=kind, redundancy=1, copy_of=number
+                        connection, campaign, number, values, kind=kind, raters=1, copy_of=number
                     )
                     copies[copy] = number
                     segments += len(values)
@@ -442,7 +442,7 @@ def why_no_gate(campaign: Campaign) -> str | None:
     """Why annotators' ratings cannot be compared in a campaign; None where they can."""
     if campaign.protocol.scale is None:
         return f"the agreement gate compares ratings, and {campaign.protocol.name} has none"
-    if campaign.settings.redundancy < 2:
+    if campaign.settings.raters < 2:
         return "the agreement gate compares annotators: it needs 2 raters of each segment or more"
     return None
 
@@ -537,8 +537,8 @@ def _ready(connection: Connection, campaign: Campaign, number: int) -> frozenset
     is_theirs = (task.c.campaign_id == campaign.id) & task.c.kind.in_(kinds)
     done = func.count(assignment.c.id)
     is_done = (assignment.c.task_id == task.c.id) & (assignment.c.state == "done")
-    counts = select(task.c.id, task.c.redundancy, done).select_from(task.outerjoin(assignment, is_done))
-    rows = connection.execute(counts.where(is_theirs).group_by(task.c.id, task.c.redundancy))
+    counts = select(task.c.id, task.c.raters, done).select_from(task.outerjoin(assignment, is_done))
+    rows = connection.execute(counts.where(is_theirs).group_by(task.c.id, task.c.raters))
     full = {task_id for task_id, wanted, count in rows if count >= wanted}
     all_of: defaultdict[_Segment, set[int]] = defaultdict(set)
     segments = select(task.c.lp, item.c.segment, task.c.id).join_from(item, task).where(is_theirs)

@@ -670,15 +670,13 @@ def send_segments_again(
     for row in connection.execute(query.where(is_first)) if segments else ():
         if (row.lp, row.segment) in segments:
             wanted[row.id].add(row.item_id)
-    redundancy = campaign.settings.redundancy
+    raters = campaign.settings.raters
     copies: dict[int, int] = {}
     for number, chosen in sorted(wanted.items()):
         rows = [row for row in items_of(connection, number) if row.item_id in chosen]
         values = [item_values(row, _bare(row)) for row in rows]
         origin = number if by_others else None
-        copy = insert_copy(
-            connection, campaign, number, values, kind="again", redundancy=redundancy, copy_of=origin
-        )
+        copy = insert_copy(connection, campaign, number, values, kind="again", raters=raters, copy_of=origin)
         copies[copy] = number
     deal_again(connection, campaign, copies, now, by_same=not by_others)
     return len(wanted)

@@ -260,9 +260,7 @@ _COUNT: Final = (
     .where(assignment.c.task_id == task.c.id, assignment.c.state.in_(map(literal, TAKEN)))
     .scalar_subquery()
 )
-_PLACES: Final = Statement(
-    select(task.c.redundancy, _COUNT.label("count")).where(task.c.id == bindparam("task"))
-)
+_PLACES: Final = Statement(select(task.c.raters, _COUNT.label("count")).where(task.c.id == bindparam("task")))
 
 _CLOSE: Final = Statement(update(task).where(task.c.id == bindparam("task")).values(is_closed=true()))
 _OPEN: Final = Statement(
@@ -298,8 +296,8 @@ def lease_end(campaign: Campaign, now: float) -> float:
 
 def free_places(connection: Connection, number: int) -> int:
     """How many more people a task needs; its row is to be locked. One for everybody always needs 1."""
-    redundancy, count = _PLACES.first(connection, task=number)
-    return redundancy - count if redundancy else 1
+    raters, count = _PLACES.first(connection, task=number)
+    return raters - count if raters else 1
 
 
 def close_if_full(connection: Connection, number: int) -> None:
@@ -431,7 +429,7 @@ _SIZES: Final = Statement(
     .group_by(task.c.kind)
 )
 _WAITING: Final = Statement(
-    _NEW.add_columns(task.c.redundancy, _SIZE.label("size"), _ORIGINAL.c.place)
+    _NEW.add_columns(task.c.raters, _SIZE.label("size"), _ORIGINAL.c.place)
     .join(_ORIGINAL, _ORIGINAL.c.task_id == task.c.copy_of)
     .where(
         _ORIGINAL.c.person_id == _PERSON,
@@ -571,9 +569,9 @@ class _Dealing:
         places = {row.id: row.place for row in waiting}
         sizes = {row.kind: int(row.size) for row in _SIZES.rows(self.connection, **self._asked)}
         given, share = sizes.pop("check", 0), self.campaign.settings.checks
-        free = [(row.id, row.size) for row in waiting if not row.redundancy]
+        free = [(row.id, row.size) for row in waiting if not row.raters]
         due = due_checks(share, sum(sizes.values()), given, free)
-        due += [row.id for row in waiting if row.redundancy and self._has_place(row.id)]
+        due += [row.id for row in waiting if row.raters and self._has_place(row.id)]
         draws = {
             number: Random(f"{_seed(self.campaign.settings.seed, number, self.person.id)}") for number in due
         }
@@ -662,7 +660,7 @@ class Assignment:
 
 
 _SELECTED: Final = select(
-    assignment, task.c.number, task.c.kind, task.c.lp, task.c.document, task.c.redundancy
+    assignment, task.c.number, task.c.kind, task.c.lp, task.c.document, task.c.raters
 ).join_from(assignment, task)
 _IS_THEIRS: Final = and_(
     assignment.c.person_id == bindparam("person"), task.c.campaign_id == bindparam("campaign")
@@ -877,7 +875,7 @@ def deal_again(
     known = connection.execute(select(people.c.id, people.c.lps).where(is_one).order_by(people.c.id)).all()
     left = _left_by_person(connection, campaign)
     documents: dict[tuple[str, str], list[AnyRow]] = {}
-    columns = (task.c.id, task.c.lp, task.c.document, task.c.redundancy, _SIZE.label("size"))
+    columns = (task.c.id, task.c.lp, task.c.document, task.c.raters, _SIZE.label("size"))
     numbers = [*tasks]
     for start in range(0, len(numbers), _MOST):
         chosen = select(*columns).where(task.c.id.in_(numbers[start : start + _MOST])).order_by(task.c.id)
@@ -889,7 +887,7 @@ def deal_again(
         did = set(connection.execute(query).scalars())
         fit = [one.id for one in known if lp in lps_of(campaign, one.lps) and (by_same or one.id not in did)]
         fit.sort(key=lambda one: (by_same and one not in did, left[one]))
-        for one in fit[: rows[0].redundancy]:
+        for one in fit[: rows[0].raters]:
             left[one] += sum(row.size for row in rows)
             places = [(row.id, -1) for row in rows]
             connection.execute(

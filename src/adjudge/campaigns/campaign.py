@@ -210,7 +210,7 @@ def write_links(
 
 
 def open_campaign(folder: Path | str) -> Campaign:
-    """Open a campaign; its store is carried to the tables of this version.
+    """Open a campaign.
 
     Raises:
         UsageError: no campaign is there.
@@ -320,9 +320,7 @@ def restore_campaign(folder: Path, backup: Path) -> None:
         closing(Database(store_url(Path(scratch)))) as copy,
         closing(Database(store_url(folder, said["database"]))) as database,
     ):
-        shutil.copy(
-            backup, Path(scratch) / STORE
-        )  # which may have to be carried to the tables of this version
+        shutil.copy(backup, Path(scratch) / STORE)  # SQLite writes beside what it opens
         _check_store(backup, copy)
         copy.migrate()
         with copy.reading() as old:

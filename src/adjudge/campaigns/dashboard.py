@@ -88,11 +88,11 @@ class Counts:
                 task.c.kind,
                 task.c.lp,
                 func.count().label("tasks"),
-                func.sum(task.c.redundancy).label("needed"),
-                func.sum(task.c.redundancy * sizes.c.size).label("items_needed"),
+                func.sum(task.c.raters).label("needed"),
+                func.sum(task.c.raters * sizes.c.size).label("items_needed"),
             )
             .outerjoin_from(task, sizes, sizes.c.task_id == task.c.id)
-            .where(or_(task.c.kind != "check", task.c.redundancy > 0))
+            .where(or_(task.c.kind != "check", task.c.raters > 0))
             .group_by(task.c.kind, task.c.lp)
         )
 
@@ -102,8 +102,8 @@ class Counts:
         return dict(map(tuple, self._all(query.where(_IS_WORK).group_by(assignment.c.state))))
 
     def items_finished(self) -> list[Row[Any]]:
-        """Finished `items` by `lp`, `kind` and `redundancy` of tasks, and by the `state` of assignments."""
-        columns = (task.c.lp, task.c.kind, task.c.redundancy, assignment.c.state)
+        """Finished `items` by `lp`, `kind` and `raters` of tasks, and by the `state` of assignments."""
+        columns = (task.c.lp, task.c.kind, task.c.raters, assignment.c.state)
         return self._all(_finished(select(*columns, func.count().label("items"))).group_by(*columns))
 
     def finished(self, chosen: ColumnElement[bool]) -> int:
@@ -180,7 +180,7 @@ class Counts:
             func.count(),
         )
         joined = select(*columns).join_from(assignment, task).join(item, item.c.task_id == task.c.id)
-        is_dealt = assignment.c.state.in_(TAKEN) & (task.c.kind == "check") & (task.c.redundancy == 0)
+        is_dealt = assignment.c.state.in_(TAKEN) & (task.c.kind == "check") & (task.c.raters == 0)
         query = joined.where(is_dealt)
         tasks, assignments, items = map(int, self._all(query)[0])
         return tasks, assignments, items
@@ -321,7 +321,7 @@ def find_progress(campaign: Campaign, now: float) -> Progress:
         done: Counter[str] = Counter()
         kinds: Counter[str] = Counter()
         for row in finished:
-            is_dealt = row.kind == "check" and not row.redundancy  # needed by nobody beforehand
+            is_dealt = row.kind == "check" and not row.raters  # needed by nobody beforehand
             done["" if is_dealt else row.lp] += row.items if row.state in TAKEN else 0
         for row in of_tasks:
             kinds[row.kind] += row.tasks
@@ -346,7 +346,7 @@ def count_first_pass(campaign: Campaign) -> tuple[int, int, int]:
     columns = (
         func.count(),
         func.count((task.c.lp + " " + item.c.segment).distinct()),
-        func.coalesce(func.sum(task.c.redundancy), 0),
+        func.coalesce(func.sum(task.c.raters), 0),
     )
     chosen = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
     with campaign.database.reading() as connection:

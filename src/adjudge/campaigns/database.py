@@ -1,6 +1,6 @@
 """The store of campaigns: SQLite by default, PostgreSQL by its address.
 
-Here are `Database`, which reads and writes it; its tables, to which `migrations/` carries older stores;
+Here are `Database`, which reads and writes it; its tables, which `migrations/` makes;
 `Statement`, which makes the SQL of the busiest requests once; what a campaign and a person are in memory; and
 the audit of who did what, a list that only grows.
 
@@ -298,7 +298,7 @@ class Database:
             return work(connection)
 
     def migrate(self) -> None:
-        """Carry an older or an empty store to the tables of this version.
+        """Make the tables of this version where a store lacks them.
 
         Raises:
             StoreError: a newer version of adjudge wrote it.
@@ -468,7 +468,7 @@ task: Final = Table(
     Column("systems", Text, nullable=False),  # JSON list: one, a pair, or several
     Column("batch", Integer),  # tasks of one batch are dealt together: a document with all its systems
     Column("copy_of", ForeignKey("task.id")),  # the original of a check, of a second pass, of an adjudication
-    Column("redundancy", Integer, nullable=False),  # how many people it needs
+    Column("raters", Integer, nullable=False),  # how many people it needs
     Column("only_for", ForeignKey("person.id")),  # where just one person may have it
     Column("priority", Float, nullable=False),  # higher first
     Column("is_closed", Boolean, nullable=False),

@@ -121,7 +121,7 @@ def _task_row(campaign: int, number: int, one: Task) -> dict[str, Any]:
         "document": one.document,
         "systems": json.dumps(one.systems, ensure_ascii=False),
         "batch": one.batch,
-        "redundancy": one.redundancy,
+        "raters": one.raters,
         "priority": one.priority,
         "is_closed": False,
     }

@@ -176,7 +176,7 @@ def add_people(
 def _neediest(connection: Connection, campaign: Campaign) -> str:
     """The language pair in which most is left to do for each of its people."""
     done = select(func.count()).where(assignment.c.task_id == task.c.id, assignment.c.state == "done")
-    open_tasks = select(task.c.lp, func.sum(task.c.redundancy - done.scalar_subquery()))
+    open_tasks = select(task.c.lp, func.sum(task.c.raters - done.scalar_subquery()))
     is_theirs = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
     left = dict(map(tuple, connection.execute(open_tasks.where(is_theirs).group_by(task.c.lp))))
     everyone = [read_person(row) for row in connection.execute(select_people(campaign))]

@@ -42,7 +42,7 @@ class Plan:
 
     Args:
         tasks: in the order of their numbers; a check's `copy_of` is a place in it. Tasks of one document have
-            one `batch`. A check's redundancy is 0: whoever it is dealt to does it.
+            one `batch`. The `raters` of a check is 0: whoever it is dealt to does it.
         lps: language pairs of each person.
         dealt: of each person, places in `tasks`, each with the place in the person's own order, by which they
             are sorted; empty where people get their documents one by one.
@@ -125,11 +125,11 @@ def deal(
         order.sort(key=lambda document: -sizes[document])
     for document in order:
         if settings.pairs_of_people:
-            chosen = [(turn + step) % people for step in range(settings.redundancy)]
+            chosen = [(turn + step) % people for step in range(settings.raters)]
         else:
-            chosen = sorted(range(people), key=lambda one: (load[one], draw.random()))[: settings.redundancy]
+            chosen = sorted(range(people), key=lambda one: (load[one], draw.random()))[: settings.raters]
         if max(load[one] for one in chosen) + sizes[document] <= most:
-            turn += settings.redundancy
+            turn += settings.raters
             dealt[document] = tuple(chosen)
             for one in chosen:
                 load[one] += sizes[document]
@@ -187,7 +187,7 @@ def plan_tasks(
     segments: Counter[str] = Counter()
     for task in tasks:
         segments[task.lp] += len(task.items)
-    planning = _Planning(settings, share_languages(segments, people, settings.redundancy), damage, draw)
+    planning = _Planning(settings, share_languages(segments, people, settings.raters), damage, draw)
     for lp in segments:
         planning.add([task for task in tasks if task.lp == lp], lp)
     return Plan(tasks=planning.tasks, lps=planning.lps, dealt=planning.dealt)
@@ -324,13 +324,13 @@ class _Planning:
                 continue
             for at, one in enumerate(document.tasks):
                 places[_Entry(number, at)] = len(self.tasks)
-                raters = self._settings.redundancy
-                self.tasks.append(replace(one, batch=self._batches, redundancy=raters))
+                raters = self._settings.raters
+                self.tasks.append(replace(one, batch=self._batches, raters=raters))
             for at, (original, one) in enumerate(document.checks):
                 if not rows or _Entry(number, at, is_check=True) in used:
                     places[_Entry(number, at, is_check=True)] = len(self.tasks)
                     copy_of = places[_Entry(number, original)]
-                    self.tasks.append(replace(one, batch=self._batches, redundancy=0, copy_of=copy_of))
+                    self.tasks.append(replace(one, batch=self._batches, raters=0, copy_of=copy_of))
             self._batches += 1
         for person, row in rows.items():
             before = max((place for _, place in self.dealt[person]), default=-1) + 1
@@ -360,7 +360,7 @@ def _fitting(tasks: list[Task], settings: CampaignSettings, rooms: Sequence[floa
     """The first tasks that people with so much room can judge, as often as each needs to be judged."""
     if rooms is None:
         return tasks
-    room = sum(rooms) / settings.redundancy
+    room = sum(rooms) / settings.raters
     kept: list[Task] = []
     for group in _groups(tasks, settings):
         size = sum(len(task.items) for task in group)
@@ -375,7 +375,7 @@ def _fitting(tasks: list[Task], settings: CampaignSettings, rooms: Sequence[floa
 def _too_little(settings: CampaignSettings, people: int) -> str:
     return (
         f"not one document fits into {count(settings.segments_each or 0, 'segment')} for each of "
-        f"{count(people, 'person', 'people')}, with {count(settings.redundancy, 'rater')} of each segment"
+        f"{count(people, 'person', 'people')}, with {count(settings.raters, 'rater')} of each segment"
     )
 
 

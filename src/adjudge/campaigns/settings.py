@@ -163,14 +163,8 @@ class CampaignSettings:
         str, Option(help="SHA-256 of the test set, so that an export knows what was judged.", kind=None)
     ] = ""
     lps: Annotated[tuple[str, ...], Option(help="Language pairs, in order.", kind=None)] = ()
-    redundancy: Annotated[
-        int,
-        Ge(1),
-        Option(
-            help="Raters of each segment; the same people judge all its systems.",
-            name="raters",
-            alias="redundancy",
-        ),
+    raters: Annotated[
+        int, Ge(1), Option(help="Raters of each segment; the same people judge all its systems.")
     ] = 1
     pairs_of_people: Annotated[
         bool, Option(help="Assign the same people together to many documents (static).")

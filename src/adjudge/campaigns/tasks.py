@@ -234,7 +234,7 @@ class Task:
         items: the segments in their order.
         batch: number of its document: tasks of one are dealt together.
         copy_of: place in the list of tasks of what a check was made of.
-        redundancy: how many people it needs; 0 for everybody, as a tutorial, or for whom a check is dealt to.
+        raters: how many people it needs; 0 for everybody, as a tutorial, or for whom a check is dealt to.
         priority: higher first.
     """
 
@@ -245,7 +245,7 @@ class Task:
     items: tuple[Item, ...]
     batch: int | None = None
     copy_of: int | None = None
-    redundancy: int = 1
+    raters: int = 1
     priority: float = 0.0
 
 
@@ -384,7 +384,7 @@ def insert_copy(  # noqa: PLR0913 (a task has so many columns)
     items: Sequence[Mapping[str, Any]],
     *,
     kind: Kind,
-    redundancy: int,
+    raters: int,
     copy_of: int | None,
 ) -> int:
     """Append a task with some of another one's items.
@@ -395,7 +395,7 @@ def insert_copy(  # noqa: PLR0913 (a task has so many columns)
         number: id of the other task.
         items: their columns, as `item_values` has them.
         kind: why it is shown.
-        redundancy: how many people it needs.
+        raters: how many people it needs.
         copy_of: task whose people may not have it; None where they may.
 
     Returns:
@@ -411,7 +411,7 @@ def insert_copy(  # noqa: PLR0913 (a task has so many columns)
         "document": first.document,
         "systems": first.systems,
         "copy_of": copy_of,
-        "redundancy": redundancy,
+        "raters": raters,
         "priority": first.priority,
         "is_closed": False,
     }

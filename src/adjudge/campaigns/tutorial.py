@@ -109,7 +109,7 @@ def make_tutorial(protocol: CampaignProtocol, lp: str, *, own: Path | None = Non
         own = special if special.is_file() else folder / f"{protocol.name}.toml"
     items = read_tutorial(own, protocol)
     names = [shown["system"] for shown in items[0].translations]
-    return Task(kind="tutorial", lp=lp, document=DOCUMENT, systems=tuple(names), items=items, redundancy=0)
+    return Task(kind="tutorial", lp=lp, document=DOCUMENT, systems=tuple(names), items=items, raters=0)
 
 
 def read_tutorial(path: Path, protocol: CampaignProtocol) -> tuple[Item, ...]:

@@ -212,7 +212,7 @@ def _first_pass(campaign: Campaign, people: int) -> tuple[str, int]:
         if noun is None
         else f"{count(items, noun)} of {count(segments, 'segment')}"
     )
-    by = "the one person" if people == 1 else f"{campaign.settings.redundancy} of {people} people"
+    by = "the one person" if people == 1 else f"{campaign.settings.raters} of {people} people"
     return f"{told}, each by {by}", needed
 
 
@@ -241,11 +241,9 @@ def campaign_import_command(
         Path | None,
         typer.Option(metavar="PATH", help="Test set with all texts, if FILE has only judged texts."),
     ] = None,
-    redundancy: Annotated[
+    raters: Annotated[
         int | None,
-        typer.Option(
-            "--raters", "--redundancy", min=1, help="Raters of each segment; default: as many as FILE has."
-        ),
+        typer.Option(min=1, help="Raters of each segment; default: as many as FILE has."),
     ] = None,
     lp: LpOption = None,
 ) -> None:
@@ -276,7 +274,7 @@ def campaign_import_command(
     people = [*dict.fromkeys(s.person for s in campaign_file.submissions)]
     settings = CampaignSettings(
         protocol=campaign_file.protocol,
-        redundancy=redundancy or _most_people(campaign_file),
+        raters=raters or _most_people(campaign_file),
         assignment="pool",
     )
     if not people:

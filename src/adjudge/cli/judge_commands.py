@@ -6,7 +6,7 @@ import keyword
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
@@ -545,7 +545,7 @@ def calibrate_command(
     with parting(RESUMABLE):
         calibration, outcome = run_to_end(acalibrate(job, options.percentile))
     write_calibration(out, calibration)
-    data = {**calibration.content, "digest": calibration.digest}
+    data = {**asdict(calibration), "digest": calibration.digest}
     print_result(form, _calibrate_table(calibration), data)
     use = command("run", calibration.judge, "...", "--threshold", out)
     for note in (*outcome.notes, f"use it with: {use}"):

@@ -181,7 +181,7 @@ class TokenLogprob:
         token: as the server writes it.
         logprob: natural, at most 0.
         alternatives: the likeliest tokens at its place with theirs, itself perhaps among them; none where the
-            server gives none, or an earlier version stored the reply.
+            server gives none.
     """
 
     token: str

@@ -38,7 +38,6 @@ from adjudge.core.ask import (
 )
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, FailureReason, ModelError, NoToolsError, UsageError, warn
-from adjudge.llm.credentials import KEY_MARK
 from adjudge.llm.model import (
     Identity,
     NotYetError,
@@ -260,7 +259,6 @@ class Tally:
         unfound: queries that a unit of work needed and has no results of, by the reason.
         first_unfound: the detail of the first of them.
         unread: replies that could not be read, or not at once, by the rule that they broke.
-        masked: stored answers with a mark in place of a key that their question does not have.
         shared: questions that were answered by the same question of another unit, then under way.
         with_alternatives: models whose log-probabilities came with alternatives, at least once.
         without_alternatives: models of which some came without.
@@ -275,7 +273,6 @@ class Tally:
     unfound: Counter[str] = field(default_factory=Counter)
     first_unfound: str = ""
     unread: Counter[str] = field(default_factory=Counter)
-    masked: int = 0
     shared: int = 0
     with_alternatives: set[str] = field(default_factory=set)
     without_alternatives: set[str] = field(default_factory=set)
@@ -745,7 +742,6 @@ class _Question:
         self._log = log
         self._limits = limits
         self._digest = digest
-        self._earlier: list[bytes] = []
         self._wrong: FailureReason | None = None
         self._asked = 0
 
@@ -836,7 +832,6 @@ class _Question:
         else:
             messages = (*request.messages, Message("user", (words,)))
         explained = request.but(messages=messages)
-        self._earlier.append(self._digest)
         self._digest = question_digest(self._model.identity, explained)
         return explained
 
@@ -892,21 +887,9 @@ class _Question:
         return request.but(sampling=_limited(request.sampling, self._limits[place])) if place else request
 
     def _known(self, request: Request) -> tuple[bytes, Reply | None]:
-        """The key of a request, and the stored reply; each key is looked for once, since a store counts.
-
-        Other keys are those under which earlier versions stored the same question: they asked again in the
-        same words, a third time in those of the second, and sent no schema to a server of one's own.
-        """
-        identity = self._model.identity
-        keys = [call_key(identity, request, self._digest)]
-        if not self._asker.store.began_empty:
-            keys += [call_key(identity, request, digest) for digest in self._earlier]
-            if (earlier := identity.earlier) is not None:
-                keys.append(call_key(earlier, request))
-        for key in keys:
-            if (stored := self._asker.find(key)) is not None:
-                return key, stored
-        return keys[0], None
+        """The key of a request, and the stored reply; a key is looked for once, since a store counts."""
+        key = call_key(self._model.identity, request, self._digest)
+        return key, self._asker.find(key)
 
     async def _obtain(self, request: Request, key: bytes, stored: Reply | None) -> tuple[Reply, int]:
         use = len(self._log.uses)
@@ -917,7 +900,6 @@ class _Question:
         if stored is not None:
             self._log.stored[use] = True
             self._log.answered += not is_search(stored.model)
-            self._asker.tally.masked += _is_masked(stored, request)
             return stored, use
         try:
             reply = await self._asker.obtain(self._model, request.but(key=key, mark=self._log.mark()))
@@ -982,10 +964,3 @@ class _UnreadableError(Exception):
     def __init__(self, error: AnswerError) -> None:
         super().__init__(str(error))
         self.error = error
-
-
-def _is_masked(reply: Reply, request: Request) -> bool:
-    """Whether a mark stands in an answer where a key was taken out that the question does not have."""
-    if KEY_MARK not in reply.text and KEY_MARK not in reply.model:
-        return False
-    return not any(KEY_MARK in str(part) for message in request.messages for part in message.parts)

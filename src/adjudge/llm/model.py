@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal, Protocol
 
@@ -190,11 +190,6 @@ class Identity:
             return (self.most,)
         first = answer + self.room
         return (first, *(answer + room for room in GROWING if room > self.room))
-
-    @property
-    def earlier(self) -> Identity | None:
-        """The same without a schema: whose stored answers are used too where the schema is only tried."""
-        return replace(self, constrained=False, is_tried=False) if self.is_tried else None
 
 
 def question_digest(identity: Identity, request: Request) -> bytes:

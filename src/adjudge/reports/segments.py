@@ -62,7 +62,6 @@ Json = dict[str, Any]
 
 _DIGITS: Final = 4  # of a score, more than are shown
 UNTRANSLATED: Final = "no_translation"
-_NOTHING_TO_JUDGE: Final = {"missing", UNTRANSLATED}  # the first of runs that did not know the second
 _UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
@@ -320,7 +319,7 @@ def _with_holes(segments: dict[Key, Segment], judged: Sequence[Judged]) -> dict[
     """Give each translation that is missing a blank text, so that a page has a place to say so."""
     for record in (r for each in judged for r in each.records if isinstance(r, Failure)):
         key = (record.lp, record.segment)
-        if record.reason in _NOTHING_TO_JUDGE and key in segments:
+        if record.reason == UNTRANSLATED and key in segments:
             blank = dict.fromkeys(record.systems, "")
             segments[key] = replace(segments[key], translations=blank | dict(segments[key].translations))
     return segments

@@ -410,7 +410,7 @@ async def execute(job: Job) -> Outcome:
     began = time.monotonic()
     with closing(RunDirectory(job.out)) as directory:
         info = directory.open(job.info(), job.plan.test_set)
-        await settle_lost(job, directory, info)
+        await settle_lost(job, directory)
         refuse_open_batches(job.out)
         try:
             async with _cluster(ray):
@@ -538,7 +538,6 @@ def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome
         tally.from_store += other.from_store
         tally.usage += other.usage
         tally.served |= other.served
-        tally.masked += other.masked
         tally.unread += other.unread
         tally.with_alternatives |= other.with_alternatives
         tally.without_alternatives |= other.without_alternatives

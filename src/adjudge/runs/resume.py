@@ -31,8 +31,8 @@ from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Trail
 from adjudge.runs.units import Annotator, settings_of
-from adjudge.store.call_file import STORE, run_name
-from adjudge.store.calls import count_answers, lacking, read_uses
+from adjudge.store.call_file import STORE
+from adjudge.store.calls import lacking
 from adjudge.store.files import make_parents, program_digest
 from adjudge.store.json_lines import read_test_set, record_to_line, write_test_set
 from adjudge.store.run_directory import (
@@ -52,7 +52,6 @@ __all__ = [
     "Entry",
     "Journal",
     "Kept",
-    "Lost",
     "RunDirectory",
     "basis_of",
     "describe_test_set",
@@ -311,95 +310,30 @@ def _no_room(error: OSError) -> StoreError:
     return StoreError(f"cannot keep the records: {error.strerror}; make room and run it again")
 
 
-class Lost(NamedTuple):
-    """What a run has had answered, and no store holds.
-
-    Args:
-        calls: so many at least.
-        keys: of them, as far as they are known.
-    """
-
-    calls: int
-    keys: frozenset[bytes]
-
-
-def find_lost(folder: Path, stores: Sequence[Path], info: RunInfo, *, by_source: bool = False) -> Lost:
-    """Find the answers that a run has had and its stores do not hold.
+def find_lost(folder: Path, stores: Sequence[Path]) -> frozenset[bytes]:
+    """Find the keys of answers that a run has had and its stores do not hold.
 
     Args:
         folder: of the run.
         stores: the one that the run writes, then those whose answers count too.
-        info: its `run.json`, as the last session has left it.
-        by_source: whether the judge judges all translations of a source at once.
 
     Raises:
         StoreError: a store is none of ours, or cannot be read.
     """
-    if (folder / ANSWERS).is_file():
-        keys = _lacking(stores, read_answer_keys(folder))
-        return Lost(len(keys), frozenset(keys))
-    # an earlier version kept no keys: its store says what each unit used, its records which were judged
-    run = run_name(info.secret)
-    uses = read_uses(stores[0], run)
-    parts = {name: {*_parts(*orjson.loads(name))} for name in {unit for unit, _, _ in uses}}
-    judged = {*_judged(folder)}
-    keys = _lacking(stores, (key for unit, key, reason in uses if not reason and parts[unit] & judged))
-    judged.difference_update(*parts.values())
-    units = len({unit[:2] for unit in judged} if by_source else judged)
-    gone = info.calls.get("asked", 0) - count_answers(stores[0], run)
-    return Lost(max(len(keys) + units, gone), frozenset(keys))
+    keys: Iterable[bytes] = read_answer_keys(folder) if (folder / ANSWERS).is_file() else ()
+    for store in stores:
+        keys = lacking(store, keys)
+    return frozenset(keys)
 
 
-def keep_answers(folder: Path, stores: Sequence[Path], info: RunInfo, lost: Lost) -> None:
+def keep_answers(folder: Path, lost: frozenset[bytes]) -> None:
     """Have a file with the keys of what the run has had answered, without those that are lost.
-
-    Args:
-        folder: of the run.
-        stores: as `find_lost` takes them.
-        info: `run.json`.
-        lost: what is given up, and asked for again.
 
     Raises:
         DataError: it cannot be written.
     """
-    there = (folder / ANSWERS).is_file()
-    if there and not lost.keys:
-        return
-    if there:
-        keys: Iterable[bytes] = read_answer_keys(folder)
-    else:
-        keys = [key for _, key, _ in read_uses(stores[0], run_name(info.secret))]
-        lost = Lost(0, frozenset(_lacking(stores, keys)))
-    write_answer_keys(folder, dict.fromkeys(key for key in keys if key not in lost.keys))
-
-
-def _lacking(stores: Sequence[Path], keys: Iterable[bytes]) -> list[bytes]:
-    """Which of these keys have an answer in none of the stores."""
-    for store in stores:
-        keys = lacking(store, keys)
-    return [*keys]
-
-
-_Unit = tuple[str, str, frozenset[str]]
-"""What was judged: language pair, segment, and one system, or the two of a pair."""
-
-
-def _parts(lp: str, segment: str, *systems: str) -> Iterator[_Unit]:
-    """What a unit of work can have judged: all of its systems together, or each."""
-    yield lp, segment, frozenset(systems)
-    yield from ((lp, segment, frozenset([system])) for system in systems)
-
-
-def _judged(folder: Path) -> Iterator[_Unit]:
-    """What was judged, by whatever records there are; of two identical translations nobody was asked."""
-    for path in filter(Path.is_file, (folder / RECORDS, folder / PART, folder / _OLD)):
-        with path.open("rb") as file:
-            for line in file:
-                with suppress(ValueError, KeyError, TypeError):  # cut where a session was killed, or damaged
-                    one = orjson.loads(line)
-                    if one["kind"] != "failure" and "identical" not in one["flags"]:
-                        systems = one["systems"] if "systems" in one else [one["system"]]
-                        yield one["lp"], one["segment"], frozenset(systems)
+    if lost:
+        write_answer_keys(folder, dict.fromkeys(key for key in read_answer_keys(folder) if key not in lost))
 
 
 _LOCK: Final = ".lock"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from adjudge.core.record import Failure
-from adjudge.core.scores import Run, RunInfo
+from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
 from adjudge.core.wording import count, has_too_many_failures, of_all
@@ -35,7 +35,6 @@ from adjudge.runs.resume import (
     Entry,
     Journal,
     Kept,
-    Lost,
     RunDirectory,
     basis_of,
     differences,
@@ -85,7 +84,7 @@ async def carry_out(job: Job) -> Outcome:
         keep_whole(job.plan, whole)
         refuse_strangers(whole, job.info(), job.plan.shard)
         if job.base is not None and (whole / INFO).is_file():
-            await refuse_lost(job, whole, [job.base], read_run_info(whole))
+            await refuse_lost(job, whole, [job.base])
     elif (job.out / SHARDS).is_dir():
         refuse_strangers(job.out, job.info())
     engine: Engine = getattr(importlib.import_module(module), function)
@@ -113,38 +112,37 @@ def _only_read(job: Job) -> Outcome | None:
     return Outcome(info=info, notes=(f"{job.out} cannot be written: its records stay as they are",))
 
 
-async def refuse_lost(job: Job, folder: Path, stores: Sequence[Path], info: RunInfo) -> Lost:
+async def refuse_lost(job: Job, folder: Path, stores: Sequence[Path]) -> frozenset[bytes]:
     """Stop before anything is asked and paid a second time, unless `--ask-again` allows it.
 
     Args:
         job: what is to be run.
         folder: run directory whose records are looked at.
         stores: call stores that should hold what they rest on; the first is that of this run.
-        info: `run.json` there.
 
     Returns:
-        What is lost, and may be asked for again.
+        Keys of what is lost, and may be asked for again.
 
     Raises:
         UsageError: answers are lost; says how many calls they were, and what they would cost.
     """
-    lost = find_lost(folder, stores, info, by_source=job.plan.kind == "source")
-    if not lost.calls or job.options.ask_again or job.options.reparse:
+    lost = find_lost(folder, stores)
+    if not lost or job.options.ask_again or job.options.reparse:
         return lost
     from adjudge.runs.forecast import forecast_job  # few runs need it
 
     found = await forecast_job(job)
     if not found.calls.typical:  # another version asks otherwise, or the answers stand under other runs
         return lost
-    share = min(lost.calls / found.calls.typical, 1)
+    share = min(len(lost) / found.calls.typical, 1)
     cost = ""
     if job.prices:
         price = None if found.price is None else float(found.price[1]) * share
         cost = f", about {render_price(price, found.currency)}" if price is not None else ", price unknown"
     raise UsageError(
-        f"the records in {folder} rest on {count(lost.calls, 'answer')} that the call store {stores[0]} does "
+        f"the records in {folder} rest on {count(len(lost), 'answer')} that the call store {stores[0]} does "
         "not hold: the store was deleted, emptied, cut, or left behind with its -wal file. To ask again: "
-        f"{count(lost.calls, 'call')}{cost}. Put the store back, or say where it is with --store; "
+        f"{count(len(lost), 'call')}{cost}. Put the store back, or say where it is with --store; "
         "--ask-again (in Python ask_again=True) asks and pays again"
     )
 
@@ -264,7 +262,7 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
         info = directory.open(job.info(), job.plan.test_set)
         take_in(job.out, job.store, run_name(info.secret))
         if is_judge(job.annotator):
-            await settle_lost(job, directory, info)
+            await settle_lost(job, directory)
         basis = basis_of(job.annotator)
         with closing(Kept(job.out, basis)) as kept, closing(Journal(job.out, basis)) as journal:
             if is_judge(job.annotator) and job.models is not None:
@@ -278,7 +276,7 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
 _REHEARSED: Final = 3  # translations about which a judge is heard before it is asked in somebody else's words
 
 
-async def settle_lost(job: Job, directory: RunDirectory, info: RunInfo) -> None:
+async def settle_lost(job: Job, directory: RunDirectory) -> None:
     """Stop where answers are lost; where they may be asked for again, they are not missed any more.
 
     A new run has lost none.
@@ -289,9 +287,9 @@ async def settle_lost(job: Job, directory: RunDirectory, info: RunInfo) -> None:
     if directory.before is None:
         return
     stores = [job.store] if job.base is None else [job.store, job.base]
-    lost = await refuse_lost(job, directory.path, stores, directory.before)
+    lost = await refuse_lost(job, directory.path, stores)
     if not job.options.reparse:
-        keep_answers(directory.path, stores, info, lost)
+        keep_answers(directory.path, lost)
 
 
 async def execute_in_batches(job: Job) -> Outcome:

@@ -33,7 +33,6 @@ from adjudge.errors import AnswerError, DataError, FailureReason, UniformFailure
 from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Asker, Tally, UnitAsk
 from adjudge.llm.batch_providers import refuse_open_batches
-from adjudge.llm.credentials import KEY_MARK
 from adjudge.llm.limits import Load
 from adjudge.llm.model_choice import Models
 from adjudge.llm.money import Meter
@@ -481,8 +480,6 @@ class JudgeSession(Session):
                     entry = self._kept.find(unit.index, unit.name)
                     if entry is not None and store.answered(unit.name) == entry.trail.calls:
                         self._settled[unit.index] = entry
-                        is_masked = KEY_MARK.encode() in entry.lines and KEY_MARK not in str(unit.subject)
-                        self.tally.masked += is_masked
             yield from block
 
     async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
@@ -643,12 +640,6 @@ class JudgeSession(Session):
         if tally.unread:
             reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unread.most_common())
             yield f"replies of {asker.models.name} that led to another question, by reason: {reasons}"
-        if tally.masked:  # an earlier version took every `test` for a key where the key was `test`
-            yield (
-                f"{tally.masked} stored answers hold [key] where their question does not: a placeholder such "
-                "as 'test' was taken for a key when they were stored, and parts of words with it; do not "
-                "trust these judgements, run again with another --out and without this --store"
-            )
 
     def _notes_on_envelopes(self, tally: Tally) -> Iterator[str]:
         """What came around answers: fingerprints, probabilities that are no shares."""
@@ -659,9 +650,9 @@ class JudgeSession(Session):
             )
         for name in sorted(tally.without_alternatives):
             yield (
-                f"{name}: log-probabilities came without alternatives (the server gives none, or an earlier "
-                "version stored the answers), so strengths and confidences of these are plain probabilities; "
-                "do not compare them with those flagged renormalised, nor with their thresholds"
+                f"{name}: log-probabilities came without alternatives (the server gives none), so strengths "
+                "and confidences of these are plain probabilities; do not compare them with those flagged "
+                "renormalised, nor with their thresholds"
             )
         annotator = self.job.annotator
         judge = annotator.judge if isinstance(annotator, Sampled) else annotator

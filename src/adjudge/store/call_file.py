@@ -28,7 +28,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -109,12 +108,10 @@ CREATE TABLE uses (
     stage TEXT NOT NULL, role TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
     PRIMARY KEY (run, unit, seq)
 ) WITHOUT ROWID;
-"""
-_FLIGHTS: Final = """
-CREATE TABLE IF NOT EXISTS flights (
+CREATE TABLE flights (
     run INTEGER NOT NULL, key BLOB NOT NULL, time TEXT NOT NULL, model TEXT NOT NULL,
     most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL, PRIMARY KEY (run, key)
-) WITHOUT ROWID
+) WITHOUT ROWID;
 """
 KILLED: Final = "the run was killed while this call was in flight"
 """Detail of an attempt of which no more is known."""
@@ -167,7 +164,6 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         connection.execute("BEGIN IMMEDIATE")
         if not has_tables(connection, path):
             make_tables(connection)
-        connection.execute(_FLIGHTS)  # stores of earlier versions have none
         connection.execute("COMMIT")
     return connection
 
@@ -371,9 +367,7 @@ def reply_to_json(reply: Reply) -> bytes:
         if said := getattr(reply, name):
             value[name] = said
     if reply.logprobs:
-        value["logprobs"] = [(t.token, t.logprob) for t in reply.logprobs]
-        if any(t.alternatives for t in reply.logprobs):  # earlier versions read what stands beside them
-            value["alternatives"] = [t.alternatives for t in reply.logprobs]
+        value["logprobs"] = [(t.token, t.logprob, t.alternatives) for t in reply.logprobs]
     if reply.calls:
         value["calls"] = _calls_to_json(reply.calls)
     return orjson.dumps(value)
@@ -382,7 +376,6 @@ def reply_to_json(reply: Reply) -> bytes:
 def reply_from_json(raw: bytes) -> Reply:
     """The reply that `reply_to_json` wrote."""
     value = orjson.loads(raw)
-    alternatives = value.get("alternatives") or repeat(())
     return Reply(
         text=value["text"],
         model=value["model"],
@@ -392,7 +385,7 @@ def reply_from_json(raw: bytes) -> Reply:
         fingerprint=value.get("fingerprint", ""),
         logprobs=tuple(
             TokenLogprob(token, logprob, tuple(map(tuple, others)))
-            for (token, logprob), others in zip(value.get("logprobs", ()), alternatives, strict=False)
+            for token, logprob, others in value.get("logprobs", ())
         ),
         calls=_calls_from_json(value["calls"]) if "calls" in value else (),
     )

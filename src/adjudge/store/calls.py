@@ -58,11 +58,9 @@ __all__ = [
     "CallStore",
     "CallTotals",
     "Spent",
-    "count_answers",
     "find_store",
     "lacking",
     "open_store",
-    "read_uses",
     "take_calls",
 ]
 
@@ -612,36 +610,6 @@ def lacking(path: Path, keys: Iterable[bytes]) -> list[bytes]:
             "SELECT key FROM wanted WHERE NOT EXISTS (SELECT 1 FROM calls WHERE calls.key = wanted.key)"
         )
         return [key for (key,) in found]
-
-
-def read_uses(path: Path, run: str) -> list[tuple[str, bytes, str]]:
-    """What the units of work of a run used: unit, key, and why the reply was not used.
-
-    Raises:
-        StoreError: it is none of ours, or cannot be read.
-    """
-    if not path.is_file():
-        return []
-    query = "SELECT unit, key, reason FROM uses JOIN runs ON runs.id = run WHERE name = ?"
-    with store_errors(path), closing(open_to_read(path)) as connection:
-        return connection.execute(query, (run,)).fetchall()
-
-
-def count_answers(path: Path, run: str) -> int:
-    """How many calls of a run models have answered, as its store counts them.
-
-    Raises:
-        StoreError: it is none of ours, or cannot be read.
-    """
-    if not path.is_file():
-        return 0
-    query = (
-        "SELECT count(*) FROM attempts JOIN runs ON runs.id = run "
-        "WHERE name = ? AND reason = '' AND model NOT LIKE ?"
-    )
-    with store_errors(path), closing(open_to_read(path)) as connection:
-        (found,) = connection.execute(query, (run, f"{SEARCH_PREFIX}%")).fetchone()
-    return int(found)
 
 
 _SAVE: Final = (

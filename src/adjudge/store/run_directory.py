@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast, get_args
@@ -264,9 +264,6 @@ def write_answer_keys(folder: Path, keys: Iterable[bytes]) -> None:
     write_bytes(folder / ANSWERS, keys)
 
 
-_CALIBRATION_KEYS = {"judge", "model", "confidence", "prompts", "percentile", "thresholds"}
-
-
 @dataclass(frozen=True, kw_only=True)
 class LpThreshold:
     """The threshold of one lp.
@@ -299,8 +296,7 @@ class Calibration:
         prompts: six hexadecimal digits over the judge's prompts.
         percentile: of the confidences.
         thresholds: by lp.
-        renormalised: whether each confidence was a share of what could be answered; unsaid in files of
-            earlier versions, whose confidences are plain probabilities.
+        renormalised: whether each confidence was a share of what could be answered, not a plain probability.
     """
 
     judge: str
@@ -309,13 +305,7 @@ class Calibration:
     prompts: str
     percentile: float
     thresholds: Mapping[str, LpThreshold]
-    renormalised: bool = False
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """What the file says; files of earlier versions, whose digests stay, do not say `renormalised`."""
-        said = asdict(self)
-        return said if self.renormalised else {key: said[key] for key in said if key != "renormalised"}
+    renormalised: bool
 
     @property
     def digest(self) -> str:
@@ -345,10 +335,9 @@ def read_calibration(path: Path) -> Calibration:
         value = read_json_file(path)
     except DataError as error:
         raise DataError(f"{path} must be a file of `adjudge calibrate`: {error}") from None
-    if not isinstance(value, dict) or value.keys() - {"renormalised"} != _CALIBRATION_KEYS:
-        raise DataError(
-            f"{path} must be a file of `adjudge calibrate`, with {', '.join(sorted(_CALIBRATION_KEYS))}"
-        )
+    names = {field.name for field in fields(Calibration)}
+    if not isinstance(value, dict) or value.keys() != names:
+        raise DataError(f"{path} must be a file of `adjudge calibrate`, with {', '.join(sorted(names))}")
     try:
         return _calibration(value)
     except (AttributeError, TypeError, ValueError) as error:
@@ -367,11 +356,11 @@ def _calibration(value: Mapping[str, Any]) -> Calibration:
     texts = {key: value[key] for key in ("judge", "model", "confidence", "prompts")}
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError(f"{', '.join(texts)} must be texts")
-    if not isinstance(renormalised := value.get("renormalised", False), bool):
+    if not isinstance(renormalised := value["renormalised"], bool):
         raise TypeError(f"renormalised must be true or false, got {renormalised!r}")
     percentile = float(value["percentile"])
     return Calibration(**texts, percentile=percentile, thresholds=thresholds, renormalised=renormalised)
 
 
 def _bytes(calibration: Calibration) -> bytes:
-    return (json.dumps(calibration.content, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+    return (json.dumps(asdict(calibration), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()

@@ -3,14 +3,14 @@ CREATE TABLE alembic_version (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "alembic_version" VALUES('m002');
+INSERT INTO "alembic_version" VALUES('m001');
 CREATE TABLE answer (
 	assignment_id INTEGER NOT NULL, 
 	item_id INTEGER NOT NULL, 
 	revision INTEGER NOT NULL, 
 	state TEXT NOT NULL, 
 	is_complete BOOLEAN NOT NULL, 
-	active FLOAT NOT NULL, 
+	active FLOAT, 
 	idle FLOAT NOT NULL, 
 	first_at FLOAT NOT NULL, 
 	last_at FLOAT NOT NULL, 
@@ -92,7 +92,7 @@ CREATE TABLE campaign (
 	CONSTRAINT pk_campaign PRIMARY KEY (id), 
 	CONSTRAINT uq_campaign_name UNIQUE (name)
 );
-INSERT INTO "campaign" VALUES(1,'mqm','mqm','{"protocol": "mqm", "test_set": "small", "digest": "4d67b34d5282cdd5bc99156379585662132564590acc101d1746bdea1047cf2a", "lps": ["en-de"], "redundancy": 2, "segments_each": null, "checks": 0.0, "check_kinds": ["damaged"], "is_loud": false, "checks_first": false, "balance": "documents", "assignment": "static", "dynamic_by": "ties", "control": 0.0, "lease_minutes": 60.0, "seed": 7, "half_steps": false, "critical": false, "tutorial": false, "time_idle_after": 60.0, "code_pass": "", "code_fail": ""}',1760000000.0);
+INSERT INTO "campaign" VALUES(1,'mqm','mqm','{"protocol": "mqm", "test_set": "small", "digest": "4d67b34d5282cdd5bc99156379585662132564590acc101d1746bdea1047cf2a", "lps": ["en-de"], "raters": 2, "segments_each": null, "checks": 0.0, "check_kinds": ["damaged"], "is_loud": false, "checks_first": false, "balance": "documents", "assignment": "static", "dynamic_by": "ties", "control": 0.0, "lease_minutes": 60.0, "seed": 7, "half_steps": false, "critical": false, "tutorial": false, "time_idle_after": 60.0, "code_pass": "", "code_fail": ""}',1760000000.0);
 CREATE TABLE event (
 	id INTEGER NOT NULL, 
 	assignment_id INTEGER NOT NULL, 
@@ -100,7 +100,7 @@ CREATE TABLE event (
 	person_id INTEGER NOT NULL, 
 	client_id VARCHAR(64) NOT NULL, 
 	page VARCHAR(64) NOT NULL, 
-	revision INTEGER NOT NULL, 
+	revision INTEGER, 
 	kind VARCHAR(20) NOT NULL, 
 	state TEXT NOT NULL, 
 	client_at FLOAT NOT NULL, 
@@ -166,7 +166,7 @@ CREATE TABLE person (
 	campaign_id INTEGER NOT NULL, 
 	name VARCHAR(200) NOT NULL, 
 	role VARCHAR(20) NOT NULL, 
-	batch INTEGER, 
+	lps TEXT, 
 	link_hash VARCHAR(64), 
 	password_hash TEXT, 
 	revoked_at FLOAT, 
@@ -177,8 +177,8 @@ CREATE TABLE person (
 	CONSTRAINT fk_person_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaign (id), 
 	CONSTRAINT uq_person_link_hash UNIQUE (link_hash)
 );
-INSERT INTO "person" VALUES(1,1,'ann','annotator',0,'c7e1d8e97eada90101ba7f75e01c79c04c1eab009d6d9479411c21038346c168',NULL,NULL,NULL,1760000000.0);
-INSERT INTO "person" VALUES(2,1,'ben','annotator',0,'3e4f12e7504c64e2fba3752bec535c4a3289ccf23cdad21bd6aebddb94106591',NULL,NULL,NULL,1760000000.0);
+INSERT INTO "person" VALUES(1,1,'ann','annotator','["en-de"]','c7e1d8e97eada90101ba7f75e01c79c04c1eab009d6d9479411c21038346c168',NULL,NULL,NULL,1760000000.0);
+INSERT INTO "person" VALUES(2,1,'ben','annotator','["en-de"]','3e4f12e7504c64e2fba3752bec535c4a3289ccf23cdad21bd6aebddb94106591',NULL,NULL,NULL,1760000000.0);
 INSERT INTO "person" VALUES(3,1,'organiser','organiser',NULL,'b31a9ff26d39cc5e1c57edc74aeb2d9d35071d9f62a1443fcf6bff8b2755302d',NULL,NULL,NULL,1760000000.0);
 CREATE TABLE session (
 	hash VARCHAR(64) NOT NULL, 
@@ -198,7 +198,7 @@ CREATE TABLE task (
 	systems TEXT NOT NULL, 
 	batch INTEGER, 
 	copy_of INTEGER, 
-	redundancy INTEGER NOT NULL, 
+	raters INTEGER NOT NULL, 
 	only_for INTEGER, 
 	priority FLOAT NOT NULL, 
 	is_closed BOOLEAN NOT NULL, 
@@ -227,12 +227,12 @@ CREATE TABLE verdict (
 	CONSTRAINT uq_verdict_campaign_id_lp_segment_pass UNIQUE (campaign_id, lp, segment, pass), 
 	CONSTRAINT fk_verdict_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaign (id)
 );
-CREATE INDEX ix_task_open ON task (campaign_id, kind, is_closed, priority DESC, number);
-CREATE INDEX ix_task_copy_of ON task (copy_of);
 CREATE INDEX ix_task_only_for ON task (only_for);
+CREATE INDEX ix_task_open ON task (campaign_id, kind, is_closed, lp, priority DESC, number);
+CREATE INDEX ix_task_copy_of ON task (copy_of);
 CREATE INDEX ix_task_campaign_id_batch_is_closed_number ON task (campaign_id, batch, is_closed, number);
-CREATE INDEX ix_assignment_task_id_state ON assignment (task_id, state);
-CREATE INDEX ix_assignment_person_id_state ON assignment (person_id, state);
+CREATE INDEX ix_assignment_person_id_state_place ON assignment (person_id, state, place);
 CREATE INDEX ix_assignment_state_leased_until ON assignment (state, leased_until);
+CREATE INDEX ix_assignment_task_id_state ON assignment (task_id, state);
 CREATE INDEX ix_assignment_state_done_at ON assignment (state, done_at);
 COMMIT;

@@ -1,4 +1,4 @@
-"""Steps that carry an older store to today's tables, in `versions/`; each is applied once, in order."""
+"""Steps that make the tables of a store, in `versions/`; each is applied once, in order."""
 
 from __future__ import annotations
 
@@ -38,18 +38,17 @@ def is_current(connection: Connection) -> bool:
     return found == head
 
 
-def upgrade(connection: Connection, revision: str = "head") -> None:
+def upgrade(connection: Connection) -> None:
     """Apply what a store lacks.
 
     Args:
         connection: within a transaction that writes.
-        revision: how far.
 
     Raises:
         StoreError: the store has a step that this version does not know.
     """
     if not is_current(connection):
-        command.upgrade(_config(connection), revision)
+        command.upgrade(_config(connection), "head")
 
 
 @cache

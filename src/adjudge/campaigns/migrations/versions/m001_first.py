@@ -6,8 +6,8 @@ from alembic import op
 
 from adjudge.campaigns.database import METADATA
 
-revision = "m002"
-down_revision = "m001"
+revision = "m001"
+down_revision = None
 
 
 def upgrade() -> None:
