@@ -18,9 +18,9 @@ from pathlib import Path
 
 from adjudge.core.segment import Segment, TestSet
 from adjudge.reports.tables import Table, render_table
+from adjudge.runs.engines import carry_out
 from adjudge.runs.job import prepare
 from adjudge.runs.ray import Fleet
-from adjudge.runs.run import carry_out
 from adjudge.runs.shards import merge
 from adjudge.store.json_lines import write_test_set
 

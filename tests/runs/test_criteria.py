@@ -27,8 +27,8 @@ from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.reports.notebook_html import render_records
 from adjudge.reports.page import make_page
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.runs.run import run
 from adjudge.runs.units import plan_units
 from adjudge.store.run_directory import read_run
 from adjudge.store.traces import Trace

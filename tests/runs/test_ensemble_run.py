@@ -17,8 +17,8 @@ from adjudge.formats.mtme import read_score_records
 from adjudge.formats.read import load
 from adjudge.reports.html import report
 from adjudge.reports.page import run_command
+from adjudge.runs.engines import run
 from adjudge.runs.ensemble_run import ensemble
-from adjudge.runs.run import run
 from adjudge.store.json_lines import read_records
 from tests.analysis.records import failed
 

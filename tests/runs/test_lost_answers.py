@@ -20,7 +20,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AnswerError, DataWarning, ServerStopError, StoreError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.runs.shards import merge
 from adjudge.store import call_file
 from adjudge.store.call_file import KILLED, Attempt

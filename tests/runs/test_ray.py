@@ -15,8 +15,8 @@ from adjudge.errors import AdjudgeError, BudgetError, ServerStopError, UsageErro
 from adjudge.judges import JUDGES
 from adjudge.runs import ray as engine
 from adjudge.runs import session
+from adjudge.runs.engines import run
 from adjudge.runs.ray import RAISED, Recipe, Stopped, recipe_of
-from adjudge.runs.run import run
 from adjudge.runs.units import load_annotator
 from adjudge.store.run_directory import read_run_info
 from tests.faults.server import Server

@@ -16,8 +16,8 @@ from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, ServerStopError, StoreError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.runs import shards as merging
+from adjudge.runs.engines import run
 from adjudge.runs.resume import RunDirectory
-from adjudge.runs.run import run
 from adjudge.runs.shards import find_shards, merge
 from adjudge.runs.units import Plan, Shard, plan_units, split
 from adjudge.store import call_file

@@ -10,8 +10,8 @@ from adjudge.core.record import Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import FailureReason, UniformFailureError, UsageError
 from adjudge.llm.model import Request
+from adjudge.runs.engines import run
 from adjudge.runs.job import remedy_for
-from adjudge.runs.run import run
 from tests.runs.conftest import Lengths, Rater, Scripted
 
 MANY = 50

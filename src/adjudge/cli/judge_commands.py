@@ -91,7 +91,8 @@ def run_command(
 
     A judge's own settings are options too, such as --steps 1 of ea-prompt; `adjudge show JUDGE` lists them.
     """
-    from adjudge.runs.run import carry_out, run_to_end
+    from adjudge.runs.engines import carry_out
+    from adjudge.runs.run import run_to_end
 
     job = make_job(ctx, judge, test_set, options)
     if options.out is None and not options.dry_run:

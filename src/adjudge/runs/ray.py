@@ -397,7 +397,7 @@ def shards_for(units: int, workers: int) -> int:
 
 
 async def execute(job: Job) -> Outcome:
-    """Run a job to its end on a Ray cluster; see `runs.run.carry_out`.
+    """Run a job to its end on a Ray cluster; see `runs.engines.carry_out`.
 
     Raises:
         UsageError: Ray is not installed, or the run cannot be split.
