@@ -1,4 +1,4 @@
-"""Runs by the criteria that each segment brings: units, records, resume, forecast, shards, pages."""
+"""Runs by the criteria that each segment brings: units, records, resume, forecast, Ray, pages."""
 
 import json
 from dataclasses import replace
@@ -123,16 +123,13 @@ def test_a_run_keeps_each_verdict_and_each_failure_with_its_criterion(tmp_path: 
     assert "2 of 6 segments have no criteria and are in no number." in found.notes
 
 
+@pytest.mark.usefixtures("ray")
 def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = check_stops(judged, lambda total: range(1, total, 3), tmp_path, monkeypatch)
     assert len(made.records) == 14
-    shards = [judged(tmp_path / "parts", shard=f"{n}/3") for n in (1, 2, 3)]
-    assert sum(len(part.records) for part in shards) == 14
-    from adjudge.runs.shards import merge
-
-    merge(tmp_path / "parts")
-    whole, merged = (tmp_path / name / "records.jsonl" for name in ("whole", "parts"))
-    assert whole.read_bytes() == merged.read_bytes()
+    assert len(judged(tmp_path / "ray", engine="ray").records) == 14
+    whole, joined = (tmp_path / name / "records.jsonl" for name in ("whole", "ray"))
+    assert whole.read_bytes() == joined.read_bytes()
 
 
 def test_a_run_with_other_criteria_is_another_run(tmp_path: Path) -> None:

@@ -24,11 +24,9 @@ from adjudge.core.wording import has_too_many_failures, of_all
 from adjudge.errors import FailedWarning, FailureReason, UsageError, warn
 from adjudge.runs.job import Job, RunSettings, prepare, remedy_for
 from adjudge.runs.resume import differences
-from adjudge.runs.run import refuse_lost
 from adjudge.runs.session import Outcome, run_to_end
-from adjudge.runs.shards import keep_whole, refuse_strangers
-from adjudge.runs.units import Annotator, Part
-from adjudge.store.run_directory import INFO, SHARDS, is_finished, read_run, read_run_info
+from adjudge.runs.units import Annotator
+from adjudge.store.run_directory import INFO, is_finished, read_run, read_run_info
 
 __all__ = ["ENGINES", "arun", "carry_out", "run"]
 
@@ -52,14 +50,6 @@ async def carry_out(job: Job) -> Outcome:
     module, _, function = ENGINES[job.options.engine].partition(":")
     if (done := _only_read(job)) is not None:
         return done
-    if isinstance(job.plan, Part):
-        whole = job.out.parent.parent
-        keep_whole(job.plan, whole)
-        refuse_strangers(whole, job.info(), job.plan.shard)
-        if job.base is not None and (whole / INFO).is_file():
-            await refuse_lost(job, whole, [job.base], read_run_info(whole))
-    elif (job.out / SHARDS).is_dir():
-        refuse_strangers(job.out, job.info())
     engine: Engine = getattr(importlib.import_module(module), function)
     return await engine(job)
 
@@ -133,7 +123,7 @@ async def _finished(
         return job, read_run(job.out, like=job.plan.test_set)
 
 
-_OF_FOLDER: Final = ("retry_failed", "reparse", "ask_again", "shard")
+_OF_FOLDER: Final = ("retry_failed", "reparse", "ask_again")
 
 
 def _refuse_to_forget(job: Job) -> None:

@@ -30,6 +30,8 @@ from adjudge.runs.resume import (
     basis_of,
     find_lost,
     keep_answers,
+    remove_shards,
+    take_in,
 )
 from adjudge.runs.session import (
     JudgeSession,
@@ -40,7 +42,6 @@ from adjudge.runs.session import (
     run_to_end,
     work_in_waves,
 )
-from adjudge.runs.shards import take_in
 from adjudge.runs.units import Outcome as Judged
 from adjudge.runs.units import Unit, adapter_of, is_judge, is_metric
 from adjudge.store.call_file import run_name
@@ -103,6 +104,7 @@ async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcom
     with rare_collections(), closing(RunDirectory(job.out)) as directory:
         info = directory.open(job.info(), job.plan.test_set)
         take_in(job.out, job.store, run_name(info.secret))
+        remove_shards(job.out)
         if is_judge(job.annotator):
             await settle_lost(job, directory, info)
         basis = basis_of(job.annotator)
