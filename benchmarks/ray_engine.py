@@ -18,10 +18,9 @@ from pathlib import Path
 
 from adjudge.core.segment import Segment, TestSet
 from adjudge.reports.tables import Table, render_table
+from adjudge.runs.engines import carry_out
 from adjudge.runs.job import prepare
 from adjudge.runs.ray import Fleet
-from adjudge.runs.run import carry_out
-from adjudge.runs.shards import merge
 from adjudge.store.json_lines import write_test_set
 
 SYSTEMS = "ABCDEFGHIJ"
@@ -31,10 +30,10 @@ def main() -> None:
     """Run what the arguments ask for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--units", type=int, default=20_000, help="translations to judge")
-    parser.add_argument("--part", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--part", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.part:
-        print(json.dumps(PARTS[args.part[0]](Path(args.part[1]), args.part[2])))
+        print(json.dumps(judge(Path(args.part[0]), args.part[1])))
     elif importlib.util.find_spec("ray") is None:
         print("Ray is not installed: `make with-ray` installs it. Nothing was measured.")
     else:
@@ -47,9 +46,8 @@ def compare(units: int) -> None:
         folder = Path(name)
         for size, file in ((len(SYSTEMS), "few.jsonl"), (units, "many.jsonl")):
             write_test_set(folder / file, made(size // len(SYSTEMS)))
-        start = {engine: part("judge", folder / f"few-{engine}", engine) for engine in ("local", "ray")}
-        many = {engine: part("judge", folder / f"many-{engine}", engine) for engine in ("local", "ray")}
-        shards = part("shards", folder / "many-shards", "local")
+        start = {engine: part(folder / f"few-{engine}", engine) for engine in ("local", "ray")}
+        many = {engine: part(folder / f"many-{engine}", engine) for engine in ("local", "ray")}
         records = {(path / "records.jsonl").read_bytes() for path in folder.glob("many-*") if path.is_dir()}
         assert len(records) == 1, "the records differ"
     rows = []
@@ -60,8 +58,6 @@ def compare(units: int) -> None:
         rows.append(
             [f"{units:,} units, {engine}", f"{cost['seconds']:.1f}", f"{cost['cpu']:.1f}", f"{each:.0f}"]
         )
-    for name, cpu in shards.items():
-        rows.append([f"{units:,} units, {name}", "", f"{cpu:.1f}", f"{cpu / units * 1e6:.0f}"])
     heads = ["", ">seconds", ">CPU s, all processes", ">CPU µs a unit, without the start"]
     print(render_table(Table(columns=heads, rows=rows), "markdown"))
     print("Records are equal, byte for byte.")
@@ -119,31 +115,18 @@ def cpu_of_descendants() -> float:
     return sum(cpu for process, cpu in seconds.items() if process != os.getpid() and descends(process))
 
 
-def shards(out: Path, _: str) -> dict[str, float]:
-    """Twenty shards, one after the other, and their merging; CPU seconds."""
-    began, of = time.process_time(), 20
-    for number in range(1, of + 1):
-        options = {"model": "builtin/rules", "shard": f"{number}/{of}"}
-        asyncio.run(carry_out(prepare("gemba-mqm", file_of(out), out=out, **options)))  # type: ignore[arg-type]
-    judged = time.process_time()
-    merge(out)
-    return {f"{of} shards one by one": judged - began, "their merging": time.process_time() - judged}
-
-
 def file_of(out: Path) -> Path:
     """The test set of a run directory."""
     return out.with_name(f"{out.name.partition('-')[0]}.jsonl")
 
 
-def part(name: str, out: Path, engine: str) -> dict[str, float]:
-    """Run a part in a process of its own."""
-    command = [sys.executable, __file__, "--part", name, str(out), engine]
+def part(out: Path, engine: str) -> dict[str, float]:
+    """What `judge` gives in a process of its own."""
+    command = [sys.executable, __file__, "--part", str(out), engine]
     said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 (ourselves)
     found: dict[str, float] = json.loads(said.splitlines()[-1])
     return found
 
-
-PARTS = {"judge": judge, "shards": shards}
 
 if __name__ == "__main__":
     main()

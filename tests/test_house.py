@@ -83,7 +83,7 @@ def test_a_gauge_says_what_was_counted_what_to_do_and_where_its_limit_stands() -
     assert gauge.why in said
     line = int(said.partition("line ")[2].partition(":")[0])
     assert (ROOT / "tests" / "gauges.py").read_text().splitlines()[line - 1].strip() == '"Python files",'
-    assert "lower it to" in str(replace(gauge, limit=1000).complaint())
+    assert "lower the limit to" in str(replace(gauge, limit=1000).complaint())
 
 
 def test_stacking_long_lines_and_moving_into_data_change_no_count() -> None:

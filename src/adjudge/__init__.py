@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from adjudge.formats.read import load
     from adjudge.metrics.function import metric
     from adjudge.reports.html import report
+    from adjudge.runs.engines import arun, run
     from adjudge.runs.forecast import forecast
-    from adjudge.runs.run import arun, run
     from adjudge.store.json_lines import read_records
 
     __version__: str
@@ -86,8 +86,8 @@ _HOMES: Final = {
         "formats.read": "load",
         "metrics.function": "metric",
         "reports.html": "report",
+        "runs.engines": "arun run",
         "runs.forecast": "forecast",
-        "runs.run": "arun run",
         "store.json_lines": "read_records",
     }.items()
     for name in names.split()

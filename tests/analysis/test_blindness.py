@@ -16,7 +16,7 @@ from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Annotation
 from adjudge.core.wording import UNFIT
 from adjudge.formats.read import load
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.store.json_lines import read_records
 from tests.faults.conftest import call
 from tests.faults.server import TEXT, Server, body, envelope

@@ -11,7 +11,7 @@ from adjudge.cli.judge_commands import calibrate_run
 from adjudge.core.record import Preference
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.store.json_lines import read_records, write_records, write_test_set
 from adjudge.store.run_directory import read_run_info
 from tests.cli.calling import call

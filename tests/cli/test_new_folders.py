@@ -21,7 +21,6 @@ LP = " --lp en-de"
 WRITES = {
     "run": "run chrf SET --out NEW" + LP,
     "run of a judge": "run gemba-mqm SET --limit 2 --out NEW" + LP,
-    "shard of a run": "run gemba-mqm SET --limit 4 --shard 1/2 --out NEW" + LP,
     "store of a run": "run gemba-mqm SET --limit 2 --out run-N --store NEW" + LP,
     "file": "convert GOLD NEW --test-set SET --to mqm-tsv" + LP,
     "folder of mt-metrics-eval": "convert SET NEW --to mtme" + LP,

@@ -53,7 +53,6 @@ def test_a_help_page_shows_at_most_fifteen_options(
 
 WITHOUT_FILES = {
     ("demo",),
-    ("merge",),
     ("new-judge",),
     ("trace",),
     ("show",),

@@ -26,8 +26,8 @@ SIZE = 60
 WIDTH = 8
 FORKS = get_context("forkserver")
 PRELOADED = (
-    *("cli.main", "cli.judge_commands", "runs.run", "runs.forecast", "runs.resume", "metrics"),
-    *("llm.remote", "llm.openai", "judges.gemba_mqm"),
+    *("cli.main", "cli.judge_commands", "runs.engines", "runs.run", "runs.forecast", "runs.resume"),
+    *("llm.remote", "llm.openai", "judges.gemba_mqm", "metrics"),
 )
 FORKS.set_forkserver_preload(["pydantic", "babel", *(f"adjudge.{name}" for name in PRELOADED)])
 

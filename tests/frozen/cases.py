@@ -322,8 +322,6 @@ def results() -> Iterator[Case]:  # noqa: PLR0915 (a list)
     yield case(
         f"meta test_set.jsonl --lp en-de {scores} --measures seg_mae,seg_mse --scale minmax", MQM, CHRF
     )
-    shard = "run gemba-mqm few.jsonl --out sharded --model builtin/rules --shard"
-    yield case("merge sharded", f"{shard} 1/2", f"{shard} 2/2", form="", writes=("sharded/records.jsonl",))
     yield case("calibrate himate few.jsonl --lp en-de --model builtin/rules --out himate.json")
     yield case("trace runs/gemba-mqm --segment 2 --system Cedar --lp en-de", MQM)
     for judge in (*JUDGES, "chrf"):

@@ -17,8 +17,9 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._prompts import find_adapter, read_adapter
+from adjudge.runs.engines import run
 from adjudge.runs.job import prepare
-from adjudge.runs.run import execute, run
+from adjudge.runs.run import execute
 from adjudge.store.calls import CallReader
 from tests.cli.calling import Asked
 from tests.faults.server import running

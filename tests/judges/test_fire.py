@@ -27,8 +27,9 @@ from adjudge.judges._pairs import (
 )
 from adjudge.judges._reading import shares
 from adjudge.judges.fire import Fire
+from adjudge.runs.engines import run
 from adjudge.runs.job import prepare
-from adjudge.runs.run import execute, run, run_to_end
+from adjudge.runs.run import execute, run_to_end
 from tests.faults.server import running, status
 from tests.judges.asking import Script, pair
 from tests.runs.conftest import small_set

@@ -21,7 +21,7 @@ from adjudge.judges._samples import Sampled, is_outvoted, middle, vote
 from adjudge.judges.fire import DirectRank, Fire
 from adjudge.judges.gemba_da import GembaDa
 from adjudge.judges.gemba_v2 import GembaV2
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from tests.judges.asking import SINGLE, Script, pair, subject
 from tests.judges.asking import load_judge as asking_load_judge
 from tests.judges.malformed import VALID

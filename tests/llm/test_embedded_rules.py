@@ -19,7 +19,7 @@ from adjudge.errors import ModelError
 from adjudge.judges import JUDGES
 from adjudge.llm.embedded_rules import ROLES, RulesModel
 from adjudge.llm.model import Model, Request
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from tests.judges.asking import load_judge, pair
 from tests.judges.asking import subject as asking_subject
 

@@ -18,7 +18,7 @@ from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.errors import UsageError
 from adjudge.metrics import load_metric
 from adjudge.metrics.bridge import Bridge
-from adjudge.runs.run import arun, run
+from adjudge.runs.engines import arun, run
 from adjudge.store.run_directory import read_run
 
 TEXTS = ("Eine Katze\u2028schläft.", "Straße 🐈 ", "", 'Zitat "so"\nzwei')

@@ -11,7 +11,7 @@ from adjudge.analysis.rank import rank
 from adjudge.core.record import Failure, Preference
 from adjudge.errors import UsageError
 from adjudge.metrics.bridge import Bridge
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from tests.runs.conftest import small_set
 
 LONGER = """

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import pytest
 
 from adjudge.llm.model import render_message
+from adjudge.runs.engines import run
 from adjudge.runs.ray import import_ray
-from adjudge.runs.run import run
 from adjudge.store.calls import CallReader
 from adjudge.store.run_directory import read_run_info
 from tests.faults.conftest import write_set

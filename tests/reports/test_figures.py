@@ -36,7 +36,7 @@ from adjudge.reports.part_figures import (
     dots_figure,
     matrix_figure,
 )
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.store.json_lines import read_records
 from tests.analysis.records import preferred
 

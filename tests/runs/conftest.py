@@ -1,7 +1,8 @@
 """What the tests of runs share: a small test set, a judge that is easy to follow, and a metric."""
 
+import gc
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +17,8 @@ from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.errors import AnswerError, ServerStopError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
+from adjudge.runs import ray as engine
+from tests.runs.fake_ray import FakeRay
 
 RULES = embedded_rules.RulesModel()  # before any test puts another in its place
 
@@ -131,6 +134,17 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     monkeypatch.setattr(embedded_rules, "RulesModel", lambda: scripted)
     monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     return scripted
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[FakeRay]:
+    """What the engine takes for Ray; whoever dies in it, no error is left that nobody hears."""
+    fake = FakeRay()
+    monkeypatch.setattr(engine, "import_ray", lambda: fake)
+    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+    yield fake
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 class Stopping:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adjudge.formats.read import load
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.runs.run import run
 from adjudge.store.run_directory import read_run
 from tests.faults.server import Server
 from tests.runs.conftest import check_stops, platform_set

@@ -19,7 +19,7 @@ from adjudge.errors import BudgetError, DataError, UsageError
 from adjudge.llm.faults import Fault
 from adjudge.llm.money import Account, Budget, Meter, Price, find_prices, most_of, render_price
 from adjudge.runs import session
-from adjudge.runs.run import arun, run
+from adjudge.runs.engines import arun, run
 from adjudge.store.calls import Spent
 from adjudge.store.run_directory import read_run_info
 from tests.faults import server as faults

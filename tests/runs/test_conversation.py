@@ -10,7 +10,7 @@ from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, StoreError
 from adjudge.llm.money import shipped_prices
 from adjudge.runs.conversation import ReadableRun, _answered
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.store.call_file import Attempt, Exchange, Use
 from adjudge.store.traces import Conversations, Trace
 from tests.runs.conftest import small_set

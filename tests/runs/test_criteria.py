@@ -1,4 +1,4 @@
-"""Runs by the criteria that each segment brings: units, records, resume, forecast, shards, pages."""
+"""Runs by the criteria that each segment brings: units, records, resume, forecast, Ray, pages."""
 
 import json
 from dataclasses import replace
@@ -25,8 +25,8 @@ from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.reports.notebook_html import render_records
 from adjudge.reports.page import make_page
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.runs.run import run
 from adjudge.runs.units import plan_units
 from adjudge.store.run_directory import read_run
 from adjudge.store.traces import Trace
@@ -121,16 +121,13 @@ def test_a_run_keeps_each_verdict_and_each_failure_with_its_criterion(tmp_path: 
     assert "2 of 6 segments have no criteria and are in no number." in found.notes
 
 
+@pytest.mark.usefixtures("ray")
 def test_a_stopped_run_goes_on_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = check_stops(judged, lambda total: range(1, total, 3), tmp_path, monkeypatch)
     assert len(made.records) == 14
-    shards = [judged(tmp_path / "parts", shard=f"{n}/3") for n in (1, 2, 3)]
-    assert sum(len(part.records) for part in shards) == 14
-    from adjudge.runs.shards import merge
-
-    merge(tmp_path / "parts")
-    whole, merged = (tmp_path / name / "records.jsonl" for name in ("whole", "parts"))
-    assert whole.read_bytes() == merged.read_bytes()
+    assert len(judged(tmp_path / "ray", engine="ray").records) == 14
+    whole, joined = (tmp_path / name / "records.jsonl" for name in ("whole", "ray"))
+    assert whole.read_bytes() == joined.read_bytes()
 
 
 def test_a_run_with_other_criteria_is_another_run(tmp_path: Path) -> None:

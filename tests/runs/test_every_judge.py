@@ -10,7 +10,7 @@ from adjudge.core.record import Failure
 from adjudge.core.segment import TestSet
 from adjudge.formats.read import load
 from adjudge.judges import JUDGES
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 
 SETS = {"wmt23": ("en-de", "mqm"), "ment": ("zh-en", "ment")}
 

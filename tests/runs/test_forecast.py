@@ -19,9 +19,10 @@ from adjudge.llm.model import Request, render_message, stored_request
 from adjudge.llm.model_choice import Models, open_models
 from adjudge.llm.money import estimate_text
 from adjudge.llm.providers import Connection
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import Experience, aforecast, forecast, forecast_job, learn
 from adjudge.runs.job import prepare
-from adjudge.runs.run import run, run_to_end
+from adjudge.runs.run import run_to_end
 from adjudge.store.call_file import StoredRequest
 from adjudge.store.calls import CallReader
 from adjudge.store.json_lines import write_test_set

@@ -17,9 +17,10 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import load
 from adjudge.judges.himate import Himate, Threshold
 from adjudge.runs.calibration import acalibrate, for_calibration, percentile_of
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
 from adjudge.runs.job import prepare
-from adjudge.runs.run import execute, run, run_to_end
+from adjudge.runs.run import execute, run_to_end
 from adjudge.store.run_directory import Calibration, read_calibration, read_run, write_calibration
 from tests.faults.server import Server, spelled
 from tests.runs.conftest import check_stops, platform_set

@@ -14,8 +14,8 @@ from adjudge.core.segment import Subject, TestSet
 from adjudge.errors import AnswerError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.runs.run import run
 from adjudge.store.run_directory import read_run
 from adjudge.store.traces import Trace
 from tests.runs.conftest import Scripted, read_rating, small_set

@@ -19,8 +19,7 @@ from adjudge.core.scores import Run
 from adjudge.errors import AnswerError, DataWarning, ServerStopError, StoreError, UsageError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
-from adjudge.runs.run import run
-from adjudge.runs.shards import merge
+from adjudge.runs.engines import run
 from adjudge.store.call_file import KILLED, Attempt
 from adjudge.store.calls import CallStore, lacking
 from adjudge.store.json_lines import write_test_set
@@ -168,26 +167,6 @@ def test_answers_of_a_shared_store_count_for_each_run_that_used_them(tmp_path: P
             with pytest.raises(UsageError, match=LOST):
                 rate(tmp_path / name, store=lost)
     assert rate(tmp_path / "b", store=tmp_path / "copy.sqlite").info.calls["attempts"] == 0
-
-
-def test_shards_and_what_is_merged_of_them(tmp_path: Path, model: Scripted) -> None:
-    out = tmp_path / "run"
-    for part in ("1/2", "2/2"):
-        rate(out, shard=part)
-    store = next(out.glob("shards/1-of-2/calls.sqlite"))
-    kept = store.read_bytes()
-    delete(store)
-    with pytest.raises(UsageError, match="does not hold"):
-        rate(out, shard="1/2")
-    store.write_bytes(kept)
-    merge(out)
-    assert len({*read_answer_keys(out)}) == SIZE
-    assert rate(out).info.calls["asked"] == SIZE
-    delete(out / "calls.sqlite")
-    with pytest.raises(UsageError, match=LOST):
-        rate(out)
-    with pytest.raises(UsageError, match=LOST):
-        rate(out, shard="1/3")
 
 
 @pytest.mark.filterwarnings(PAID)

@@ -12,8 +12,8 @@ from adjudge import examples
 from adjudge.core.record import Annotation
 from adjudge.formats.read import load
 from adjudge.judges.m_mad import MMad
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.runs.run import run
 from tests.faults.server import Server
 from tests.runs.conftest import check_stops, platform_set
 from tests.runs.debates import check_flaky, check_replayed, check_told, check_wmt23

@@ -11,8 +11,8 @@ from adjudge.formats.read import load
 from adjudge.judges.fire import DirectRank
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.runs.run import run
 from tests.runs.conftest import small_set
 
 TEST_SET = small_set(20, systems=("A", "B", "CC", "DDD", "EEEE"))

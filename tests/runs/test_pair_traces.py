@@ -10,7 +10,7 @@ from adjudge.core.record import Preference
 from adjudge.errors import ServerStopError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.store.json_lines import read_records
 from adjudge.store.traces import Trace
 from tests.runs.conftest import small_set

@@ -19,8 +19,8 @@ from adjudge.errors import SettingError, UsageError
 from adjudge.formats.read import load
 from adjudge.llm import search
 from adjudge.llm.faults import Patience
+from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
-from adjudge.runs.run import run
 from adjudge.store.run_directory import read_run
 from adjudge.store.traces import Trace
 from tests.faults.server import Server, envelope, plain

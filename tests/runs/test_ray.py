@@ -1,41 +1,37 @@
 """The engine that has Ray judge, on a stand-in for Ray: equal to a local run, whoever dies on the way."""
 
 import asyncio
-import gc
 import importlib
 import pickle
-from collections.abc import Iterator
+import resource
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adjudge.errors import AdjudgeError, BudgetError, ServerStopError, UsageError
+from adjudge.errors import AdjudgeError, BudgetError, DataError, ServerStopError, StoreError, UsageError
 from adjudge.judges import JUDGES
 from adjudge.runs import ray as engine
-from adjudge.runs import session
+from adjudge.runs import resume, session
+from adjudge.runs.engines import run
 from adjudge.runs.ray import RAISED, Recipe, Stopped, recipe_of
-from adjudge.runs.run import run
+from adjudge.runs.resume import RunDirectory
 from adjudge.runs.units import load_annotator
-from adjudge.store.run_directory import read_run_info
+from adjudge.store import call_file
+from adjudge.store.call_file import run_name
+from adjudge.store.calls import CallReader
+from adjudge.store.run_directory import read_answer_keys, read_run_info
 from tests.faults.server import Server
 from tests.runs.conftest import Lengths, Rater, Scripted, platform_set, small_set
 from tests.runs.fake_ray import FakeRay
 
 SET = small_set(20, lps=["en-de", "en-zh"])
 CALLS = len(SET) * 2
-
-
-@pytest.fixture
-def ray(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[FakeRay]:
-    """What the engine takes for Ray; whoever dies in it, no error is left that nobody hears."""
-    fake = FakeRay()
-    monkeypatch.setattr(engine, "import_ray", lambda: fake)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
-    yield fake
-    gc.collect()
-    assert "never retrieved" not in caplog.text
 
 
 def bodies(out: Path) -> bytes:
@@ -163,12 +159,209 @@ def test_what_cannot_be_run_on_ray_is_refused(tmp_path: Path, model: Scripted, r
     for annotator, options, said in [
         (Lengths(), {}, "--engine ray: lengths is a metric"),
         ("fire", {"pairs": "adaptive"}, "--engine ray: --pairs adaptive"),
-        (Rater(), {"shard": "1/2"}, "leave --shard out"),
         (Rater(), {"workers": 3}, "--workers 3: the cluster has 2 CPUs"),
     ]:
         with pytest.raises(UsageError, match=said):
             run(annotator, SET, out=tmp_path / "ray", engine="ray", **options)  # type: ignore[arg-type]
     assert model.requests == []
+
+
+def stopped_before_it_is_joined(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave a run whose shards are all judged."""
+    join = engine._join
+    monkeypatch.setattr(engine, "_join", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        run(Rater(), SET, out=out, engine="ray")
+    monkeypatch.setattr(engine, "_join", join)
+    assert len(list((out / "shards").iterdir())) == SHARDS
+
+
+def stopping(*_: object) -> Any:
+    raise KeyboardInterrupt
+
+
+SHARDS = 4
+
+
+def test_a_local_run_takes_all_in_that_ray_has_left(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(Rater(), SET, out=tmp_path / "whole")
+    asked = len(model.requests)
+    stopped_before_it_is_joined(tmp_path / "ray", monkeypatch)
+    again = run(Rater(), SET, out=tmp_path / "ray")
+    assert len(model.requests) == 2 * asked, "what shards asked was not asked again"
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "whole")
+    assert again.info.calls == whole.info.calls
+    assert not (tmp_path / "ray" / "shards").exists()
+
+
+def test_ray_asks_nothing_that_a_local_run_knows_and_mends_what_is_damaged(
+    tmp_path: Path, model: Scripted, ray: FakeRay
+) -> None:
+    run(Rater(), SET, out=tmp_path)
+    asked = len(model.requests)
+    found = run(Rater(), SET, out=tmp_path, engine="ray")
+    assert (len(model.requests), found.info.calls["asked"]) == (asked, asked)
+    with closing(sqlite3.connect(tmp_path / "calls.sqlite")) as store:
+        store.execute("UPDATE calls SET checksum = checksum + 1 WHERE id = 5")
+        store.commit()
+    for engine_name in ("ray", "local"):
+        run(Rater(), SET, out=tmp_path, engine=engine_name)
+        assert len(model.requests) == asked + 1, "the store is whole again"
+
+
+@pytest.mark.parametrize("step", ["joined_lines", "take_calls", "_counted", "remove_shards", "rmtree"])
+@pytest.mark.parametrize("then", ["ray", "local"])
+def test_shards_whose_joining_was_interrupted_are_joined_again(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch, step: str, then: Any
+) -> None:
+    whole = run(Rater(), SET, out=tmp_path / "whole")
+    place = {"rmtree": shutil, "take_calls": resume}.get(step, engine)
+    real, calls = getattr(place, step), 0
+
+    def breaking(*arguments: object, **named: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == 2 or step not in {"take_calls", "rmtree"}:
+            raise KeyboardInterrupt
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(place, step, breaking)
+    with pytest.raises(KeyboardInterrupt):
+        run(Rater(), SET, out=tmp_path / "ray", engine="ray")
+    monkeypatch.setattr(place, step, real)
+    found = run(Rater(), SET, out=tmp_path / "ray", engine=then)
+    assert len(model.requests) == 2 * CALLS
+    assert (found.info.calls, found.info.counts, found.info.price) == (
+        whole.info.calls,
+        whole.info.counts,
+        whole.info.price,
+    )
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "whole")
+    assert {path.name for path in (tmp_path / "ray").iterdir()} <= {
+        path.name for path in (tmp_path / "whole").iterdir()
+    }
+    with closing(sqlite3.connect(tmp_path / "ray" / "calls.sqlite")) as store:
+        assert store.execute("SELECT count(*) FROM attempts").fetchone()[0] == found.info.calls["attempts"]
+
+
+def test_conversations_are_found_whatever_dictionaries_packed_them(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("_SAMPLES", 40), ("_BATCH", 8), ("_DICTIONARY_BYTES", 512)):
+        monkeypatch.setattr(call_file, name, size)
+    info = run(Rater(), small_set(60), out=tmp_path, engine="ray").info
+    with closing(CallReader(tmp_path / "calls.sqlite")) as reader:
+        units = reader.units(run_name(info.secret))
+        talks = [reader.conversation(run_name(info.secret), unit) for unit in units]
+    assert len(units) == 120
+    assert all(talk[0].reply is not None and talk[0].request is not None for talk in talks)
+    with closing(sqlite3.connect(tmp_path / "calls.sqlite")) as store:
+        assert store.execute("SELECT count(DISTINCT codec) FROM calls").fetchone()[0] > 2, (
+            "else it shows nothing"
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"seed": 7}, r"holds another run: seed was 0, now 7\. Choose another --out"),
+        ({"context": 1}, "context was 0, now 1"),
+        ({"test_set": small_set(4)}, "test set was"),
+        ({"judge": "gemba-da"}, r"annotator was rater, now gemba-da"),
+    ],
+)
+@pytest.mark.usefixtures("ray")
+def test_a_directory_with_shards_takes_no_other_run(
+    options: dict[str, Any], said: str, tmp_path: Path, model: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped_before_it_is_joined(tmp_path, monkeypatch)
+    for then in ("ray", "local"):
+        wanted = {"judge": Rater(), "test_set": SET, "engine": then, **options}
+        with pytest.raises(UsageError, match=said):
+            run(wanted.pop("judge"), wanted.pop("test_set"), out=tmp_path, **wanted)
+    assert len(model.requests) == CALLS
+    assert len(list((tmp_path / "shards").iterdir())) == SHARDS
+
+
+def test_one_at_a_time_works_on_a_directory(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped_before_it_is_joined(tmp_path, monkeypatch)
+    monkeypatch.setattr(engine, "_PATIENCE", 0.01)
+    for folder, then in [
+        (tmp_path, "ray"),
+        (tmp_path, "local"),
+        (tmp_path / "shards" / "2-of-4", "ray"),
+        (tmp_path / "shards" / "2-of-4", "local"),
+    ]:
+        with (
+            closing(RunDirectory(folder)),
+            pytest.raises(StoreError, match="another process is working on it"),
+        ):
+            run(Rater(), SET, out=tmp_path, engine=then)  # type: ignore[arg-type]
+    run(Rater(), SET, out=tmp_path, engine="ray")
+
+
+def test_an_answer_that_a_shard_has_lost_is_not_paid_again(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped_before_it_is_joined(tmp_path, monkeypatch)
+    store = tmp_path / "shards" / "1-of-4" / "calls.sqlite"
+    kept = store.read_bytes()
+    store.unlink()
+    with pytest.raises(UsageError, match="does not hold"):
+        run(Rater(), SET, out=tmp_path, engine="ray")
+    store.write_bytes(kept)
+    found = run(Rater(), SET, out=tmp_path, engine="ray")
+    assert found.info.calls["asked"] == len({*read_answer_keys(tmp_path)}) == len(model.requests) == CALLS
+    (tmp_path / "calls.sqlite").unlink()
+    with pytest.raises(UsageError, match="does not hold"):
+        run(Rater(), SET, out=tmp_path, engine="ray")
+
+
+def test_there_may_be_more_shards_than_files_may_be_open(
+    tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "shards_for", lambda units, workers: 40)
+    join = engine._join
+
+    def narrow(*arguments: Any) -> Any:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(list(Path("/proc/self/fd").iterdir())) + 20, hard))
+        try:
+            return join(*arguments)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    monkeypatch.setattr(engine, "_join", narrow)
+    assert run(Rater(), small_set(30), out=tmp_path, engine="ray").info.counts["judged"] == 60
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda lines: [*lines, lines[0]], "not this shard's"),
+        (lambda lines: [*lines[2:], *lines[:2]], "not this shard's"),
+        (lambda lines: [*lines[:-1], lines[-1][:20]], "not a record"),
+    ],
+    ids=["foreign", "swapped", "cut"],
+)
+def test_records_that_were_tampered_with_are_not_joined(
+    tmp_path: Path,
+    model: Scripted,
+    ray: FakeRay,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[list[bytes]], list[bytes]],
+    said: str,
+) -> None:
+    stopped_before_it_is_joined(tmp_path, monkeypatch)
+    files = sorted(tmp_path.glob("shards/*/records.jsonl"))
+    assert b"".join(engine.joined_lines(SET, files)).count(b"\n") == CALLS
+    files[0].write_bytes(b"".join(spoil(files[0].read_bytes().splitlines(keepends=True))))
+    with pytest.raises(DataError, match=said):
+        list(engine.joined_lines(SET, files))
 
 
 def test_without_ray_it_is_said_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

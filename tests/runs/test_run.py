@@ -25,11 +25,11 @@ from adjudge.core.segment import Subject, TestSet
 from adjudge.errors import AdjudgeError, AnswerError, ServerStopError, StoreError, UsageError
 from adjudge.llm.model import Request
 from adjudge.llm.money import Meter
-from adjudge.runs import run as run_module
-from adjudge.runs import session
+from adjudge.runs import engines, session
+from adjudge.runs.engines import arun, run
 from adjudge.runs.job import Job, prepare
 from adjudge.runs.resume import RunDirectory
-from adjudge.runs.run import arun, execute, run
+from adjudge.runs.run import execute
 from adjudge.runs.session import Outcome
 from adjudge.runs.units import code_of
 from adjudge.store.calls import CallReader
@@ -43,9 +43,9 @@ MOST_ENTERED = 177  # a frame's argument is named, makers of a store wait, a new
 # An engine is found by its name, and imported when it is called for.
 
 
-@pytest.mark.parametrize("name", run_module.ENGINES)
+@pytest.mark.parametrize("name", engines.ENGINES)
 def test_every_engine_is_where_the_table_says(name: str) -> None:
-    module, _, function = run_module.ENGINES[name].partition(":")
+    module, _, function = engines.ENGINES[name].partition(":")
     assert callable(getattr(importlib.import_module(module), function))
 
 
@@ -66,7 +66,7 @@ def test_the_engine_that_is_named_carries_a_run_out(
         return await execute(job)
 
     monkeypatch.setattr(session, "noting", noting, raising=False)
-    monkeypatch.setattr(run_module, "ENGINES", {"ray": "adjudge.runs.session:noting"})
+    monkeypatch.setattr(engines, "ENGINES", {"ray": "adjudge.runs.session:noting"})
     found = run(Rater(), small_set(), out=tmp_path / "run", engine="ray")
     assert [job.options.engine for job in carried] == ["ray"]
     assert found.info.counts["judged"] == 12

@@ -12,8 +12,9 @@ from adjudge.analysis.blindness import why_unfit
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import UsageError
 from adjudge.runs import units
+from adjudge.runs.engines import run
 from adjudge.runs.job import prepare
-from adjudge.runs.run import execute, run
+from adjudge.runs.run import execute
 from adjudge.runs.units import load_annotator, plan_units
 from adjudge.store.run_directory import read_run
 from tests.cli.calling import Asked

@@ -11,7 +11,7 @@ from adjudge.core.record import Annotation, Failure
 from adjudge.errors import ServerStopError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.store.run_directory import read_run
 from tests.runs.conftest import small_set
 

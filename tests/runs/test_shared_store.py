@@ -14,7 +14,7 @@ import pytest
 from adjudge.core.ask import Message, Quoted, Reply, Sampling
 from adjudge.errors import AnswerError, DataWarning
 from adjudge.llm.model import Request
-from adjudge.runs.run import arun, run
+from adjudge.runs.engines import arun, run
 from adjudge.store import call_file, calls
 from adjudge.store.call_file import StoredRequest
 from adjudge.store.calls import CallStore

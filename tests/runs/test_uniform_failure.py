@@ -10,8 +10,8 @@ from adjudge.core.record import Failure
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import FailureReason, UniformFailureError, UsageError
 from adjudge.llm.model import Request
+from adjudge.runs.engines import run
 from adjudge.runs.job import remedy_for
-from adjudge.runs.run import run
 from tests.runs.conftest import Lengths, Rater, Scripted
 
 MANY = 50
@@ -178,7 +178,6 @@ def test_an_unread_first_answer_of_a_judged_unit_is_not_asked_again(tmp_path: Pa
     ("options", "message"),
     [
         ({"reparse": True}, "--retry-failed: --reparse asks nothing"),
-        ({"shard": "1/2"}, "--retry-failed: merge"),
         ({"engine": "ray"}, "--retry-failed: leave --engine out"),
     ],
 )

@@ -1,13 +1,14 @@
 """Units of work come in test-set order, one at a time, with what belongs to them."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from adjudge.analysis.pair_schedules import Schedule
 from adjudge.core.segment import Segment, Term, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.runs.units import Plan, plan_units, read_terms
+from adjudge.runs.units import Plan, plan_units, read_terms, split
 from tests.runs.conftest import small_set
 
 
@@ -199,3 +200,63 @@ def test_a_line_of_a_csv_glossary_that_is_no_term_is_refused(line: str, tmp_path
     with pytest.raises(DataError) as refused:
         read_terms(tmp_path / "terms.csv")
     assert refused.value.line == 2
+
+
+# Parts...
+
+
+def described(plan: Plan) -> list[tuple[object, ...]]:
+    return [(u.name, u.slots, tuple(s.segment for s in u.subject.context), u.subject.reference) for u in plan]
+
+
+@pytest.mark.parametrize(
+    ("kind", "schedule"),
+    [
+        ("translation", Schedule()),
+        ("source", Schedule()),
+        ("pair", Schedule()),
+        ("pair", Schedule(kind="sampled", per_segment=1)),
+        ("pair", Schedule(kind="sampled", in_all=7)),
+        ("pair", Schedule(kind="anchored", anchors=("B",))),
+    ],
+)
+def test_parts_together_have_every_unit_once(kind: str, schedule: Schedule) -> None:
+    plan = plan_units(
+        small_set(9, lps=["en-de", "en-zh"], systems=["A", "B", "C"]),
+        with_reference=True,
+        kind=kind,  # type: ignore[arg-type]
+        criteria=("overall", "style") if kind == "pair" else (),
+        schedule=schedule,
+        context=2,
+    )
+    parts = split(plan, 3)
+    units = [unit for part in parts for unit in described(part)]
+    assert sorted(map(repr, units)) == sorted(map(repr, described(plan)))
+    assert sum(map(len, parts)) == len(plan)
+    assert all([u.index for u in part] == list(range(len(list(part)))) for part in parts)
+    assert all(part for part in parts), "every part has something to do"
+    segments = [{(u.subject.lp, u.subject.segment.segment) for u in part} for part in parts]
+    assert sum(map(len, segments)) == len(set[object]().union(*segments)), "a segment is in one part"
+
+
+def test_parts_keep_every_field_of_a_plan() -> None:
+    whole = plan_units(
+        small_set(9, lps=["en-de", "en-zh"]),
+        with_reference=True,
+        kind="source",
+        criteria=("overall",),
+        schedule=Schedule(kind="anchored", anchors=("B",)),
+        context=2,
+        terms=(Term(source="bank", translation="Bank"),),
+        needs_translation=False,
+        needs_source=False,
+    )
+    whole = replace(whole, notes=("a note",))
+    plain = Plan(test_set=whole.test_set, systems={}, references={})
+    own = {"test_set", "shown"}
+    for field in fields(Plan):
+        if field.name not in own:
+            assert getattr(whole, field.name) != getattr(plain, field.name), "else it shows nothing"
+            assert [getattr(part, field.name) for part in split(whole, 3)] == [getattr(whole, field.name)] * 3
+    for part in split(whole, 3):
+        assert replace(part.test_set, segments=()) == replace(whole.test_set, segments=())

@@ -18,7 +18,7 @@ import pytest
 from adjudge.core.ask import Message, Quoted, Reply, Sampling
 from adjudge.core.segment import Segment, TestSet
 from adjudge.llm.model import Request
-from adjudge.runs.run import run
+from adjudge.runs.engines import run
 from adjudge.store import call_file
 from adjudge.store.call_file import CallWriter, StoredRequest, run_name
 from adjudge.store.calls import CallStore

@@ -156,7 +156,7 @@ OutOption = Annotated[
 ]
 _NOT_HERE: Final = (
     *("out", "reference", "profile", "samples", "temperature", "search", "search_key_env", "explain_in"),
-    *("pairs", "pairs_per_segment", "pairs_in_all", "pairs_file", "anchors", "engine", "shard", "workers"),
+    *("pairs", "pairs_per_segment", "pairs_in_all", "pairs_file", "anchors", "engine", "workers"),
 )
 """Settings of a run that a question of curation has no use for."""
 

@@ -1,4 +1,4 @@
-"""Commands about judges: `adjudge run`, `forecast`, `show`, `merge`, `calibrate` and `new-judge`."""
+"""Commands about judges: `adjudge run`, `forecast`, `show`, `calibrate` and `new-judge`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ import typer
 from adjudge.cli.main import RESUMABLE, parting
 from adjudge.cli.options import (
     FormatOption,
-    MaxFailedOption,
     TestSetArgument,
     Without,
     check_failures,
-    existing,
     naming_the_nearest,
     print_note,
     print_result,
@@ -30,7 +28,7 @@ from adjudge.cli.options import (
 )
 from adjudge.core.judge import Profile
 from adjudge.core.verb import LanguagePair, Option, settings
-from adjudge.core.wording import command, read_share
+from adjudge.core.wording import command
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
@@ -91,7 +89,8 @@ def run_command(
 
     A judge's own settings are options too, such as --steps 1 of ea-prompt; `adjudge show JUDGE` lists them.
     """
-    from adjudge.runs.run import carry_out, run_to_end
+    from adjudge.runs.engines import carry_out
+    from adjudge.runs.run import run_to_end
 
     job = make_job(ctx, judge, test_set, options)
     if options.out is None and not options.dry_run:
@@ -418,32 +417,6 @@ def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[S
     return (
         unit.subject for unit in plan if unit.is_there and (system is None or system in unit.subject.systems)
     )
-
-
-def merge_command(
-    out: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN",
-            callback=existing,
-            help="Run directory: the --out of the shards.",
-            show_default=False,
-        ),
-    ],
-    max_failed: MaxFailedOption = "1%",
-) -> None:
-    """Merge the shards of `adjudge run --shard` into one run; nothing is sent.
-
-    The result equals a run that was not split. The shards are removed after the merge.
-    """
-    from adjudge.runs.shards import merge
-
-    allowed = read_share(max_failed)
-    info = merge(out)
-    print_note(f"{state_words(info)} -> {out}")
-    print_lost(info.calls)
-    print_note(str(info.signature))
-    check_failures(info, allowed)
 
 
 def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form: TableFormat) -> None:

@@ -51,7 +51,6 @@ __all__ = [
 COMMANDS: Final[Mapping[str, str]] = {
     "demo": "Run every step on bundled data, offline, up to a report.",
     "run": "Judge a test set with a judge or a metric; resumes an interrupted run.",
-    "merge": "Merge the shards of a run into one run.",
     "calibrate": "Calibrate a judge's threshold: HiMATE's confidence, or the size of a tie.",
     "forecast": "Estimate the calls and the cost of a run; nothing is sent.",
     "score": "Compute scores from the records of a run.",
@@ -114,7 +113,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
 _MODULES: Final[Mapping[str, str]] = {
     name: module
     for module, names in {
-        "judge_commands": "run forecast show merge calibrate new-judge",
+        "judge_commands": "run forecast show calibrate new-judge",
         "look_commands": "score trace report serve",
         "compare_commands": "rank compare gate power",
         "meta_command": "meta",
@@ -136,7 +135,7 @@ _MODULES: Final[Mapping[str, str]] = {
 
 PURPOSES: Final[Mapping[str, str]] = {
     "Start": "demo",
-    "Judge": "run forecast show merge calibrate new-judge",
+    "Judge": "run forecast show calibrate new-judge",
     "Look": "score report serve trace list",
     "Compare": "rank compare gate power",
     "Trust": "meta spans agreement bias thresholds estimate reproduce",

@@ -101,7 +101,7 @@ from adjudge.formats.xliff import read_judged_xliff, read_xliff, write_xliff
 from adjudge.formats.xml_text import check_type, root_name
 from adjudge.store.files import find_files, inside, read_head
 from adjudge.store.json_lines import read_records, read_test_set, write_records, write_test_set
-from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, is_split, read_run, read_run_info
+from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, read_run, read_run_info
 
 __all__ = ["FORMATS", "Asked", "Format", "Seen", "claimed_by", "find_format"]
 
@@ -366,7 +366,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         name="run",
         title="run directory",
         holds="test set, records",
-        folder=lambda path: (path / INFO).is_file() or is_split(path),
+        folder=lambda path: (path / INFO).is_file(),
         texts=lambda path, lp: of_lp(read_run(path).test_set, lp),
         read=_read_run,
         files=(INFO,),

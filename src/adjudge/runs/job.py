@@ -39,9 +39,7 @@ from adjudge.llm.providers import Connection
 from adjudge.runs.resume import describe_test_set
 from adjudge.runs.units import (
     Annotator,
-    Part,
     Plan,
-    Shard,
     UnitKind,
     adapter_of,
     code_of,
@@ -54,7 +52,6 @@ from adjudge.runs.units import (
     read_terms,
     settings_of,
     signature_of,
-    split,
 )
 from adjudge.store.call_file import STORE
 from adjudge.store.calls import Spent
@@ -66,11 +63,9 @@ __all__ = [
     "Job",
     "RunSettings",
     "check_logprobs",
-    "job_of",
     "open_again",
     "prepare",
     "refuse_options",
-    "refuse_to_split",
     "remedy_for",
     "roles_of",
     "serves",
@@ -208,10 +203,6 @@ class RunSettings(TextSettings):
     ] = None
     budget_tokens: Annotated[
         int | None, Ge(0), Option(help="Stop before the run directory uses more tokens than this.")
-    ] = None
-    shard: Annotated[
-        str | None,
-        Option(help="Judge only shard K of N, then `adjudge merge OUT`; docs/scale-out.md.", metavar="K/N"),
     ] = None
     engine: Annotated[
         Literal["local", "ray", "batch"],
@@ -446,7 +437,7 @@ class Job:
 
     def info(self) -> RunInfo:
         """What `run.json` says before the first unit is judged."""
-        texts = describe_test_set(self.plan.whole, self.plan.systems)
+        texts = describe_test_set(self.plan.test_set, self.plan.systems)
         if self.origin is not None:
             texts["origin"] = _seen_from(Path(self.origin), self.out)
         return RunInfo(
@@ -497,7 +488,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
     paid = frozenset() if models is None else models.paid
     prices = with_batches(find_prices(paid, options.prices)) if paid or options.prices else {}
     budget = _budget(prices, options)
-    job = Job(
+    return Job(
         annotator=annotator,
         plan=plan,
         out=out,
@@ -513,11 +504,6 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         budget=budget,
         notes=(*plan.notes, *advise(annotator, models, plan)),
     )
-    if options.shard is None:
-        return job
-    shard = Shard.read(options.shard)
-    refuse_to_split(job, "--shard")
-    return job_of(job, split(plan, shard.of)[shard.number - 1])
 
 
 def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunSettings]:
@@ -644,7 +630,6 @@ def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
         why = {
             f"{annotator.name} is a metric and asks no model": is_metric(annotator),
             "--reparse asks nothing": options.reparse,
-            "merge the shards first, then retry in the whole run": options.shard is not None,
             "leave --engine out: the same command finishes on this machine": options.engine != "local",
         }
         if found := [words for words, holds in why.items() if holds]:
@@ -791,33 +776,4 @@ def _signature(annotator: Annotator, models: Models | None, plan: Plan, options:
         lps=plan.test_set.lps,
         extra=dict(filter(itemgetter(1), extra.items())),
         seed=None if models is None else options.seed,
-    )
-
-
-def refuse_to_split(job: Job, why: str) -> None:
-    """Refuse what cannot be judged in parts.
-
-    Args:
-        job: the run.
-        why: the option that splits it.
-
-    Raises:
-        UsageError: a metric, or pairs that are chosen by what was judged before.
-    """
-    if is_metric(job.annotator):
-        raise UsageError(f"{why}: {job.annotator.name} is a metric, asks no model and scores all at once")
-    if job.plan.schedule.kind == "adaptive":
-        raise UsageError(f"{why}: --pairs adaptive chooses by what was judged before, in one run")
-
-
-def job_of(job: Job, part: Part) -> Job:
-    """The job of a part; what the store of the whole run knows is not asked for again."""
-    return replace(
-        job,
-        plan=part,
-        out=part.shard.within(job.out),
-        store=part.shard.within(job.out) / STORE,
-        base=job.store,
-        settings={**job.settings, "store": STORE, "shard": str(part.shard)},
-        signature=job.signature.with_fields(shard=str(part.shard)),
     )

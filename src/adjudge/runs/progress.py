@@ -42,7 +42,7 @@ def read_progress(path: Path) -> Mapping[str, object] | None:
         the run is finished.
 
     Raises:
-        DataError: it is no run directory, or is split into shards.
+        DataError: it is no run directory.
         UsageError: prices in `adjudge.toml` that cannot be read.
     """
     info = read_run_info(path)

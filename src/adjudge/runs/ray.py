@@ -17,14 +17,17 @@ import socket
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.scores import RunInfo
+import orjson
+
+from adjudge.core.scores import RunInfo, failed_fields
+from adjudge.core.segment import TestSet
 from adjudge.errors import (
     AdjudgeError,
     BudgetError,
@@ -39,18 +42,18 @@ from adjudge.errors import (
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.model_choice import EMBEDDED, chosen_outside
 from adjudge.llm.money import Meter
-from adjudge.runs.job import RESOLVED, Job, RunSettings, job_of, open_again, prepare, refuse_to_split
-from adjudge.runs.resume import RunDirectory, differences
+from adjudge.runs.job import RESOLVED, Job, RunSettings, open_again, prepare
+from adjudge.runs.resume import RunDirectory, differences, now, remove_shards, shards_in, take_in
 from adjudge.runs.run import execute as run_execute
 from adjudge.runs.run import settle_lost
 from adjudge.runs.session import Outcome, Progress
-from adjudge.runs.shards import find_shards, join, so_far
 from adjudge.runs.shared_limits import Broker, Call, LeasedCalls, Loans
-from adjudge.runs.units import Annotator, Part, split
-from adjudge.store.call_file import run_name
-from adjudge.store.calls import CallStore, CallTotals
+from adjudge.runs.units import Annotator, Plan, is_metric, shard_of, split
+from adjudge.store.call_file import STORE, run_name
+from adjudge.store.calls import CallStore
+from adjudge.store.files import write_bytes
 from adjudge.store.json_lines import read_test_set
-from adjudge.store.run_directory import INFO, TEST_SET, read_run_info
+from adjudge.store.run_directory import INFO, RECORDS, SHARDS, TEST_SET, read_run_info
 
 __all__ = [
     "RAISED",
@@ -120,7 +123,7 @@ def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
     names = list(job.options.model)
     if all("=" in name.partition("/")[0] for name in names):  # none is for every role: say who that is here
         names.append(chosen_outside() or EMBEDDED)
-    options = job.options.without("engine", "shard", "workers", "progress", "dry_run", *RESOLVED)
+    options = job.options.without("engine", "workers", "progress", "dry_run", *RESOLVED)
     return Recipe(
         annotator=job.annotator,
         options=replace(options, model=names, out=job.out.absolute(), origin=job.origin),
@@ -184,7 +187,7 @@ class Worker:
 
     async def judge(self, number: int) -> Outcome | Stopped:
         """Judge one shard to its end; beside others, if need be."""
-        task = asyncio.create_task(self._judge(self._parts[number - 1]))
+        task = asyncio.create_task(self._judge(number))
         self._tasks.add(task)
         try:
             return await task
@@ -195,8 +198,10 @@ class Worker:
         finally:
             self._tasks.discard(task)
 
-    async def _judge(self, part: Part) -> Outcome:
-        job = job_of(self._job, part)
+    async def _judge(self, number: int) -> Outcome:
+        job = job_of(
+            self._job, self._parts[number - 1], shard_folder(self._job.out, number, len(self._parts))
+        )
         await _wait_until_free(job.out)
         return await run_execute(replace(job, models=open_again(job), open_meter=self._loans.open_meter))
 
@@ -213,6 +218,17 @@ class Worker:
             await asyncio.wait(self._tasks)
         if self._keeping is not None:
             self._keeping.cancel()
+
+
+def shard_folder(out: Path, number: int, of: int) -> Path:
+    """Run directory of one of so many shards; their names sort as their numbers do."""
+    return out / SHARDS / f"{number:0{len(str(of))}}-of-{of}"
+
+
+def job_of(job: Job, part: Plan, out: Path) -> Job:
+    """The job of a part; what the store of the whole run knows is not asked for again."""
+    settings = {**job.settings, "store": STORE}
+    return replace(job, plan=part, out=out, store=out / STORE, base=job.store, settings=settings)
 
 
 async def _wait_until_free(folder: Path) -> None:
@@ -386,8 +402,7 @@ def import_ray() -> Any:  # noqa: ANN401 (a module is of no type that a caller c
         return importlib.import_module("ray")
     except ImportError as error:
         raise UsageError(
-            "--engine ray needs Ray, which is not installed: pip install 'adjudge[ray]'. "
-            "--shard splits a run without it"
+            "--engine ray needs Ray, which is not installed: pip install 'adjudge[ray]'"
         ) from error
 
 
@@ -397,15 +412,18 @@ def shards_for(units: int, workers: int) -> int:
 
 
 async def execute(job: Job) -> Outcome:
-    """Run a job to its end on a Ray cluster; see `runs.run.carry_out`.
+    """Run a job to its end on a Ray cluster; see `runs.engines.carry_out`.
 
     Raises:
         UsageError: Ray is not installed, or the run cannot be split.
         AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
     """
-    refuse_to_split(job, "--engine ray")
-    if isinstance(job.plan, Part):
-        raise UsageError("--engine ray splits a run by itself: leave --shard out")
+    if is_metric(job.annotator):
+        raise UsageError(
+            f"--engine ray: {job.annotator.name} is a metric, asks no model and scores all at once"
+        )
+    if job.plan.schedule.kind == "adaptive":
+        raise UsageError("--engine ray: --pairs adaptive chooses by what was judged before, in one run")
     ray = import_ray()
     began = time.monotonic()
     with closing(RunDirectory(job.out)) as directory:
@@ -417,16 +435,10 @@ async def execute(job: Job) -> Outcome:
                 fleet = await _run(ray, job, info, directory)
         except BaseException:
             with suppress(Exception):
-                directory.write(so_far(job.out, info))
+                directory.write(_counted(info, [*map(read_run_info, shards_in(job.out))]))
             raise
         shown = [fleet.outcomes[number] for number in sorted(fleet.outcomes)]
-        info = join(
-            directory,
-            info,
-            job.plan.test_set,
-            lambda totals: _price(job, totals),
-            load=_load(fleet.loads.values()),
-        )
+        info = _join(job, directory, info, [outcome.info for outcome in shown], _load(fleet.loads.values()))
     return _outcome(info, shown, time.monotonic() - began)
 
 
@@ -463,8 +475,9 @@ def _connect(ray: Any) -> None:  # noqa: ANN401 (a module)
 
 async def _run(ray: Any, job: Job, info: RunInfo, directory: RunDirectory) -> Fleet:  # noqa: ANN401 (a module)
     workers = _workers(job, int(ray.cluster_resources().get("CPU", 1)))
-    begun = find_shards(job.out)
-    shards = begun[0][0].of if begun else shards_for(len(job.plan), workers)
+    begun = shards_in(job.out)
+    shards = int(begun[0].name.rpartition("-")[2]) if begun else shards_for(len(job.plan), workers)
+    (job.out / SHARDS).mkdir(exist_ok=True)
     names = tuple(f"worker-{number}" for number in range(1, min(workers, shards) + 1))
     broker = (
         ray.remote(num_cpus=0, max_restarts=0)(RayBroker)
@@ -500,8 +513,7 @@ def _workers(job: Job, cpus: int) -> int:
 def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:
     """What earlier sessions have paid: of the whole run, and of shards that are not merged."""
     stores = [(job.store, run_name(info.secret))] if job.store.is_file() else []
-    begun = [path for _, path in find_shards(job.out) if (path / INFO).is_file()]
-    stores += [(path / "calls.sqlite", run_name(read_run_info(path).secret)) for path in begun]
+    stores += [(path / STORE, run_name(read_run_info(path).secret)) for path in shards_in(job.out)]
     amount, tokens = Decimal(), 0
     for path, run in stores if job.budget.is_set else []:
         with closing(CallStore(path, run)) as store:
@@ -511,10 +523,122 @@ def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:
     return amount, tokens
 
 
-def _price(job: Job, totals: CallTotals) -> float | None:
+def _join(
+    job: Job, directory: RunDirectory, info: RunInfo, parts: Sequence[RunInfo], load: Mapping[str, int]
+) -> RunInfo:
+    """Make one run of all shards: records in the order of the test set, calls in one store, sums of counts.
+
+    It may be done again after any interruption.
+
+    Raises:
+        StoreError: somebody works on a shard, or a store cannot be written.
+        DataError: a file is damaged.
+    """
+    run = run_name(info.secret)
+    folders = [shard_folder(job.out, number, len(parts)) for number in range(1, len(parts) + 1)]
+    lines = joined_lines(job.plan.test_set, [folder / RECORDS for folder in folders])
+    write_bytes(job.out / RECORDS, lines)
+    take_in(job.out, job.store, run)
+    with closing(CallStore(job.store, run)) as store:
+        totals = store.totals()
     spent = {name: spent for name, spent in totals.spent.items() if name in job.prices}
-    price = Meter(job.prices, job.budget, spent).price
-    return None if price is None else float(price)
+    meter = Meter(job.prices, job.budget, spent)
+    calls = _sum(part.calls for part in parts)
+    used = calls.get("asked", 0) + calls.get("from_store", 0)
+    calls |= {"asked": totals.asked, "attempts": totals.attempts, "from_store": max(used - totals.asked, 0)}
+    if totals.lost:
+        calls["lost"] = totals.lost
+    said = (part.signature.fields.get("served", "").split(",") for part in parts)
+    served = sorted({name for names in said for name in names if name})
+    info = _counted(info, parts)
+    info = replace(
+        info,
+        signature=info.signature.with_fields(**({"served": ",".join(served)} if served else {})),
+        calls={**calls, **load},
+        tokens=totals.usage.counts,
+        price=None if meter.price is None else float(meter.price),
+        currency=meter.currency,
+        times={**info.times, "finished": now()},
+    )
+    directory.write(info)
+    remove_shards(job.out)
+    return info
+
+
+def _counted(info: RunInfo, parts: Sequence[RunInfo]) -> RunInfo:
+    """What `run.json` says of a run whose shards have judged and lost so much."""
+    judged, failed = (sum(part.counts.get(state, 0) for part in parts) for state in ("judged", "failed"))
+    failures = dict(sorted(_sum(part.failures for part in parts).items()))
+    return replace(
+        info,
+        signature=info.signature.with_fields(**failed_fields(judged, failures)),
+        counts={"judged": judged, "failed": failed, "pending": sum(info.counts.values()) - judged - failed},
+        failures=failures,
+    )
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(total)
+
+
+def joined_lines(test_set: TestSet, files: Sequence[Path]) -> Iterator[bytes]:
+    """Every line of every shard, in the order of the test set.
+
+    Args:
+        test_set: the whole.
+        files: records of every shard by its number, each in the order of the test set.
+
+    Raises:
+        DataError: a line is no record, of another shard, or not in order.
+    """
+    ahead = [_Lines(file) for file in files]
+    for segment in test_set:
+        yield from ahead[shard_of(segment, len(ahead))].of((segment.lp, segment.segment))
+    for lines in ahead:
+        lines.check_end()
+
+
+class _Lines:
+    """The lines of one file of records, one segment after the other.
+
+    The file is opened for each, since there may be more shards than a process may have files open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place = 0
+        self._number = 1
+
+    def of(self, key: tuple[str, str]) -> list[bytes]:
+        """The lines of a segment."""
+        found = []
+        with self._path.open("rb") as file:
+            file.seek(self._place)
+            while (line := file.readline()) and self._key(line) == key:
+                found.append(line)
+                self._place += len(line)
+                self._number += 1
+        return found
+
+    def _key(self, line: bytes) -> tuple[object, object]:
+        try:
+            value = orjson.loads(line)
+            return value["lp"], value["segment"]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise DataError("not a record", path=self._path, line=self._number) from error
+
+    def check_end(self) -> None:
+        """Refuse what belongs to no segment of the shard.
+
+        Raises:
+            DataError: there is a line left.
+        """
+        if self._place < self._path.stat().st_size:
+            message = "a record of a segment that is not this shard's, or that is not in order"
+            raise DataError(message, path=self._path, line=self._number)
 
 
 def _load(loads: Iterable[Mapping[str, int]]) -> dict[str, int]:

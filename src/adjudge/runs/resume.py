@@ -11,10 +11,11 @@ import datetime as dt
 import hashlib
 import os
 import secrets
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, takewhile, zip_longest
@@ -31,8 +32,8 @@ from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Trail
 from adjudge.runs.units import Annotator, settings_of
-from adjudge.store.call_file import STORE
-from adjudge.store.calls import lacking
+from adjudge.store.call_file import STORE, run_name
+from adjudge.store.calls import CallStore, lacking, take_calls
 from adjudge.store.files import make_parents, program_digest
 from adjudge.store.json_lines import read_test_set, record_to_line, write_test_set
 from adjudge.store.run_directory import (
@@ -41,6 +42,7 @@ from adjudge.store.run_directory import (
     RECORDS,
     SHARDS,
     TEST_SET,
+    AnswerKeys,
     read_answer_keys,
     read_run_info,
     write_answer_keys,
@@ -59,7 +61,9 @@ __all__ = [
     "find_lost",
     "keep_answers",
     "now",
-    "refuse_foreign",
+    "remove_shards",
+    "shards_in",
+    "take_in",
 ]
 
 
@@ -337,6 +341,7 @@ def keep_answers(folder: Path, lost: frozenset[bytes]) -> None:
 
 
 _LOCK: Final = ".lock"
+_TAKEN: Final = ".merged"  # shards that are being removed
 _SHOWN: Final = 60  # characters of a setting
 _BEFORE: Final = 20  # of them, before the place where two settings differ
 _FREE: Final = frozenset(
@@ -349,7 +354,6 @@ _FREE: Final = frozenset(
         "budget",
         "budget_tokens",
         "price_date",
-        "shard",
     }
 )
 """Settings that no record depends on: they may differ when a run is resumed."""
@@ -368,9 +372,8 @@ class RunDirectory:
         """
         self.path = path
         refuse_foreign(path)
-        is_shard = path.parent.name == SHARDS and (path.parent.parent / TEST_SET).is_file()
         try:
-            make_parents(path.parent.parent if is_shard else path)
+            make_parents(path)
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make the run directory {path}: {error.strerror}") from error
@@ -393,7 +396,7 @@ class RunDirectory:
         if not (found := differences(before, info)):
             return info
         paths = [self.path / name for name in (RECORDS, PART, _OLD)]
-        if not any(path.is_file() and path.stat().st_size for path in paths):
+        if not (any(path.is_file() and path.stat().st_size for path in paths) or shards_in(self.path)):
             write_test_set(self.path / TEST_SET, test_set)  # nothing was judged under what differs
             write_run_info(self.path, info)
             return info
@@ -416,6 +419,46 @@ class RunDirectory:
         self._lock.close()  # the file stays: who removed it could remove the lock of the next process
 
 
+def shards_in(out: Path) -> list[Path]:
+    """Run directories of the shards that a run on Ray has begun and not joined yet, by number."""
+    return sorted(path.parent for path in out.glob(f"{SHARDS}/*/{INFO}"))
+
+
+def take_in(out: Path, store: Path, run: str) -> None:
+    """Take the calls of shards into the store of the whole run, finished or not.
+
+    Args:
+        out: directory of the whole run.
+        store: of the whole run.
+        run: name of the whole run in it.
+
+    Raises:
+        StoreError: another process works on a shard, or a store cannot be written.
+    """
+    shards = shards_in(out)
+    for path in shards:
+        RunDirectory(path).close()
+    for path in shards:
+        with closing(RunDirectory(path)):  # one lock at a time: there may be thousands of shards
+            if (path / STORE).is_file():
+                take_calls(store, run, path / STORE, run_name(read_run_info(path).secret))
+            if (path / ANSWERS).is_file():
+                with closing(AnswerKeys(out)) as kept:
+                    kept.add(read_answer_keys(path))
+    if shards:
+        with closing(CallStore(store, run)) as whole:
+            whole.count_lost()
+            whole.sync()  # the shards are removed next
+
+
+def remove_shards(out: Path) -> None:
+    """Remove shards that are no longer needed; half removed they must not look as if some were missing."""
+    shutil.rmtree(out / _TAKEN, ignore_errors=True)
+    if (out / SHARDS).is_dir():
+        (out / SHARDS).rename(out / _TAKEN)
+        shutil.rmtree(out / _TAKEN, ignore_errors=True)
+
+
 def refuse_foreign(path: Path) -> None:
     """Refuse what is no run directory and holds something else.
 
@@ -427,7 +470,7 @@ def refuse_foreign(path: Path) -> None:
         raise UsageError(f"--out must name a folder, {path} is a file")
     if path.is_dir() and not (path / INFO).is_file():
         try:
-            others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET, SHARDS}
+            others = {entry.name for entry in path.iterdir()} - {_LOCK, TEST_SET}
         except OSError as error:
             raise StoreError(f"cannot read the run directory {path}: {error.strerror}") from error
         if others:

@@ -1,8 +1,8 @@
-"""What a run judges: its annotator, the plan of its units in test-set order, and the shards of a plan.
+"""What a run judges: its annotator, the plan of its units in test-set order, and the parts of a plan.
 
 Units are made one after the other, never all at once. `load_annotator` finds a judge or a metric by its name
 and `signature_of` says what a signature tells of it. `judge_subject` puts a judge to one unit of work,
-whatever kind of judge it is. A shard is the part of the segments that one machine judges.
+whatever kind of judge it is. `split` divides a plan by segments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import entry_points
 from itertools import chain, filterfalse, repeat
@@ -58,14 +58,11 @@ from adjudge.judges._samples import Sampled
 from adjudge.llm.model import NotYetError
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
-from adjudge.store.run_directory import SHARDS
 
 __all__ = [
     "Annotator",
     "Outcome",
-    "Part",
     "Plan",
-    "Shard",
     "Slot",
     "Unit",
     "calls_of",
@@ -138,6 +135,10 @@ class Unit:
         return not all(slot.missing for slot in self.slots)
 
 
+Shown = tuple[Segment, tuple[Segment, ...]]
+"""A segment with those before it that it is shown with."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What a run will judge.
@@ -155,6 +156,7 @@ class Plan:
         needs_translation: whether a translation is judged, and not a source alone.
         needs_source: whether a translation of a blank source fails; what compares it with a reference alone
             needs none.
+        shown: of a part of a plan, its segments with those before them, which need not be its own.
     """
 
     test_set: TestSet
@@ -168,6 +170,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     needs_translation: bool = True
     needs_source: bool = True
+    shown: tuple[Shown, ...] | None = None
 
     def __len__(self) -> int:
         if self.kind == "pair":
@@ -180,14 +183,9 @@ class Plan:
         """Make one unit after the other; an adaptive schedule as if nothing became known on the way."""
         return chain.from_iterable(self.rounds(Standings()))
 
-    @property
-    def whole(self) -> TestSet:
-        """The test set that the run is of; a part of a run has only some of its segments."""
-        return self.test_set
-
-    def segments(self) -> Iterator[tuple[Segment, tuple[Segment, ...]]]:
+    def segments(self) -> Iterator[Shown]:
         """Each segment with those before it in its document that it is shown with."""
-        return with_context(self.test_set, self.context)
+        return with_context(self.test_set, self.context) if self.shown is None else iter(self.shown)
 
     def rounds(self, standings: Standings) -> Iterator[Iterator[Unit]]:
         """Make the units in rounds, mostly one; each is chosen by what is known when it is asked for."""
@@ -274,7 +272,7 @@ def owed_of(kind: UnitKind, subject: Subject, criteria: tuple[str, ...]) -> list
     return list(zip(zip(subject.systems, strict=True), repeat(None)))
 
 
-def with_context(test_set: TestSet, size: int) -> Iterator[tuple[Segment, tuple[Segment, ...]]]:
+def with_context(test_set: TestSet, size: int) -> Iterator[Shown]:
     """Each segment with up to `size` segments before it in its document."""
     before: deque[Segment] = deque(maxlen=size)
     for segment in test_set:
@@ -858,107 +856,29 @@ def _check_spans(judge: Judge, method: str, subject: Subject, record: Annotation
             )
 
 
-Shown = tuple[Segment, tuple[Segment, ...]]
-"""A segment with those before it that it is shown with."""
-
-_MOST: Final = 100_000
 _NO_PAIRS: Mapping[tuple[str, str], tuple[Pair, ...]] = {("", ""): ()}
 
 
-@dataclass(frozen=True, order=True)
-class Shard:
-    """One of several parts of a run.
-
-    Args:
-        number: from 1.
-        of: so many parts there are.
-
-    Raises:
-        UsageError: there is no such part.
-    """
-
-    number: int
-    of: int
-
-    def __post_init__(self) -> None:
-        if self.of > _MOST:
-            raise UsageError(f"--shard: a run can have {_MOST:,} parts, got {self}")
-        if not 1 <= self.number <= self.of:
-            raise UsageError(f"--shard must be from 1/{self.of} to {self.of}/{self.of}, got {self}")
-
-    def __str__(self) -> str:
-        """As `--shard` takes it."""
-        return f"{self.number}/{self.of}"
-
-    @classmethod
-    def read(cls, text: str) -> Shard:
-        """Read `3/16`.
-
-        Raises:
-            UsageError: it is something else.
-        """
-        number, slash, of = text.partition("/")
-        if not (slash and all(part.isascii() and part.isdigit() and len(part) < 10 for part in (number, of))):
-            raise UsageError(f"--shard must be the number of a part and of all, such as 3/16; got {text!r}")
-        return cls(int(number), int(of))
-
-    @property
-    def folder(self) -> str:
-        """Name of its run directory in the `shards` of the whole run."""
-        return f"{self.number:0{len(str(self.of))}}-of-{self.of}"
-
-    def within(self, out: Path) -> Path:
-        """Its run directory in that of the whole run."""
-        return out / SHARDS / self.folder
-
-
 def shard_of(segment: Segment, of: int) -> int:
-    """Number of the shard that judges a segment, from 1: a hash of its lp and id, the same everywhere."""
+    """Index of the part that has a segment: a hash of its lp and id, the same everywhere."""
     digest = hashlib.sha256(f"{segment.lp}\0{segment.segment}".encode()).digest()
-    return int.from_bytes(digest[:8]) % of + 1
+    return int.from_bytes(digest[:8]) % of
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part(Plan):
-    """What one shard judges of a plan.
-
-    Args:
-        shard: which.
-        shown: its segments; those before them in their documents need not be its own.
-        every: the whole test set.
-    """
-
-    shard: Shard
-    shown: tuple[Shown, ...]
-    every: TestSet
-
-    @property
-    def whole(self) -> TestSet:
-        """The test set that the run is of."""
-        return self.every
-
-    def segments(self) -> Iterator[Shown]:
-        """Each of its segments with those before it."""
-        return iter(self.shown)
-
-
-def split(plan: Plan, of: int) -> list[Part]:
+def split(plan: Plan, of: int) -> list[Plan]:
     """Split a plan into so many parts; together they have its units, each of them in one part."""
     shown: list[list[Shown]] = [[] for _ in range(of)]
     for segment, before in plan.segments():
-        shown[shard_of(segment, of) - 1].append((segment, before))
+        shown[shard_of(segment, of)].append((segment, before))
     drawn = _drawn(plan) if plan.schedule.in_all is not None else None
     return [
-        Part(
-            **{name: getattr(plan, name) for name in ("systems", "references", "kind", "criteria")},
-            **{name: getattr(plan, name) for name in ("context", "terms", "notes")},
+        replace(
+            plan,
+            test_set=replace(plan.test_set, segments=tuple(segment for segment, _ in own)),
             schedule=plan.schedule if drawn is None else _listed(drawn, own),
-            test_set=TestSet(name=plan.whole.name, segments=tuple(segment for segment, _ in own)),
-            shard=Shard(number, of),
             shown=tuple(own),
-            every=plan.whole,
         )
-        for number, own in enumerate(shown, start=1)
+        for own in shown
     ]
 
 

@@ -20,7 +20,6 @@ from typing import Any, Final, cast, get_args
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Signature
 from adjudge.core.segment import TestSet
-from adjudge.core.wording import command
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.store.files import (
     Fields,
@@ -44,7 +43,6 @@ __all__ = [
     "Calibration",
     "LpThreshold",
     "is_finished",
-    "is_split",
     "read_answer_keys",
     "read_calibration",
     "read_run",
@@ -58,7 +56,7 @@ __all__ = [
 ANSWERS: Final = "answers.keys"
 INFO: Final = "run.json"
 RECORDS: Final = "records.jsonl"
-SHARDS: Final = "shards"  # parts of a run that are not merged yet, each a run directory
+SHARDS: Final = "shards"  # parts of a run on Ray that goes on, each a run directory
 TEST_SET: Final = "test_set.jsonl"
 SCHEMA_VERSION: Final = 1
 
@@ -78,7 +76,6 @@ def read_run(path: Path | str, like: TestSet | None = None) -> Run:
     folder = Path(path)
     info = read_run_info(folder)
     if not (folder / RECORDS).is_file():
-        _refuse_split(folder)
         raise DataError("not finished: run the same `adjudge run` command again", path=folder)
     test_set = read_test_set(inside(folder, folder / TEST_SET)) if like is None else like
     name = info.test_set.get("name", test_set.name)
@@ -111,7 +108,6 @@ def read_run_info(path: Path | str) -> RunInfo:
     """
     file = Path(path) / INFO
     if not file.is_file():
-        _refuse_split(Path(path))
         raise DataError(f"not a run directory: it has no {INFO}", path=path)
     value = read_json(read_text(file), path=file)
     version = value.get("schema_version") if isinstance(value, dict) else None
@@ -151,30 +147,6 @@ def is_finished(path: Path, info: RunInfo) -> bool:
         info: its `run.json`.
     """
     return not info.counts.get("pending") and (path / RECORDS).is_file()
-
-
-def is_split(path: Path) -> bool:
-    """Whether a folder holds parts of a run."""
-    return bool(_parts(path))
-
-
-def _parts(path: Path) -> list[Path]:
-    return [info.parent for info in path.glob(f"{SHARDS}/*-of-*/{INFO}")]
-
-
-def _refuse_split(path: Path) -> None:
-    """Refuse a run that is still in parts; says how many of them are finished and what to do.
-
-    Raises:
-        DataError: it is, or the `run.json` of a part is damaged.
-    """
-    if not (folders := _parts(path)):
-        return
-    of = folders[0].name.rpartition("-")[2]
-    finished = sum(is_finished(part, read_run_info(part)) for part in folders)
-    first = "" if str(finished) == of else "finish the others with --shard, then "
-    then = f"{first}`{command('merge', path)}` makes one run of them"
-    raise DataError(f"this run is split, and {finished} of {of} shards are finished: {then}", path=path)
 
 
 def _counts(fields: Fields, key: str) -> dict[str, int]:
