@@ -1,4 +1,4 @@
-"""`adjudge curate filter|translate|classify` as a person types them, offline and with a program of theirs."""
+"""`adjudge curate filter|translate` as a person types them, offline and with a program of theirs."""
 
 import json
 import sys
@@ -211,8 +211,6 @@ def test_ratings_go_through_the_gate(capsys: pytest.CaptureFixture[str]) -> None
     assert call("curate", "agreement", "ratings.jsonl", "--threshold", "2") == 2
 
 
-MARKS = str(examples.path("gold.esa.jsonl"))
-
 PROGRAM = """
 import json, sys
 for line in sys.stdin:
@@ -262,7 +260,6 @@ def test_a_filter_keeps_the_hardest_of_each_domain(capsys: pytest.CaptureFixture
         ("filter", SET, "--top", "1"),
         ("translate", SET),
         ("translate", SET, "--command", "cat", "--name", "Cat"),
-        ("classify", SET, "--records", MARKS),
     ],
     ids=str,
 )
@@ -284,9 +281,7 @@ def test_sources_alone_can_be_filtered(capsys: pytest.CaptureFixture[str]) -> No
     assert "no language model judges" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "words", [("filter", SET), ("translate", SET), ("classify", SET, "--records", MARKS)], ids=lambda w: w[0]
-)
+@pytest.mark.parametrize("words", [("filter", SET), ("translate", SET)], ids=lambda w: w[0])
 def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -385,7 +380,6 @@ def test_a_program_that_does_not_end_well_is_not_believed(program: str) -> None:
         (("translate", SET, "--command", "no-such-program", "--name", "x"), "no program of that name"),
         (("translate", SET, "--command", "cat", "--name", "x", "--model", "m"), "--model is for models"),
         (("filter", SET, "--top", "3", "--share", "0.5"), "choose one of them"),
-        (("classify", SET, "--records", "none.jsonl"), "no file or folder"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_is_asked(
@@ -394,20 +388,6 @@ def test_what_cannot_be_is_said_before_anything_is_asked(
     assert call("curate", *words, "--out", "x.jsonl") == 2
     assert said in capsys.readouterr().err
     assert list(Path().iterdir()) == []
-
-
-def test_marked_errors_get_a_category_and_can_then_be_ranked_by_criterion(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = ("curate", "classify", SET, "--records", MARKS, "--out", "esa.jsonl", "--format", "json")
-    assert call(*words) == 0
-    told = json.loads(capsys.readouterr().out)
-    before, after = read_records(MARKS), read_records("esa.jsonl")
-    assert len(after) == len(before)
-    spans = [s for r in after if isinstance(r, Annotation) for s in r.spans]
-    assert sum(told["categories"].values()) == len(spans)
-    assert all(span.category for span in spans)
-    assert [s.start for s in spans] == [s.start for r in before if isinstance(r, Annotation) for s in r.spans]
 
 
 def test_who_translates_with_the_rules_is_told_that_these_copy_the_source(

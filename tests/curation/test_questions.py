@@ -8,17 +8,14 @@ from typing import Any
 import pytest
 
 from adjudge.analysis.segment_scores import score_records
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
+from adjudge.core.record import Failure
 from adjudge.core.segment import Term, TestSet
 from adjudge.curation.drafting import AskTranslation, candidate_names, with_translations
 from adjudge.curation.questions import (
-    AskCategories,
     Gathered,
     Question,
     blank,
     gather,
-    marked_set,
-    with_categories,
 )
 from adjudge.curation.sources import PLACE, AskDifficulty, Difficulty
 from adjudge.errors import DataError, UsageError
@@ -198,83 +195,9 @@ def test_a_name_that_is_taken_is_refused() -> None:
         with_translations(sources("One"), {}, ["A"])
 
 
-def marked(annotator: str, system: str = "A", *spans: ErrorSpan) -> Annotation:
-    return Annotation(
-        lp="en-de", segment="1", system=system, annotator=annotator, protocol="esa", rating=50, spans=spans
-    )
-
-
-SAYS = ErrorSpan(start=2, end=6, text="says", severity="major")
-LOST = ErrorSpan(match="unplaced", severity="minor", category="accuracy/omission")
-
-
-def classify(
-    records: list[Record], test_set: TestSet, out: Path, server: Server | None = None
-) -> list[Record]:
-    asked = marked_set(records, test_set)
-    return with_categories(records, asked, put(AskCategories(), asked, out, server).found)
-
-
-def answer(*names: str) -> Callable[[dict[str, Any]], str]:
-    listed = [{"number": number, "category": name} for number, name in enumerate(names, start=1)]
-    return lambda payload: json.dumps({"categories": listed})
-
-
-def test_marks_get_a_category_and_keep_everything_else(server: Server, tmp_path: Path) -> None:
-    server.answer = answer("Accuracy/Addition")
-    noted = ErrorSpan(start=2, end=6, text="says", severity="major", note="why?")
-    records: list[Record] = [marked("p", "A", SAYS, LOST), marked("q", "A", noted), marked("p", "B")]
-    one, two, clean = classify(records, sources("One"), tmp_path / "run", server)
-    assert isinstance(one, Annotation)
-    assert isinstance(two, Annotation)
-    assert [s.category for s in one.spans] == ["accuracy/addition", "accuracy/omission"]
-    assert (one.spans[0].start, one.spans[0].severity, one.rating) == (2, "major", 50)
-    assert (two.spans[0].note, two.spans[0].category) == ("why?", "accuracy/addition")
-    assert one.flags == two.flags == ("category_by_model",)
-    assert clean == records[2]
-    assert len(server.log) == 1  # both people's mark is one question
-    assert '"says"' in told(server)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"categories": []}',
-        '{"categories": [{"number": 2, "category": "other"}]}',
-        '{"categories": [{"number": 1, "category": "bad luck"}]}',
-        '{"categories": [{"number": 1, "category": null}]}',
-        '{"categories": [{"number": 1, "category": "other"}, {"number": 1, "category": "style/awkward"}]}',
-        '{"categories": {"1": "other"}}',
-        "no-error",
-    ],
-)
-def test_a_mark_whose_category_is_not_had_keeps_none_and_says_so(
-    reply: str, server: Server, tmp_path: Path
-) -> None:
-    server.answer = lambda payload: reply
-    records: list[Record] = [marked("p", "A", SAYS)]
-    (record,) = classify(records, sources("One"), tmp_path / "run", server)
-    assert isinstance(record, Annotation)
-    assert record.spans == (SAYS,)
-    assert record.flags == ("category_missing",)
-    assert read_run(tmp_path / "run").info.counts["failed"] == 1
-
-
-def test_marks_of_another_test_set_are_refused() -> None:
-    wrong = ErrorSpan(start=2, end=6, text="said", severity="major")
-    with pytest.raises(DataError, match="is this the test set that was annotated"):
-        marked_set([marked("p", "A", wrong)], sources("One"))
-    with pytest.raises(DataError, match="the test set lacks it"):
-        marked_set([marked("p", "Z", SAYS)], sources("One"))
-
-
 def test_the_rules_answer_every_question_offline(tmp_path: Path) -> None:
     test_set = sources("Soooo good! 😀", "Plain words")
     hard = put(AskDifficulty(), blank(test_set, [PLACE]), tmp_path / "a").found
     assert [found.score for found in hard.values()] == [4, 1]
     texts = put(AskTranslation(), blank(test_set, ["m"]), tmp_path / "b").found
     assert list(texts.values()) == ["[de] Soooo good! 😀", "[de] Plain words"]
-    records: list[Record] = [marked("p", "A", SAYS)]
-    (record,) = classify(records, test_set, tmp_path / "c")
-    assert isinstance(record, Annotation)
-    assert record.spans[0].category is not None

@@ -357,9 +357,6 @@ def results() -> Iterator[Case]:  # noqa: PLR0915 (a list)
     yield case(
         "curate filter few.jsonl --model builtin/rules --top 1 --out hardest.jsonl", writes=("hardest.jsonl",)
     )
-    yield case(
-        "curate classify test_set.jsonl --records few.esa.jsonl -l en-de --model builtin/rules -o kinds.jsonl"
-    )
 
 
 # Campaigns, exports and conversions...

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,10 +15,8 @@ from outlines_core import json_schema
 
 from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool
 from adjudge.core.judge import PROFILES, Profile, is_criteria_judge, is_translation_judge
-from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Segment, Subject
 from adjudge.curation.drafting import AskTranslation
-from adjudge.curation.questions import AskCategories
 from adjudge.curation.sources import AskDifficulty
 from adjudge.errors import FAILURE_REASONS, AnswerError
 from adjudge.judges import JUDGES, load_judge
@@ -28,7 +25,6 @@ from adjudge.llm.embedded_rules import RulesModel
 from adjudge.llm.model import Request
 from adjudge.llm.providers import PROVIDERS, Endpoint
 from adjudge.runs.units import judge_subject
-from adjudge.store.json_lines import span_to_json
 
 T = TypeVar("T")
 Schema = Mapping[str, Any]
@@ -44,8 +40,6 @@ SEGMENT = Segment(
     meta={"criteria": ["The price is 54,000 euros."]},
 )
 BOTH = Subject(segment=SEGMENT, systems=("A", "B"))
-MARK = ErrorSpan(severity="minor", start=0, end=3, text="Die")
-MARKED = Subject(segment=replace(SEGMENT, meta={"marks": [span_to_json(MARK)]}), systems=("A",))
 SETTINGS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "ea-prompt": ({}, {"steps": "1"}),
     "gemba-mqm": ({}, {"explain-in": "fr"}),
@@ -112,9 +106,9 @@ async def play() -> list[Playing]:
                 subject = BOTH.of("A") if is_single else BOTH
                 await judge_subject(judge, subject, asked, asked if "search" in chosen else None)
                 found.append(asked)
-    for question in (AskDifficulty(), AskTranslation(), AskCategories()):
+    for question in (AskDifficulty(), AskTranslation()):
         asked = Playing(question.name)
-        await question.obtain(MARKED, asked)
+        await question.obtain(BOTH.of("A"), asked)
         found.append(asked)
     return found
 
@@ -145,7 +139,7 @@ def put(request: pytest.FixtureRequest) -> Put:
 
 
 def test_every_judge_has_a_schema_for_what_it_asks() -> None:
-    assert {put.judge for put in questions().values()} == {*JUDGES, "difficulty", "translate", "classify"}
+    assert {put.judge for put in questions().values()} == {*JUDGES, "difficulty", "translate"}
     wanted = {(put.judge, put.wants) for put in questions().values()}
     stages = ("errors", "correction", "verification", "versions", "opinion", "place", "response")
     assert {("himate", stage) for stage in stages} <= wanted

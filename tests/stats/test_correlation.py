@@ -13,6 +13,7 @@ from adjudge.errors import UsageError
 from adjudge.stats import judged
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.correlation import (
+    contrastive_accuracy,
     kendall_b,
     kendall_c,
     kendall_like,
@@ -20,9 +21,6 @@ from adjudge.stats.correlation import (
     pearson,
     ranks,
     spearman,
-    tau_10,
-    tau_13,
-    tau_14,
     tau_23,
 )
 from adjudge.stats.judged import Average, Floats, Result
@@ -190,15 +188,6 @@ def test_arrays_that_do_not_fit_are_refused(
         pearson(np.array(gold), np.array(metric), average)
 
 
-Counted = Counter[str]
-FORMULAS: dict[Callable[..., Result], Callable[[Counted], tuple[int, int]]] = {
-    tau_10: lambda c: (c["C"] - c["D"] - c["Tm"], c["C"] + c["D"] + c["Tm"]),
-    tau_13: lambda c: (c["C"] - c["D"], c["C"] + c["D"]),
-    tau_14: lambda c: (c["C"] - c["D"], c["C"] + c["D"] + c["Tm"]),
-    tau_23: lambda c: (c["C"] + c["Tgm"] - c["D"] - c["Tg"] - c["Tm"], sum(c.values())),
-}
-
-
 def kind(gold: float, metric: float, epsilon: float) -> str:
     if abs(metric) <= epsilon:
         return "Tgm" if gold == 0 else "Tm"
@@ -207,23 +196,16 @@ def kind(gold: float, metric: float, epsilon: float) -> str:
     return "C" if (gold > 0) == (metric > 0) else "D"
 
 
-@given(
-    score_pairs(), averages, st.sampled_from(list(FORMULAS)), st.sampled_from([0.0, 0.2, 1.0]), st.booleans()
-)
-def test_every_variant_is_its_formula(
-    scores: tuple[Floats, Floats],
-    average: Average,
-    tau: Callable[..., Result],
-    epsilon: float,
-    long: bool,
+@given(score_pairs(), averages, st.sampled_from([0.0, 0.2, 1.0]), st.booleans())
+def test_tau_23_is_its_formula(
+    scores: tuple[Floats, Floats], average: Average, epsilon: float, long: bool
 ) -> None:
     counted = [Counter(kind(g, m, epsilon) for g, m, _ in pairs(group)) for group in groups(*scores, average)]
-    fractions = [FORMULAS[tau](c) for c in counted]
-    wanted = [above / below for above, below in fractions if below]
+    wanted = [(c["C"] + c["Tgm"] - c["D"] - c["Tg"] - c["Tm"]) / c.total() for c in counted if c.total()]
     with pytest.MonkeyPatch.context() as patch:
         if long:
             patch.setattr(judged, "SHORT", 0)
-        found = tau(*scores, average, epsilon=epsilon)
+        found = tau_23(*scores, average, epsilon=epsilon)
     assert found.n == sum(c.total() for c in counted)
     if not wanted:
         assert found.value is None
@@ -279,19 +261,6 @@ def test_pdp_does_not_depend_on_the_order_of_systems() -> None:
     )
 
 
-@given(score_pairs(), st.sampled_from([tau_10, tau_13, tau_14]))
-def test_pooled_taus_count_the_pairs_of_all_segments_together(
-    scores: tuple[Floats, Floats], tau: Callable[..., Result]
-) -> None:
-    found = tau(*scores, "item", macro=False)
-    kinds = [(np.sign(g), np.sign(m)) for group in groups(*scores, "item") for g, m, _ in pairs(group)]
-    right, wrong = (sum(g * m == sign for g, m in kinds) for sign in (1, -1))
-    tied = sum(bool(g) and not m for g, m in kinds)
-    above = right - wrong - (tied if tau is tau_10 else 0)
-    below = right + wrong + (0 if tau is tau_13 else tied)
-    assert found.value == (pytest.approx(above / below) if below else None)
-
-
 @given(score_pairs(), averages)
 def test_tau_23_is_calibrated_as_acc_eq(scores: tuple[Floats, Floats], average: Average) -> None:
     found, accuracy = tau_23(*scores, average, epsilon=None), acc_eq(*scores, average)
@@ -299,25 +268,27 @@ def test_tau_23_is_calibrated_as_acc_eq(scores: tuple[Floats, Floats], average: 
     assert found.value == (None if accuracy.value is None else pytest.approx(2 * accuracy.value - 1))
 
 
-@pytest.mark.parametrize(
-    ("tau", "value", "reason"),
-    [
-        (tau_10, -1.0, ""),
-        (tau_13, None, "every pair is tied by gold or by the metric"),
-        (tau_14, 0.0, ""),
-        (tau_23, -1.0, ""),
-    ],
-)
-def test_what_a_constant_metric_gets(tau: Callable[..., Result], value: float | None, reason: str) -> None:
-    gold = np.array([[1.0, 2.0], [3.0, 5.0]])
-    found = tau(gold, np.ones((2, 2)))
-    assert (found.value, found.reason) == (value, reason)
+@given(score_pairs())
+def test_contrastive_accuracy_counts_the_pairs_of_all_segments(
+    scores: tuple[Floats, Floats],
+) -> None:
+    found = contrastive_accuracy(*scores)
+    kinds = [kind(g, m, 0.0) for group in groups(*scores, "item") for g, m, _ in pairs(group)]
+    right, ordered = kinds.count("C"), sum(kinds.count(name) for name in ("C", "D", "Tm"))
+    assert found.n == len(kinds)
+    assert found.value == (pytest.approx(right / ordered) if ordered else None)
 
 
-@pytest.mark.parametrize("tau", FORMULAS)
-def test_an_epsilon_below_0_is_refused(tau: Callable[..., Result]) -> None:
+def test_what_a_constant_metric_gets() -> None:
+    gold, metric = np.array([[1.0, 2.0], [3.0, 5.0]]), np.ones((2, 2))
+    assert (tau_23(gold, metric).value, contrastive_accuracy(gold, metric).value) == (-1.0, 0.0)
+    assert contrastive_accuracy(metric, gold).reason == "every pair is tied by gold or by the metric"
+
+
+@pytest.mark.parametrize("measure", [tau_23, contrastive_accuracy])
+def test_an_epsilon_below_0_is_refused(measure: Callable[..., Result]) -> None:
     with pytest.raises(UsageError, match="0 or more; got -1"):
-        tau(np.ones((2, 2)), np.ones((2, 2)), epsilon=-1)
+        measure(np.ones((2, 2)), np.ones((2, 2)), epsilon=-1)
 
 
 def test_kendall_like_says_when_nothing_is_far_apart() -> None:

@@ -77,7 +77,6 @@ __all__ = [
     "CONFUSION",
     "Confusion",
     "MarkSettings",
-    "Paired",
     "SpanComparison",
     "SpanScore",
     "SpanSettings",

@@ -201,55 +201,6 @@ def run_folder(out: Path) -> Path:
     return out.with_name(f"{out.name}.run")
 
 
-def curate_classify_command(
-    ctx: typer.Context,
-    *,
-    test_set: TestSetArgument = None,
-    records: Annotated[
-        Path,
-        typer.Option(
-            "--records", metavar="FILE", callback=existing, help="Human error marks, such as an export."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Records to write; FILE.run keeps the model's answers.")
-    ],
-    options: Annotated[ForecastSettings, Without(*_NOT_HERE, "terms", "context", "systems", "limit")],
-    form: FormatOption = "table",
-) -> None:
-    """Give the marked errors of --records a category each, where they have none (ESA).
-
-    TEST_SET has the texts that were annotated. Place, severity and rating stay as they are. Marks whose
-    category could not be had stay without one, flagged `category_missing`.
-    """
-    from adjudge.curation.questions import AskCategories, marked_set, with_categories
-    from adjudge.store.json_lines import read_records, write_records
-
-    marked = read_records(records)
-    asked = marked_set(marked, options.load(test_set))
-    question = AskCategories(prompts=options.prompts_folder)
-    gathered = ask(ctx, question, asked, replace(options, out=run_folder(out)), form)
-    classified = with_categories(marked, asked, gathered.found)
-    write_records(out, classified)
-    counts = _count(classified)
-    signature = str(gathered.outcome.info.signature)
-    failed = len(gathered.failures)
-    data = {"signature": signature, "out": str(out), "categories": counts, "failed": failed}
-    rows = [[name or "(none)", f"{number}"] for name, number in counts.items()]
-    notes = [f"translations asked about: {len(asked)}, failed: {failed}", signature]
-    print_result(form, Table(columns=["category", ">marks"], rows=rows, notes=notes), data)
-    print_note(f"{len(classified)} records -> {out}")
-    check_failures(gathered.outcome.info, options.max_failed)
-
-
-def _count(records: Sequence[Record]) -> dict[str, int]:
-    """Marks by category, the most frequent first; without one under an empty name."""
-    from adjudge.core.record import Annotation
-
-    spans = [span for record in records if isinstance(record, Annotation) for span in record.spans]
-    return dict(Counter(span.category or "" for span in spans).most_common())
-
-
 def curate_examples_command(
     *,
     annotations: Annotated[

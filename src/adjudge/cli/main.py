@@ -105,7 +105,6 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "select": "Choose segments for people to annotate, and evaluate the choice.",
         "examples": "Draw worked examples for himate's agents from translations that people annotated.",
         "agreement": "Settle verdicts by majority with kappa, or gate ratings.",
-        "classify": "Give a category to each error that people marked.",
     },
 }
 """Group to its commands with their lines in `--help`."""
@@ -125,8 +124,7 @@ _MODULES: Final[Mapping[str, str]] = {
             "campaign_backup campaign_restore campaign_move campaign_remove campaign_analyse"
         ),
         "build_commands": (
-            "curate_filter curate_translate curate_pairs curate_select curate_examples curate_agreement "
-            "curate_classify"
+            "curate_filter curate_translate curate_pairs curate_select curate_examples curate_agreement"
         ),
     }.items()
     for name in names.split()

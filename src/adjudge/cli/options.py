@@ -419,7 +419,6 @@ _SHOWN: Final[Mapping[str, str]] = {
     ),
     "curate filter": f"{_MODEL} top share format",
     "curate translate": f"{_MODEL} name candidates format",
-    "curate classify": f"{_MODEL} records format",
 }
 """Command to the options that its help shows beside --set and --all-options; shorter commands show all."""
 

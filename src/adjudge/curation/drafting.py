@@ -25,7 +25,7 @@ from adjudge.core.language import target_language
 from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import Option, settings
-from adjudge.curation.questions import Key, SourceQuestion
+from adjudge.curation.questions import Key, Question
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import judged_texts
 from adjudge.judges._reading import Reading, object_schema, or_error, shown
@@ -40,12 +40,12 @@ _ROOM_EACH: Final = 4  # tokens a code point of the source: scripts differ, and 
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskTranslation(SourceQuestion[str]):
+class AskTranslation(Question[str]):
     """One translation, or several, of each source.
 
     Args:
         temperature: at which they are drawn; above 0 where several are wanted.
-        prompts: as `SourceQuestion` has it.
+        prompts: as `Question` has it.
 
     Raises:
         UsageError: a temperature below 0.

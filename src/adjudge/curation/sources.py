@@ -20,7 +20,7 @@ from annotated_types import Ge, Gt, Le
 from adjudge.core.ask import About, Ask, Reply
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.core.verb import Option, Seed, settings
-from adjudge.curation.questions import Key, SourceQuestion
+from adjudge.curation.questions import Key, Question
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import judged_texts
 from adjudge.judges._reading import Reading, object_schema
@@ -73,7 +73,7 @@ class Difficulty:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskDifficulty(SourceQuestion[Difficulty]):
+class AskDifficulty(Question[Difficulty]):
     """One question about each source."""
 
     name: ClassVar[str] = "difficulty"

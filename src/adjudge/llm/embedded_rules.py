@@ -19,7 +19,6 @@ from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
 from adjudge.core.ask import About, Reply, TokenLogprob, ToolCall
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
-from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Subject
 from adjudge.errors import ModelError
 from adjudge.llm.model import Request
@@ -116,29 +115,6 @@ def answer_difficulty(about: About) -> tuple[TokenLogprob, ...]:
 def answer_translation(about: About) -> tuple[TokenLogprob, ...]:
     """The source itself behind the code of the language: rules cannot translate."""
     return _said(1.0, translation=f"[{about.facts.get('language', '')}] {about.subject.source}")
-
-
-def answer_categories(about: About) -> tuple[TokenLogprob, ...]:
-    """Of each mark, the category of the first finding that overlaps it; `other` where there is none."""
-    marks, offered = about.facts.get("marks"), about.facts.get("categories")
-    if not isinstance(marks, tuple) or not isinstance(offered, tuple):
-        raise ModelError(f"the rules need the marks and the categories that {about.judge} asks about")
-    findings = findings_of(about.subject)
-    named = [_category(mark, findings, offered) for mark in marks]
-    listed = [{"number": number, "category": name} for number, name in enumerate(named, start=1)]
-    return (TokenLogprob(json.dumps({"categories": listed}), 0.0),)
-
-
-def _category(mark: ErrorSpan, findings: Sequence[Finding], offered: Sequence[str]) -> str:
-    found = next((finding for finding in findings if _overlap(mark, finding.span)), None)
-    return "other" if found is None else category_among(found, offered) or "other"
-
-
-def _overlap(mark: ErrorSpan, span: ErrorSpan) -> bool:
-    if mark.side != span.side or mark.start is None or span.start is None:
-        return False
-    ends = (mark.end or math.inf, span.end or math.inf)
-    return max(mark.start, span.start) < min(ends)
 
 
 # Answers on pairs and criteria
@@ -566,7 +542,6 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "merged": answer_merged,
     "difficulty": answer_difficulty,
     "translation": answer_translation,
-    "categories": answer_categories,
 }
 """What a call wants, and who answers it."""
 

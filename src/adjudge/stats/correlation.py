@@ -1,4 +1,4 @@
-"""Correlations of scores: Pearson, Spearman, the taus of Kendall and of WMT's years.
+"""Correlations of scores: Pearson, Spearman, the taus of Kendall and of WMT.
 
 Each is of systems, or of segments in groups (`judged.Average`), and its docstring has formula, source and
 edge cases. Functions that end in `_values` give the value of every group; p-values are computed when they
@@ -21,10 +21,8 @@ from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.judged import (
     Average,
-    Counts,
     Floats,
     Judged,
-    PairCounts,
     Result,
     judged,
     lone_group,
@@ -44,66 +42,10 @@ __all__ = [
     "ranks",
     "spearman",
     "spearman_values",
-    "tau_10",
-    "tau_13",
-    "tau_14",
     "tau_23",
     "tau_b_values",
     "tau_c_values",
 ]
-
-
-def tau_10(
-    gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0, macro: bool = True
-) -> Result:
-    """Tau of WMT10: pairs that gold ties do not count, a tie of the metric counts against it.
-
-    tau_10 = (C - D - T_m) / (C + D + T_m)
-
-    Callison-Burch et al. 2010, https://aclanthology.org/W10-1703. Missing: a score that gold or metric
-    lacks is left out in both. Undefined where gold ties every pair. No other tool is known to compare with.
-    Range -1 to 1; a constant metric gets -1.
-
-    Args:
-        gold: systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        average: what a group is.
-        epsilon: largest difference of metric scores that is a tie.
-        macro: the mean over the groups; else the pairs of all groups count together, as in those years.
-
-    Returns:
-        n is the number of pairs, those that do not count included.
-    """
-    scores, c = _counted(gold, metric, average, epsilon)
-    return _mean(scores, c.concordant - c.discordant - c.metric_ties, c.gold_orders, average, macro=macro)
-
-
-def tau_13(
-    gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0, macro: bool = True
-) -> Result:
-    """Tau of WMT13: no tie counts, of gold or of the metric.
-
-    tau_13 = (C - D) / (C + D), Goodman and Kruskal's gamma
-
-    Macháček and Bojar 2013, https://aclanthology.org/W13-2202. Undefined where every pair is tied by one of
-    them: a constant metric has no value. Range -1 to 1. Arguments as `tau_10`.
-    """
-    scores, c = _counted(gold, metric, average, epsilon)
-    return _mean(scores, c.concordant - c.discordant, c.concordant + c.discordant, average, macro=macro)
-
-
-def tau_14(
-    gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0, macro: bool = True
-) -> Result:
-    """Tau of WMT14: pairs that gold ties do not count, a tie of the metric is half right.
-
-    tau_14 = (C - D) / (C + D + T_m)
-
-    Macháček and Bojar 2014, https://aclanthology.org/W14-3336. Undefined where gold ties every pair. Range
-    -1 to 1; a constant metric gets 0. Arguments as `tau_10`.
-    """
-    scores, c = _counted(gold, metric, average, epsilon)
-    return _mean(scores, c.concordant - c.discordant, c.gold_orders, average, macro=macro)
 
 
 def contrastive_accuracy(
@@ -116,10 +58,25 @@ def contrastive_accuracy(
     For challenge sets, where one translation of each source is right and others have one error (WMT's
     challenge sets; Amrhein et al. 2022, https://aclanthology.org/2022.wmt-1.44). Pairs that gold ties do not
     count. Missing: a score that gold or metric lacks is left out in both. Undefined where gold ties every
-    pair. Range 0 to 1; a coin reaches 0.5, a constant metric 0. Arguments as `tau_10`.
+    pair. Range 0 to 1; a coin reaches 0.5, a constant metric 0.
+
+    Args:
+        gold: systems by segments; NaN where a translation was not judged.
+        metric: the same shape.
+        average: within what pairs are taken.
+        epsilon: largest difference of metric scores that is a tie.
+
+    Returns:
+        n is the number of pairs, those that do not count included.
     """
-    scores, c = _counted(gold, metric, average, epsilon)
-    return _mean(scores, c.concordant, c.gold_orders, average, macro=False)
+    if not epsilon >= 0:
+        raise UsageError(f"epsilon is a difference of scores, 0 or more; got {epsilon}")
+    scores = judged(gold, metric, average)
+    counts, n = pair_counts(scores, epsilon), int(scores.pairs.sum())
+    if not (ordered := counts.gold_orders.sum()):
+        reason = "every pair is tied by gold or by the metric" if n else nothing_compared(scores, average)
+        return Result(value=None, n=n, reason=reason)
+    return Result(value=float(counts.concordant.sum() / ordered), n=n, note=lone_group(scores, average))
 
 
 def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float | None = 0.0) -> Result:
@@ -141,27 +98,6 @@ def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
         return found
     return Result(
         value=2 * found.value - 1, n=found.n, groups=found.groups, epsilon=found.epsilon, note=found.note
-    )
-
-
-def _counted(gold: Floats, metric: Floats, average: Average, epsilon: float) -> tuple[Judged, PairCounts]:
-    if not epsilon >= 0:
-        raise UsageError(f"epsilon is a difference of scores, 0 or more; got {epsilon}")
-    scores = judged(gold, metric, average)
-    return scores, pair_counts(scores, epsilon)
-
-
-def _mean(scores: Judged, above: Counts, below: Counts, average: Average, *, macro: bool) -> Result:
-    defined, n = below > 0, int(scores.pairs.sum())
-    if not defined.any():
-        reason = "every pair is tied by gold or by the metric" if n else nothing_compared(scores, average)
-        return Result(value=None, n=n, reason=reason)
-    value = (above[defined] / below[defined]).mean() if macro else above.sum() / below.sum()
-    return Result(
-        value=float(value),
-        n=n,
-        groups=None if average == "none" or not macro else int(defined.sum()),
-        note=lone_group(scores, average),
     )
 
 

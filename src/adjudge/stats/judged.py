@@ -26,7 +26,6 @@ __all__ = [
     "Counts",
     "Floats",
     "Judged",
-    "PairCounts",
     "Result",
     "divided",
     "judged",

@@ -23,9 +23,6 @@ from adjudge.stats.correlation import (
     pairwise_difference_pearson,
     pearson,
     spearman,
-    tau_10,
-    tau_13,
-    tau_14,
     tau_23,
 )
 from adjudge.stats.judged import AVERAGES, Average, Floats, Result, judged
@@ -164,15 +161,6 @@ def _one_a_system(measure: Callable[[Floats, Floats], Result]) -> Callable[[Floa
     return of_systems
 
 
-def _all_pairs(tau: Callable[..., Result]) -> Callable[..., Result]:
-
-    @wraps(tau)
-    def pooled(*args: Any, **options: Any) -> Result:  # noqa: ANN401 (those of the measure)
-        return tau(*args, macro=False, **options)
-
-    return pooled
-
-
 def _calibrated(tau: Callable[..., Result]) -> Callable[..., Result]:
     """Tie metric scores within the epsilon that is best, as `acc_eq` finds it."""
 
@@ -265,30 +253,6 @@ _ALL: Final = (
         source="Stuart 1953",
     ),
     _segments(
-        name="seg_tau_10",
-        title="tau of WMT10",
-        function=tau_10,
-        average="item",
-        options=("epsilon",),
-        source="Callison-Burch et al. 2010",
-    ),
-    _segments(
-        name="seg_tau_13",
-        title="tau of WMT13",
-        function=tau_13,
-        average="item",
-        options=("epsilon",),
-        source="Macháček and Bojar 2013",
-    ),
-    _segments(
-        name="seg_tau_14",
-        title="tau of WMT14",
-        function=tau_14,
-        average="item",
-        options=("epsilon",),
-        source="Macháček and Bojar 2014",
-    ),
-    _segments(
         name="seg_tau_23",
         title="tau with ties",
         function=tau_23,
@@ -311,22 +275,6 @@ _ALL: Final = (
         options=("threshold",),
         pooled=True,
         source="Mathur et al. 2020",
-    ),
-    *(
-        _segments(
-            name=f"seg_tau_{year}_pooled",
-            title=f"tau of WMT{year}, all pairs together",
-            function=_all_pairs(function),
-            average="item",
-            options=("epsilon",),
-            pooled=True,
-            source=source,
-        )
-        for year, function, source in (
-            (10, tau_10, "Callison-Burch et al. 2010"),
-            (13, tau_13, "Macháček and Bojar 2013"),
-            (14, tau_14, "Macháček and Bojar 2014"),
-        )
     ),
     _segments(
         name="seg_pdp",
