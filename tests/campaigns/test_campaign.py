@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import stat
+import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import pairwise
@@ -17,7 +18,6 @@ from adjudge.campaigns.answers import finish
 from adjudge.campaigns.campaign import (
     alone,
     completion_code,
-    move_campaign,
     open_campaign,
     read_guidelines,
     read_links,
@@ -118,7 +118,7 @@ def test_a_name_that_the_server_knows_is_refused(make_campaign_anywhere: MakeCam
     assert len(rows(made, "campaign")) == 1
 
 
-# A campaign goes to another store, and back; a backup goes back to what was.
+# A backup goes back to what was, where the campaign is or in another store.
 
 
 def exported(folder: Path) -> bytes:
@@ -128,6 +128,20 @@ def exported(folder: Path) -> bytes:
         )
         audit = read_audit(campaign)
     return (folder.parent / "export.jsonl").read_bytes() + repr(audit).encode()
+
+
+def contents(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table that a campaign's store has of it."""
+    with open_campaign(folder) as campaign, campaign.database.reading() as connection:
+        return {
+            table.name: [
+                tuple(row)
+                for row in connection.execute(
+                    select(table).where(database._belongs(table, campaign.name)).order_by(*table.primary_key)
+                )
+            ]
+            for table in database.METADATA.sorted_tables
+        }
 
 
 def worked_on(made: Campaign, *people: int, now: float) -> None:
@@ -144,16 +158,28 @@ def server(request: pytest.FixtureRequest) -> Iterator[str]:
     yield from server_store()
 
 
+def to_store(folder: Path, database: str) -> tuple[str, str]:
+    """Back a campaign up, and restore it to another store."""
+    backup = folder.parent / f"{uuid.uuid4().hex}.sqlite"
+    with open_campaign(folder) as campaign:
+        campaign.database.backup(backup, campaign.name)
+    return restore_campaign(folder, backup, database)
+
+
 @pytest.mark.parametrize("protocol", ["esa", "contrastive-esa", "pairwise"])
-def test_a_campaign_moves_to_a_server_and_back(
+def test_a_campaign_goes_to_a_server_and_back(
     make_campaign: MakeCampaign, server: str, tmp_path: Path, small: TestSet, protocol: str
 ) -> None:
     made, links = make_campaign(protocol, name="moving", checks=0.3 * (protocol == "esa"), raters=2)
     worked_on(made, 0, 1, now=NOW)
-    before = exported(made.folder)
+    before, everything = exported(made.folder), contents(made.folder)
     made.database.backup(tmp_path / "backup.sqlite", "moving")
     made.database.close()
-    old, new = move_campaign(made.folder, server)
+    kept = (tmp_path / "backup.sqlite").read_bytes()
+    old, new = restore_campaign(made.folder, tmp_path / "backup.sqlite", server)
+    assert (tmp_path / "backup.sqlite").read_bytes() == kept
+    assert contents(made.folder) == everything
+    remove_campaign(made.folder, old, None, confirm=no_question)
     assert not (made.folder / "campaign.sqlite").exists()
     with contextmanager(opener)(tmp_path, small, server) as neighbour:
         other, _ = neighbour(name="neighbour")
@@ -172,10 +198,14 @@ def test_a_campaign_moves_to_a_server_and_back(
     assert exported(made.folder) == before
     restore_campaign(made.folder, tmp_path / "later.sqlite")
     assert exported(made.folder) == later
-    move_campaign(made.folder, None)
-    assert exported(made.folder) == later
+    everything = contents(made.folder)
+    assert to_store(made.folder, "campaign.sqlite")[1] == old
+    assert (exported(made.folder), contents(made.folder)) == (later, everything)
+    remove_campaign(made.folder, server, None, confirm=no_question)
     with pytest.raises(DataError, match="has no campaign 'moving'"):
         remove_campaign(made.folder, server, None, confirm=no_question)
+    with open_campaign(made.folder) as back:
+        assert enter(back, links[0].secret, NOW + 1800)
     worked_on(made, 1, now=NOW + 1900)
     restore_campaign(made.folder, tmp_path / "later.sqlite")
     assert exported(made.folder) == later
@@ -192,27 +222,34 @@ def test_a_store_in_which_the_keys_are_taken_is_refused(
     worked_on(made, 0, now=NOW)
     before = exported(made.folder)
     with pytest.raises(UsageError, match="a schema, of its own"):
-        move_campaign(made.folder, server)
+        to_store(made.folder, server)
     assert (exported(made.folder), exported(other.folder)) == (before, before_other)
 
 
-def test_what_cannot_be_moved_or_restored_stays_what_it_was(
-    make_campaign: MakeCampaign, tmp_path: Path
+def test_a_file_by_its_address_is_found_from_everywhere(
+    make_campaign: MakeCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    made, _ = make_campaign(name="there")
+    before = exported(made.folder)
+    monkeypatch.chdir(tmp_path)
+    to_store(Path("there"), "sqlite:///elsewhere.sqlite")
+    assert (tmp_path / "elsewhere.sqlite").is_file()
+    monkeypatch.chdir("/")
+    assert exported(made.folder) == before
+    with open_campaign(made.folder) as there:
+        assert Path(there.database.url.removeprefix("sqlite:///")).samefile(tmp_path / "elsewhere.sqlite")
+
+
+def test_what_cannot_be_restored_stays_what_it_was(make_campaign: MakeCampaign, tmp_path: Path) -> None:
     (one, _), (other, _) = make_campaign(name="one"), make_campaign(name="other")
     worked_on(one, 0, now=NOW)
     before = exported(one.folder)
     other.database.backup(tmp_path / "other.sqlite", "other")
     (tmp_path / "text.sqlite").write_text("no store")
-    with alone(one.folder):
-        with pytest.raises(UsageError, match="another process serves"):
-            move_campaign(one.folder, "postgresql://localhost:1/none?connect_timeout=1")
-        with pytest.raises(UsageError, match="another process serves"):
-            restore_campaign(one.folder, tmp_path / "other.sqlite")
+    with alone(one.folder), pytest.raises(UsageError, match="another process serves"):
+        restore_campaign(one.folder, tmp_path / "other.sqlite")
     with pytest.raises(StoreError):
-        move_campaign(one.folder, "postgresql://localhost:1/none?connect_timeout=1")
-    with pytest.raises(UsageError, match=r"is in sqlite:.* already"):
-        move_campaign(one.folder, None)
+        to_store(one.folder, "postgresql://localhost:1/none?connect_timeout=1")
     with pytest.raises(UsageError, match="the only store"):
         remove_campaign(one.folder, None, None, confirm=no_question)
     with pytest.raises(DataError, match="no campaign 'one'"):
@@ -239,53 +276,35 @@ def no_question(_: str) -> None:
     """Whoever asks gets a yes."""
 
 
-def left_behind(made: Campaign, server: str) -> None:
-    """Move a campaign to a server, and put a copy back where it was, as earlier versions left it."""
-    made.database.close()
-    file = made.folder / "campaign.sqlite"
-    content = file.read_bytes()
-    move_campaign(made.folder, server)
-    file.write_bytes(content)
-
-
-def test_what_a_move_left_behind_is_replaced_by_moving_back(make_campaign: MakeCampaign, server: str) -> None:
-    made, _ = make_campaign(name="moving")
-    left_behind(made, server)
-    worked_on(made, 0, now=NOW)
-    later = exported(made.folder)
-    move_campaign(made.folder, None)
-    assert exported(made.folder) == later
-
-
-def test_a_move_that_ended_before_it_was_noted_goes_on(make_campaign: MakeCampaign, server: str) -> None:
+def test_a_restore_that_ended_before_it_was_noted_goes_on(make_campaign: MakeCampaign, server: str) -> None:
     made, _ = make_campaign(name="moving")
     worked_on(made, 0, now=NOW)
     known, before = (made.folder / "campaign.json").read_bytes(), exported(made.folder)
-    left_behind(made, server)
+    to_store(made.folder, server)
     (made.folder / "campaign.json").write_bytes(known)
-    move_campaign(made.folder, server)
+    to_store(made.folder, server)
+    with open_campaign(made.folder) as there:
+        assert not there.database.is_sqlite
     assert exported(made.folder) == before
-    assert not (made.folder / "campaign.sqlite").exists()
 
 
-def test_what_was_written_in_an_old_store_is_never_lost(
+def test_what_was_written_in_another_store_is_never_lost(
     make_campaign: MakeCampaign, server: str, tmp_path: Path
 ) -> None:
     made, _ = make_campaign(name="moving")
     known = (made.folder / "campaign.json").read_bytes()
-    left_behind(made, server)
-    moved = (made.folder / "campaign.json").read_bytes()
+    old, _ = to_store(made.folder, server)
+    gone = (made.folder / "campaign.json").read_bytes()
     (made.folder / "campaign.json").write_bytes(known)
     worked_on(made, 0, now=NOW)
     written = exported(made.folder)
-    (made.folder / "campaign.json").write_bytes(moved)
+    (made.folder / "campaign.json").write_bytes(gone)
     with pytest.raises(UsageError, match=r"adjudge campaign remove .*--backup FILE"):
-        move_campaign(made.folder, None)
-    old = f"sqlite:///{made.folder / 'campaign.sqlite'}"
+        to_store(made.folder, "campaign.sqlite")
     with pytest.raises(UsageError, match=r"it has what postgresql.* lacks"):
         remove_campaign(made.folder, old, None, confirm=no_question)
     remove_campaign(made.folder, old, tmp_path / "old.sqlite", confirm=no_question)
-    move_campaign(made.folder, None)
+    to_store(made.folder, "campaign.sqlite")
     restore_campaign(made.folder, tmp_path / "old.sqlite")
     assert exported(made.folder) == written
 
@@ -303,8 +322,6 @@ def test_a_campaign_is_removed_from_a_server_and_brought_back(
     same = f"{server}%20-cstatement_timeout%3D60000"  # the same store by another address
     with pytest.raises(UsageError, match="the only store"):
         remove_campaign(made.folder, same, None, confirm=no_question)
-    with pytest.raises(UsageError, match="already"):
-        move_campaign(made.folder, same)
     assert exported(made.folder) == before
     asked: list[str] = []
     remove_campaign(made.folder, None, tmp_path / "kept.sqlite", asked.append)
@@ -320,16 +337,17 @@ def test_a_campaign_is_removed_from_a_server_and_brought_back(
     assert exported(other.folder) == before_other
 
 
-def test_who_serves_a_server_s_campaign_while_it_moves_writes_nothing_more(
+def test_who_serves_a_campaign_while_it_is_removed_writes_nothing_more(
     make_campaign: MakeCampaign, server: str
 ) -> None:
     made, links = make_campaign(name="moving")
     made.database.close()
-    move_campaign(made.folder, server)
+    to_store(made.folder, server)
     with open_campaign(made.folder) as serving:
         who = person(serving)
         given = take(serving, who, NOW)
-        move_campaign(made.folder, None)
+        to_store(made.folder, "campaign2.sqlite")
+        remove_campaign(made.folder, server, None, confirm=no_question)
         with pytest.raises(AdjudgeError):
             answer_all(serving, who, given, NOW)
         with pytest.raises(AdjudgeError):

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import resource
+import shlex
 import signal
 import socket
 import sqlite3
@@ -449,8 +450,12 @@ def test_a_backup_is_gone_back_to_with_one_command(
     capsys.readouterr()
     assert call("people", folder) == 0
     assert "someone" not in capsys.readouterr().out
-    assert call("move", folder) == 2
-    assert "already" in capsys.readouterr().err
+    assert call("restore", folder, copy, "--database", "other.sqlite") == 0
+    said = capsys.readouterr().err
+    assert "other.sqlite now" in said
+    assert call(*shlex.split(said.partition("`adjudge campaign ")[2].partition("`")[0]), "--yes") == 0
+    assert not (house.campaign.folder / "campaign.sqlite").exists()
+    assert call("status", folder) == 0
 
 
 def test_a_campaign_is_removed_after_its_name_was_typed(

@@ -59,7 +59,6 @@ __all__ = [
     "TYPOLOGY",
     "alone",
     "completion_code",
-    "move_campaign",
     "open_campaign",
     "protocol_of",
     "read_guidelines",
@@ -244,50 +243,12 @@ def _open_store(folder: Path, url: URL) -> Database:
 _BACK: Final = "`adjudge campaign restore NAME BACKUP` brings it back from a backup"
 
 
-def move_campaign(folder: Path, database: str | None) -> tuple[str, str]:
-    """Move a campaign that nobody serves to another store; when all of it is there, the old store loses it.
-
-    Interrupted, it is in one store or in both, is used in one, and the same call goes on.
-
-    Args:
-        folder: of the campaign.
-        database: address of a PostgreSQL server; None for a file in the folder.
-
-    Returns:
-        Addresses of the old store and of the new one, without passwords.
-
-    Raises:
-        UsageError: it is served; its store is there already; or the other store holds a campaign of this name
-            in which people did something that this one lacks.
-    """
-    url = store_url(folder, database)
-    file = Path(url.database or "") if url.get_backend_name() == "sqlite" else None
-    is_new = file is not None and not file.exists()
-    with alone(folder), open_campaign(folder) as campaign, closing(Database(url)) as target:
-        if campaign.database.is_same(target):
-            raise UsageError(f"{campaign.name!r} is in {target.url} already")
-        with campaign.database.writing_alone() as old:
-            try:
-                target.migrate()
-                with target.writing_alone() as new:
-                    _refuse_other(campaign, target, old, new)
-                    copy_campaign(campaign.name, old, new, replaces=True)
-            except BaseException:
-                if file is not None and is_new:
-                    file.unlink(missing_ok=True)
-                raise
-            write_file(folder, campaign.name, campaign.settings.protocol, database)
-            delete_campaign(campaign.name, old)
-        _drop_if_empty(campaign.database)
-        return campaign.database.url, target.url
-
-
-def _refuse_other(campaign: Campaign, target: Database, old: Connection, new: Connection) -> None:
-    """Refuse to write over a campaign of this name that holds what this one lacks."""
-    if has_campaign(campaign.name, new) and not holds_nothing_new(campaign.name, new, old):
-        remove = command("campaign", "remove", campaign.folder, "--database", target.url, "--backup", "FILE")
+def _refuse_other(folder: Path, name: str, target: Database, old: Connection, new: Connection) -> None:
+    """Refuse to write over a campaign of this name that holds what the backup lacks."""
+    if has_campaign(name, new) and not holds_nothing_new(name, new, old):
+        remove = command("campaign", "remove", folder, "--database", target.url, "--backup", "FILE")
         raise UsageError(
-            f"{target.url} has a campaign {campaign.name!r} that holds what this one lacks, and it is not "
+            f"{target.url} has a campaign {name!r} that holds what the backup lacks, and it is not "
             f"replaced: `{remove}` keeps it in FILE and removes it there; or choose another database"
         )
 
@@ -303,22 +264,36 @@ def _drop_if_empty(database: Database) -> None:
             path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
-def restore_campaign(folder: Path, backup: Path) -> None:
-    """Put the state of a backup in the place of a campaign that nobody serves, wherever its store is.
+def restore_campaign(folder: Path, backup: Path, database: str | None = None) -> tuple[str, str]:
+    """Put the state of a backup in the place of a campaign that nobody serves.
+
+    Interrupted, it is in one store or in both, is used in one, and the same call goes on.
+
+    Args:
+        folder: of the campaign.
+        backup: a file that `adjudge campaign backup` wrote; it stays as it is.
+        database: address of the store that has the campaign from then on, or a file in the folder; what the
+            store before it holds stays there. None for the store that the folder names.
+
+    Returns:
+        Addresses of the store before and of the store now, without passwords.
 
     Raises:
-        UsageError: the campaign is served, or there is no such file.
+        UsageError: the campaign is served, there is no such file, or the other store holds a campaign of this
+            name in which people did something that the backup lacks.
         DataError: the backup is no store, or of another campaign.
         StoreError: the backup is of a newer version.
     """
     if not backup.is_file():
         raise UsageError(f"no file {str(backup)!r}: give a file that `adjudge campaign backup` wrote")
     said = read_file(folder)
+    url = store_url(folder, database or said["database"])
     with (
         alone(folder),
         TemporaryDirectory() as scratch,
         closing(Database(store_url(Path(scratch)))) as copy,
-        closing(Database(store_url(folder, said["database"]))) as database,
+        closing(Database(store_url(folder, said["database"]))) as before,
+        closing(Database(url)) as target,
     ):
         shutil.copy(backup, Path(scratch) / STORE)  # SQLite writes beside what it opens
         _check_store(backup, copy)
@@ -326,9 +301,16 @@ def restore_campaign(folder: Path, backup: Path) -> None:
         with copy.reading() as old:
             if not has_campaign(said["name"], old):
                 raise DataError(f"it has no campaign {said['name']!r}", path=backup)
-            database.migrate()
-            with database.writing_alone() as new:
-                copy_campaign(said["name"], old, new, replaces=True)
+            target.migrate()
+            with target.writing_alone() as new:
+                if database is not None:
+                    _refuse_other(folder, said["name"], target, old, new)
+                copy_campaign(said["name"], old, new)
+        if database is not None:
+            if target.is_sqlite:  # a path is read from where the command runs, and kept from the folder
+                database = os.path.relpath(url.database or "", folder)
+            write_file(folder, said["name"], said["protocol"], database)
+        return before.url, target.url
 
 
 def remove_campaign(
@@ -336,8 +318,8 @@ def remove_campaign(
 ) -> str:
     """Remove all rows of a campaign that nobody serves from a store; files in its folder stay.
 
-    Nothing is lost: all that people did must be in the store that the folder names, as after a move, or in
-    the backup, which is written before.
+    Nothing is lost: all that people did must be in the store that the folder names, as after a restore to
+    another one, or in the backup, which is written before.
 
     Args:
         folder: of the campaign; with an address and a backup there may be none, and its last part is the

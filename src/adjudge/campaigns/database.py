@@ -570,8 +570,8 @@ audit: Final = Table(
 )
 
 
-def copy_campaign(name: str, source: Connection, target: Connection, *, replaces: bool = False) -> int:
-    """Copy all rows of a campaign to another store, under the same keys.
+def copy_campaign(name: str, source: Connection, target: Connection) -> None:
+    """Copy all rows of a campaign to another store, under the same keys, in the place of what that has of it.
 
     The order in which people see translations depends on the key of an item, and notes of second looks name
     the keys of assignments: other keys would give what people said to other systems.
@@ -580,22 +580,14 @@ def copy_campaign(name: str, source: Connection, target: Connection, *, replaces
         name: of the campaign.
         source: where it is read.
         target: a store with all tables, within a transaction that writes.
-        replaces: whether what the target has of this campaign is removed before.
-
-    Returns:
-        How many rows there are.
 
     Raises:
         DataError: the source has no such campaign.
-        UsageError: the target has one, and it is not to be replaced; or another campaign has these keys.
+        UsageError: another campaign of the target has these keys.
     """
     if not has_campaign(name, source):
         raise DataError(f"it has no campaign {name!r}")
-    if has_campaign(name, target):
-        if not replaces:
-            raise UsageError(f"the store has a campaign {name!r} already")
-        delete_campaign(name, target)
-    count = 0
+    delete_campaign(name, target)
     for table in METADATA.sorted_tables:
         query = select(table).where(_belongs(table, name)).order_by(*table.primary_key)
         for rows in source.execute(query).mappings().partitions(_COPIED):
@@ -603,14 +595,12 @@ def copy_campaign(name: str, source: Connection, target: Connection, *, replaces
                 target.execute(insert(table), [*map(dict, rows)])
             except IntegrityError as error:
                 raise UsageError(
-                    "the store has another campaign under the same keys: move this one to a database, or a "
-                    "schema, of its own"
+                    "the store has another campaign under the same keys: restore this one to a database, or "
+                    "a schema, of its own"
                 ) from error
-            count += len(rows)
         if "id" in table.c and target.dialect.name == "postgresql":
             highest = select(func.coalesce(func.max(table.c.id), 1)).scalar_subquery()
             target.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), highest)))
-    return count
 
 
 _COPIED: Final = 2000  # rows at a time

@@ -93,9 +93,8 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "export": "Write all judgements so far, in any format that can hold them.",
         "import": "Import a campaign from Appraise, Pearmut or a file.",
         "backup": "Copy the store to a file, also while it is served.",
-        "restore": "Go back to a backup.",
-        "move": "Move the store to a PostgreSQL server, or back to a file.",
-        "remove": "Remove a campaign that was backed up, or moved, from a database.",
+        "restore": "Go back to a backup, also in another database.",
+        "remove": "Remove a campaign from a database, with a backup.",
         "analyse": "Analyse a campaign, finished or not.",
     },
     "curate": {
@@ -121,7 +120,7 @@ _MODULES: Final[Mapping[str, str]] = {
         "campaign_setup": "campaign_new campaign_import",
         "people_commands": (
             "campaign_serve campaign_status campaign_people campaign_again campaign_export "
-            "campaign_backup campaign_restore campaign_move campaign_remove campaign_analyse"
+            "campaign_backup campaign_restore campaign_remove campaign_analyse"
         ),
         "build_commands": (
             "curate_filter curate_translate curate_pairs curate_select curate_examples curate_agreement"

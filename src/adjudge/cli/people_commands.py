@@ -312,35 +312,28 @@ def campaign_backup_command(
 def campaign_restore_command(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
     file: Annotated[Path, typer.Argument(metavar="BACKUP", help="File that `campaign backup` wrote.")],
-) -> None:
-    """Go back to a backup; all that people did since is lost. Stop the server first.
-
-    The file stays as it is.
-    """
-    from adjudge.campaigns.campaign import restore_campaign
-
-    restore_campaign(name, file)
-    print_note(f"{name} is again what it was when {file} was written.")
-
-
-def campaign_move_command(
-    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
     *,
     database: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="New store, postgresql://USER@HOST/DATABASE; default: a file in the folder."
+            metavar="URL",
+            help="New store, postgresql://USER@HOST/DATABASE or a file in the folder; default: its current "
+            "store.",
         ),
     ] = None,
 ) -> None:
-    """Move the store of a campaign to a PostgreSQL server, or back to a file. Stop the server first.
+    """Go back to a backup; all that people did since is lost. Stop the server first.
 
-    Links, files and exports stay what they are. When everything is in the new store, the old one loses it.
+    With --database the campaign is in that store from then on, and its old store keeps what it has. Links
+    and the backup stay what they are.
     """
-    from adjudge.campaigns.campaign import move_campaign
+    from adjudge.campaigns.campaign import restore_campaign
 
-    old, new = move_campaign(name, database)
-    print_note(f"{name} is now in {new}, and no longer in {old}.")
+    old, new = restore_campaign(name, file, database)
+    print_note(f"{name} is again what it was when {file} was written.")
+    if old != new:
+        remove = command("campaign", "remove", name, "--database", old)
+        print_note(f"It is in {new} now. Where {old} still has it, `{remove}` removes it there.")
 
 
 def campaign_remove_command(
@@ -355,7 +348,7 @@ def campaign_remove_command(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the prompt for the name of the campaign.")] = False,
 ) -> None:
-    """Remove all that a database holds of a campaign, with --backup, or where the campaign was moved away.
+    """Remove all that a database holds of a campaign, with --backup, or where another database has it.
 
     Stop the server first. Files in the folder stay, and `adjudge campaign restore` goes back to the backup.
     """
