@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from adjudge.errors import ModelError, UsageError
 
-__all__ = ["KEY_MARK", "Redactor", "check_address", "read_key"]
+__all__ = ["Redactor", "check_address", "read_key"]
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_PARAMETER: Final = re.compile(r"key|token|secret|sig|passw|auth", re.IGNORECASE)
@@ -25,7 +25,7 @@ _NET: Final = re.compile(
 )
 """What looks like a key of anybody's; a second net under the exact keys."""
 
-KEY_MARK: Final = "[key]"
+_KEY_MARK: Final = "[key]"
 """Stands where a key was."""
 
 
@@ -65,12 +65,12 @@ class Redactor:
 
     def error(self, text: str) -> str:
         """Take out the keys, and whatever looks like one, from an error message."""
-        return _NET.sub(KEY_MARK, _without(text, self._guarded))
+        return _NET.sub(_KEY_MARK, _without(text, self._guarded))
 
     def raw(self, body: bytes) -> bytes:
         """Take the keys out of bytes that are no text."""
         for form in self._guarded:
-            body = body.replace(form.encode(), KEY_MARK.encode())
+            body = body.replace(form.encode(), _KEY_MARK.encode())
         return body
 
 
@@ -83,7 +83,7 @@ def _forms(keys: Iterable[str]) -> tuple[str, ...]:
 def _without(text: str, forms: Iterable[str]) -> str:
     for form in forms:
         if form in text:
-            text = text.replace(form, KEY_MARK)
+            text = text.replace(form, _KEY_MARK)
     return text
 
 
