@@ -471,7 +471,7 @@ GAUGES = (
     ),
     Gauge(
         "names that no other module names",
-        680,
+        658,
         "Give it an underscore, or delete it" + RAISE,
         "a name without underscore says that others need it",
         named_nowhere_else,
