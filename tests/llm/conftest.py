@@ -2,6 +2,7 @@
 
 from adjudge.core.ask import About, Message, Quoted, Sampling
 from adjudge.core.segment import Segment, Subject
+from adjudge.llm.limits import Limiter
 from adjudge.llm.model import Request
 
 
@@ -15,3 +16,8 @@ def make_request(text: str = "Guten Morgen", **changes: object) -> Request:
     messages = (Message("system", ("Judge.",)), Message("user", ("This: ", Quoted("translation", text))))
     values = {"schema": None, "sampling": Sampling(), "mark": "0" * 16, "key": b"k" * 32} | changes
     return Request(messages=messages, about=about, **values)  # type: ignore[arg-type]
+
+
+def pause_of(limiter: Limiter) -> float:
+    """Seconds for which nothing is sent."""
+    return limiter._pauses.left(limiter._clock())

@@ -26,6 +26,7 @@ from adjudge.llm.pacing import (
     server_time,
 )
 from tests.faults.limited import run
+from tests.llm.conftest import pause_of
 
 GOOD = Reply(text="", usage=Usage(prompt=100, completion=20))
 AWAY = Fault(consequence="retry", reason="connection", detail="no server", limited=True, is_free=True)
@@ -581,7 +582,7 @@ def test_trouble_of_many_calls_makes_the_window_smaller(fault: Fault, times: int
         share = open_share()
         await call(share)
         await asyncio.gather(*(call(share, 1.0, fault) for _ in range(times)))
-        return share.limiter.load.concurrency, share.limiter.pause > 0
+        return share.limiter.load.concurrency, pause_of(share.limiter) > 0
 
     assert run(main()) == (width, width < 20 and fault is not LATE)
 
@@ -599,7 +600,7 @@ def test_broken_answers_of_single_calls_hold_back_nobody(fault: Fault, headers: 
         share = open_share()
         for place in range(100):
             await call(share, 0.1, fault if place % 10 < 3 and place < 90 else GOOD, **headers)
-            assert share.limiter.pause == 0
+            assert pause_of(share.limiter) == 0
         return share.limiter.load.concurrency, share.limiter.load.waited
 
     concurrency, waited = run(main())
@@ -644,7 +645,7 @@ def test_after_a_storm_of_overload_single_texts_hold_back_nobody_again() -> None
         share = open_share()
         await call(share)
         await asyncio.gather(*(call(share, 1.0, REFUSALS[1]) for _ in range(20)))
-        assert share.limiter.pause > 0
+        assert pause_of(share.limiter) > 0
         for _ in range(25):
             await call(share, 0.1)
         before = share.limiter.load.waited
@@ -652,6 +653,34 @@ def test_after_a_storm_of_overload_single_texts_hold_back_nobody_again() -> None
         return share.limiter.load.waited - before
 
     assert run(main()) == 0
+
+
+@pytest.mark.parametrize(("part", "sent"), [(1.0, 19), (0.5, 10), (0.25, 5)])
+def test_who_has_a_part_of_what_headers_allow_sends_so_much_and_waits(part: float, sent: int) -> None:
+    """Each of several processes with one key sees headers that count what all have sent."""
+    said = {
+        "x-ratelimit-limit-requests": "21",
+        "x-ratelimit-remaining-requests": "20",
+        "x-ratelimit-reset-requests": "60s",
+    }
+
+    async def main() -> int:
+        share, done = open_share(), 0
+        share.limiter.part = part
+        await call(share, 0.0, GOOD, **said)
+
+        async def one() -> None:
+            nonlocal done
+            await call(share, 0.0)
+            done += 1
+
+        calls = [asyncio.create_task(one()) for _ in range(40)]
+        await asyncio.sleep(1)
+        for waiting in calls:
+            waiting.cancel()
+        return done
+
+    assert run(main()) == sent
 
 
 def test_the_lowest_cap_holds_for_all_and_leaves_with_its_owner() -> None:
@@ -813,7 +842,7 @@ def test_the_first_refusals_hold_back_single_calls_until_they_are_no_accident(
         await call(share, 1.0, GOOD, **headers)
         for _ in range(refusals):
             await call(share, 0.1, fault_of(429, "no", 3.0))
-        return share.limiter.pause
+        return pause_of(share.limiter)
 
     assert run(main()) == pytest.approx(pause)
 
@@ -857,7 +886,7 @@ def test_where_headers_say_that_there_is_plenty_a_third_refusal_holds_back_its_o
         for _ in range(4):
             await call(share, 0.1, GOOD, **OPENAI)
             await call(share, 0.1, fault_of(429, "no", 5.0), **OPENAI)
-            pause = share.limiter.pause
+            pause = pause_of(share.limiter)
         return pause, share.limiter.load
 
     pause, load = run(main())

@@ -23,7 +23,7 @@ from adjudge.llm.remote import RemoteModel
 from adjudge.store.call_file import Attempt
 from tests.faults.limited import run
 from tests.faults.server import Server, status
-from tests.llm.conftest import make_request
+from tests.llm.conftest import make_request, pause_of
 
 pytestmark = pytest.mark.usefixtures("_quick")
 
@@ -319,7 +319,7 @@ async def test_one_call_told_to_wait_makes_all_wait_where_headers_say_what_is_le
         first = group.create_task(remote.reply(make_request("one")))
         while remote.limiter is None or not remote.limiter.load.refused:  # noqa: ASYNC110 (no event tells)
             await asyncio.sleep(0.01)
-        assert (remote.limiter.pause > 0) == bool(headers)
+        assert (pause_of(remote.limiter) > 0) == bool(headers)
         second = group.create_task(remote.reply(make_request("two")))
         await asyncio.wait([second], timeout=0.1 if headers else None)
         assert second.done() != bool(headers)

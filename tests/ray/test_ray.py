@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import pytest
 
+from adjudge.errors import BudgetError
 from adjudge.llm.model import render_message
 from adjudge.runs.engines import run
 from adjudge.runs.ray import import_ray
@@ -70,12 +71,14 @@ def expected(server: Server, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "run" / "records.jsonl").read_bytes()
 
 
-def judge(folder: Path, server: Server, engine: Literal["local", "ray"] = "ray") -> dict[str, int]:
+def judge(
+    folder: Path, server: Server, engine: Literal["local", "ray"] = "ray", **more: Any
+) -> dict[str, int]:
     """Run to the end; what `run.json` says of calls."""
     test_set = folder / "set.jsonl"
     if not test_set.exists():
         write_set(test_set, SIZE)
-    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": WIDTH}
+    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": WIDTH, **more}
     return dict(run("gemba-mqm", test_set, out=folder / "run", engine=engine, **options).info.calls)
 
 
@@ -104,7 +107,7 @@ def workers_of(ancestor: int) -> list[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if b"RayWorker" in (folder / "cmdline").read_bytes():
+            if (folder / "cmdline").read_bytes().startswith(b"ray::Worker"):
                 found.append(int(folder.name))
         except OSError:  # it has ended meanwhile
             continue
@@ -117,7 +120,7 @@ def workers_of(ancestor: int) -> list[int]:
     return [process for process in found if descends(process)]
 
 
-def test_whoever_is_killed_nothing_recorded_is_paid_again_and_the_records_are_those_of_a_local_run(
+def test_limits_hold_and_whoever_is_killed_nothing_recorded_is_paid_again_and_records_are_of_a_local_run(
     ray: Any, server: Server, expected: bytes, tmp_path: Path
 ) -> None:
     """One test, so that one cluster is started, whichever processes run the tests."""
@@ -133,6 +136,7 @@ def test_whoever_is_killed_nothing_recorded_is_paid_again_and_the_records_are_th
         assert len(server.log) <= 2 * SIZE + 2 * WIDTH, "but what was under way, or being written"
         assert calls["asked"] == 2 * SIZE
         assert not (folder / "run" / "shards").exists()
+    check_limits(server, expected, tmp_path / "limits")
 
 
 def kill_a_worker(_: Any, server: Server, folder: Path) -> tuple[set[str], int]:
@@ -168,3 +172,29 @@ def kill_the_driver(ray: Any, server: Server, folder: Path) -> tuple[set[str], i
     assert driver.returncode == -signal.SIGKILL, err.decode()
     assert read_run_info(folder / "run").counts["pending"]
     return recorded(folder / "run"), len(server.log)
+
+
+def check_limits(server: Server, expected: bytes, folder: Path) -> None:
+    """Calls at a time and a budget hold for all workers together."""
+    folder.mkdir()
+    server.fails(None)
+    answered, at_once = 0, 0
+
+    def count(_: int) -> None:
+        nonlocal answered, at_once
+        at_once = max(at_once, len(server.log) - answered)
+        answered += 1
+
+    server.play = count
+    paid = 0
+    for budget in (20_000, 24_000):
+        with pytest.raises(BudgetError, match=f"of {budget:,} tokens are paid, and no worker's share"):
+            judge(folder, server, budget_tokens=budget)
+        assert paid < 120 * len(server.log) <= budget
+        paid = 120 * len(server.log)
+        info = read_run_info(folder / "run")
+        assert info.tokens["prompt"] + info.tokens["completion"] == paid
+        assert 0 < info.counts["judged"] <= info.calls["asked"] == len(server.log)
+    assert judge(folder, server)["asked"] == len(server.log) == 2 * SIZE
+    assert (folder / "run" / "records.jsonl").read_bytes() == expected
+    assert WIDTH / 2 < at_once <= WIDTH

@@ -59,8 +59,6 @@ class Actor:
         self.is_dead = True
         for task in [*self._tasks, *getattr(self._thing, "_tasks", ())]:
             task.cancel()
-        if (keeping := getattr(self._thing, "_keeping", None)) is not None:
-            keeping.cancel()
 
 
 class FakeRay:
@@ -111,9 +109,6 @@ class _Kind:
     def __init__(self, ray: FakeRay, kind: Callable[..., Any]) -> None:
         self.ray = ray
         self.kind = kind
-
-    def options(self, **_: Any) -> "_Kind":
-        return self
 
     def remote(self, *arguments: Any) -> Actor:
         actor = Actor(self.kind(*arguments), self.ray.dies)

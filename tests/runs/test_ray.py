@@ -9,24 +9,28 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adjudge.errors import AdjudgeError, BudgetError, DataError, ServerStopError, StoreError, UsageError
 from adjudge.judges import JUDGES
+from adjudge.llm.money import Budget
 from adjudge.runs import ray as engine
 from adjudge.runs import resume, session
 from adjudge.runs.engines import run
-from adjudge.runs.ray import RAISED, Recipe, Stopped, recipe_of
+from adjudge.runs.ray import RAISED, Recipe, Share, Stopped, recipe_of, shares_of
 from adjudge.runs.resume import RunDirectory
 from adjudge.runs.units import load_annotator
 from adjudge.store import call_file
 from adjudge.store.call_file import run_name
-from adjudge.store.calls import CallReader
+from adjudge.store.calls import CallReader, CallStore
 from adjudge.store.run_directory import read_answer_keys, read_run_info
-from tests.faults.server import Server
+from tests.faults.server import Server, running
 from tests.runs.conftest import Lengths, Rater, Scripted, platform_set, small_set
 from tests.runs.fake_ray import FakeRay
 
@@ -70,11 +74,11 @@ def test_pairs_and_sources_are_judged_on_ray_too(tmp_path: Path, ray: FakeRay, j
 def test_a_worker_that_dies_has_a_successor_that_pays_nothing_again(
     tmp_path: Path, server: Server, ray: FakeRay
 ) -> None:
-    deaths: list[str] = []
+    deaths: list[Any] = []
 
     def dies(thing: Any, method: str) -> bool:
         if method == "judge" and len(deaths) < 2:
-            deaths.append(thing._name)
+            deaths.append(thing)
             return True
         return False
 
@@ -127,32 +131,168 @@ def test_what_stops_one_worker_stops_the_run_and_it_goes_on_from_there(
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
 
 
+@given(
+    st.integers(1, 100).flatmap(lambda n: st.tuples(st.just(n), st.integers(n, 5000))),
+    st.none() | st.decimals(0, 1000, places=4),
+    st.none() | st.integers(0, 10**7),
+)
+def test_shares_are_equal_and_their_sum_is_never_more_than_the_whole(
+    of: tuple[int, int], amount: Decimal | None, tokens: int | None
+) -> None:
+    workers, concurrency = of
+    shares = shares_of(concurrency, Budget(amount=amount, tokens=tokens), workers)
+    assert sum(share.calls for share in shares) == concurrency
+    assert min(share.calls for share in shares) == concurrency // workers >= 1
+    assert max(share.calls for share in shares) - concurrency // workers <= 1
+    assert sum(share.part for share in shares) == pytest.approx(1)
+    assert len({share.budget for share in shares}) == 1
+    each = shares[0].budget
+    assert each.amount is None if amount is None else amount - workers * (each.amount or 0) < Decimal("1e-6")
+    assert each.amount is None or workers * each.amount <= (amount or 0)
+    assert each.tokens is None if tokens is None else 0 <= tokens - workers * (each.tokens or 0) < workers
+
+
+def test_a_worker_keeps_within_its_share_of_calls_and_of_what_headers_allow(
+    tmp_path: Path, server: Server, ray: FakeRay
+) -> None:
+    run("gemba-mqm", platform_set(40), out=tmp_path, engine="ray", concurrency=5, **to(server))
+    limits = [(actor._thing, limit) for actor in ray.actors for limit in actor._thing._limits]
+    assert [(limit.cap, worker._share.part) for worker, limit in limits] == [(3, 0.6), (2, 0.4)]
+    assert {limit.limiter.part for _, limit in limits} <= {0.6, 0.4}, "here one limiter is both workers'"
+    assert all(worker._job.options.concurrency == limit.cap for worker, limit in limits)
+
+
+def to(server: Server) -> dict[str, Any]:
+    return {"model": "mock", "base_url": server.url}
+
+
+def test_there_are_no_more_workers_than_calls_at_a_time(tmp_path: Path, server: Server, ray: FakeRay) -> None:
+    ray.cpus = 8
+    run("gemba-mqm", platform_set(300), out=tmp_path, engine="ray", concurrency=3, **to(server))
+    assert [actor._thing._share.calls for actor in ray.actors] == [1, 1, 1]
+
+
+SPENT = 120  # tokens of a call, which may cost some 6,000
+
+
 def test_a_budget_holds_for_all_workers_together_and_over_sessions(
     tmp_path: Path, server: Server, ray: FakeRay
 ) -> None:
-    options: dict[str, Any] = {"model": "mock", "base_url": server.url, "concurrency": 4}
-    with pytest.raises(BudgetError, match=r"budget of 30,000 tokens is reached: \d+,\d+ tokens are paid"):
-        run(
-            "gemba-mqm",
-            platform_set(300),
-            out=tmp_path / "ray",
-            engine="ray",
-            budget_tokens=30_000,
-            **options,
+    local = run("gemba-mqm", platform_set(100), out=tmp_path / "local", **to(server))
+    server.fails(None)
+    paid = 0
+    for budget in (25_000, 30_000):
+        with pytest.raises(BudgetError) as stopped:
+            run(
+                "gemba-mqm",
+                platform_set(100),
+                out=tmp_path / "ray",
+                engine="ray",
+                concurrency=4,
+                budget_tokens=budget,
+                **to(server),
+            )
+        asked = sum(server.requests.values())
+        assert paid < asked * SPENT <= budget
+        paid = asked * SPENT
+        assert f"the budget is reached: {paid:,} of {budget:,} tokens are paid, and no worker's" in str(
+            stopped.value
         )
-    first = sum(server.requests.values())
-    assert 100 < first * 120 / 100 <= 300, "each call costs 120 tokens and may cost some 6,000"
-    with pytest.raises(BudgetError):
-        run(
-            "gemba-mqm",
-            platform_set(300),
-            out=tmp_path / "ray",
-            engine="ray",
-            budget_tokens=40_000,
-            **options,
-        )
-    assert first < sum(server.requests.values()) <= 40_000 / 120
-    assert max(server.requests.values()) == 1
+        info = read_run_info(tmp_path / "ray")
+        assert info.calls["asked"] == info.calls["attempts"] == asked
+        assert asked - 4 <= info.counts["judged"] <= asked, "but for answers that came while it stopped"
+        assert sum(info.counts.values()) == 200
+        assert info.tokens["prompt"] + info.tokens["completion"] == paid
+    found = run("gemba-mqm", platform_set(100), out=tmp_path / "ray", budget_tokens=50_000, **to(server))
+    assert max(server.requests.values()) == 1, "whichever engine goes on"
+    assert (found.info.tokens, found.info.calls["asked"]) == (local.info.tokens, local.info.calls["asked"])
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
+
+
+def test_who_has_something_left_goes_on_where_another_has_used_its_share_up(
+    tmp_path: Path, server: Server, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def uneven(*_: object) -> list[Share]:
+        return [Share(2, 0.5, Budget(tokens=12_000)), Share(2, 0.5, Budget(tokens=60_000))]
+
+    monkeypatch.setattr(engine, "shares_of", uneven)
+    server.delay = 0.002
+    found = run(
+        "gemba-mqm",
+        platform_set(100),
+        out=tmp_path,
+        engine="ray",
+        concurrency=4,
+        budget_tokens=72_000,
+        **to(server),
+    )
+    assert found.info.counts == {"judged": 200, "failed": 0, "pending": 0}
+    assert found.info.calls["asked"] == len(server.requests) == 200
+    poor, rich = (actor._thing._meter.paid[1] for actor in ray.actors)
+    assert 0 < poor <= 12_000 < rich, "else it shows nothing"
+    assert poor + rich == 200 * SPENT
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_successor_has_what_the_dead_has_left_of_its_share(
+    tmp_path: Path, server: Server, ray: FakeRay, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    async def dying() -> None:
+        while ray.actors[0]._thing._meter.paid[1] < 10 * SPENT:  # noqa: ASYNC110 (a meter tells nobody)
+            await asyncio.sleep(0)
+        ray.actors[0].kill()
+
+    killing: list[asyncio.Task[None]] = []
+
+    def watches(thing: Any, method: str) -> bool:
+        if method == "judge" and thing is ray.actors[0]._thing and not killing:
+            killing.append(asyncio.create_task(dying()))
+        return False
+
+    def unknown(self: CallStore) -> None:
+        if len(ray.actors) == 2 and ray.actors[0].is_dead:
+            raise StoreError("a disk is away")
+        counted(self)
+
+    counted = CallStore.count_lost
+    if not is_known:
+        monkeypatch.setattr(CallStore, "count_lost", unknown)
+    ray.dies = watches
+    server.delay = 0.004
+    options = {"engine": "ray", "concurrency": 4, "budget_tokens": 160_000, **to(server)}
+    found = run("gemba-mqm", platform_set(200), out=tmp_path, **options)
+    dead, _, successor = (actor._thing for actor in ray.actors)
+    left = successor._share.budget.tokens
+    assert dead._meter.paid[1] >= 10 * SPENT, "else it shows nothing"
+    assert left <= 80_000 - dead._meter.paid[1] if is_known else left == 0
+    assert not is_known or left > 80_000 - 10 * SPENT - 4 * 9_000, "but for calls that were under way"
+    assert found.info.counts["judged"] == 400
+    assert sum(server.requests.values()) * SPENT <= 160_000
+
+
+def test_the_node_of_each_worker_may_have_its_own_server(
+    tmp_path: Path, server: Server, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """127.0.0.1 is another machine on each node; here it is another port."""
+    local = run("gemba-mqm", platform_set(40), out=tmp_path / "local", **to(server))
+    server.fails(None)
+    with running() as other:
+        nodes = iter([server, other])
+
+        def on_a_node(recipe: Recipe, share: Share) -> engine.Worker:
+            options = replace(recipe.options, base_url=next(nodes).url)
+            return worker(replace(recipe, options=options), share)
+
+        worker = engine.Worker
+        monkeypatch.setattr(engine, "Worker", on_a_node)
+        server.delay = other.delay = 0.002
+        found = run("gemba-mqm", platform_set(40), out=tmp_path / "ray", engine="ray", **to(server))
+        assert 0 < len(other.requests) < 80
+        assert len(server.requests) + len(other.requests) == 80
+        assert not server.requests.keys() & other.requests.keys()
+    assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")
+    assert found.info.signature == local.info.signature
+    assert found.info.settings["base_url"] == server.url
 
 
 def test_what_cannot_be_run_on_ray_is_refused(tmp_path: Path, model: Scripted, ray: FakeRay) -> None:
@@ -211,7 +351,7 @@ def test_ray_asks_nothing_that_a_local_run_knows_and_mends_what_is_damaged(
         assert len(model.requests) == asked + 1, "the store is whole again"
 
 
-@pytest.mark.parametrize("step", ["joined_lines", "take_calls", "_counted", "remove_shards", "rmtree"])
+@pytest.mark.parametrize("step", ["joined_lines", "take_calls", "_summed", "remove_shards", "rmtree"])
 @pytest.mark.parametrize("then", ["ray", "local"])
 def test_shards_whose_joining_was_interrupted_are_joined_again(
     tmp_path: Path, model: Scripted, ray: FakeRay, monkeypatch: pytest.MonkeyPatch, step: str, then: Any

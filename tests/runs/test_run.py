@@ -24,7 +24,6 @@ from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Subject, TestSet
 from adjudge.errors import AdjudgeError, AnswerError, ServerStopError, StoreError, UsageError
 from adjudge.llm.model import Request
-from adjudge.llm.money import Meter
 from adjudge.runs import engines, session
 from adjudge.runs.engines import arun, run
 from adjudge.runs.job import Job, prepare
@@ -97,12 +96,13 @@ def test_models_beside_one_that_cannot_be_opened_hold_no_file(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("model")
-def test_a_run_that_cannot_start_lets_its_files_go(tmp_path: Path) -> None:
-    def lend_nothing(*_: object) -> Meter:
-        raise ServerStopError("the budget is lent to others")
+def test_a_run_that_cannot_start_lets_its_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise ServerStopError("no meter today")
 
-    job = replace(prepare(Rater(), small_set(), out=tmp_path / "run"), open_meter=lend_nothing)
-    with pytest.raises(ServerStopError, match="lent"):
+    job = prepare(Rater(), small_set(), out=tmp_path / "run")
+    monkeypatch.setattr(session, "Meter", refuse)
+    with pytest.raises(ServerStopError, match="today"):
         asyncio.run(execute(job))
     assert files_open_in(tmp_path) == []
 

@@ -294,7 +294,7 @@ class Limiter:
         self._before = -1.0  # when the latest call was sent that was refused
         self._borne = 0  # calls at a time that it has taken
         self.part = 1.0
-        """Of what the server allows, how much is ours where other processes ask it with the same key."""
+        """Of what headers allow, how much is ours; the rest is for other processes that have the same key."""
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -315,20 +315,6 @@ class Limiter:
             if wait >= 1:
                 return f"its allowance of {kind} is used up, {wait:.0f} s left"
         return ""
-
-    @property
-    def wanted(self) -> int:
-        """Calls that are under way or wait to be."""
-        return self._flying + max(len(self._queue) - self._gone, 0)
-
-    @property
-    def pause(self) -> float:
-        """Seconds for which nothing is sent."""
-        return self._pauses.left(self._clock())
-
-    def hold(self, seconds: float) -> None:
-        """Send nothing for so long: the server asked it of another process that has the same key."""
-        self._pauses.trouble(self._clock(), -math.inf, seconds)
 
     def join(self, cap: int) -> Share:
         """Give one more model its part; the lowest cap holds for all."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
@@ -54,7 +54,6 @@ from adjudge.runs.units import (
     signature_of,
 )
 from adjudge.store.call_file import STORE
-from adjudge.store.calls import Spent
 
 __all__ = [
     "RESOLVED",
@@ -417,7 +416,7 @@ class Job:
         budget: limits of what may be paid.
         notes: what the user must know beforehand.
         base: store whose answers count too, and which is not written.
-        open_meter: counts what is paid; `Meter`, or one that shares a budget with others.
+        meter: counts what is paid, where jobs share a budget; else each begins one of its own.
     """
 
     annotator: Annotator
@@ -433,7 +432,7 @@ class Job:
     budget: Budget = field(default_factory=Budget)
     notes: tuple[str, ...] = ()
     base: Path | None = None
-    open_meter: Callable[[Mapping[str, Price | None], Budget, Mapping[str, Spent]], Meter] = Meter
+    meter: Meter | None = None
 
     def info(self) -> RunInfo:
         """What `run.json` says before the first unit is judged."""

@@ -1,8 +1,9 @@
 """`--engine ray`: the shards of a run are judged by the workers of a Ray cluster, or of this machine.
 
 Ray starts processes and carries messages. A `Worker` is made of a `Recipe` in a process of its own, is fed
-with numbers of shards, and runs the engine of a local run on blocks of units, never one task a call. The
-`Fleet` is the driver's side: it feeds workers until all shards are judged, whichever workers die. Ray is
+with numbers of shards, and runs the engine of a local run on blocks of units, never one task a call. It keeps
+within its `Share` of calls at a time, of rate limits and of the budget, which is fixed when the run starts.
+The `Fleet` is the driver's side: it feeds workers until all shards are judged, whichever workers die. Ray is
 imported here and nowhere else.
 """
 
@@ -11,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
-import secrets
 import signal
 import socket
 import threading
@@ -20,12 +20,13 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from adjudge.core.ask import Usage
 from adjudge.core.scores import RunInfo, failed_fields
 from adjudge.core.segment import TestSet
 from adjudge.errors import (
@@ -40,17 +41,19 @@ from adjudge.errors import (
     UsageError,
 )
 from adjudge.llm.batch_providers import refuse_open_batches
+from adjudge.llm.limits import join, load_of
 from adjudge.llm.model_choice import EMBEDDED, chosen_outside
-from adjudge.llm.money import Meter
+from adjudge.llm.money import Budget, Meter, render_price
+from adjudge.llm.providers import Endpoint
+from adjudge.llm.remote import RemoteModel
 from adjudge.runs.job import RESOLVED, Job, RunSettings, open_again, prepare
 from adjudge.runs.resume import RunDirectory, differences, now, remove_shards, shards_in, take_in
 from adjudge.runs.run import execute as run_execute
 from adjudge.runs.run import settle_lost
 from adjudge.runs.session import Outcome, Progress
-from adjudge.runs.shared_limits import Broker, Call, LeasedCalls, Loans
 from adjudge.runs.units import Annotator, Plan, is_metric, shard_of, split
 from adjudge.store.call_file import STORE, run_name
-from adjudge.store.calls import CallStore
+from adjudge.store.calls import CallStore, CallTotals, Spent
 from adjudge.store.files import write_bytes
 from adjudge.store.json_lines import read_test_set
 from adjudge.store.run_directory import INFO, RECORDS, SHARDS, TEST_SET, read_run_info
@@ -67,6 +70,7 @@ __all__ = [
 
 _PATIENCE: Final = 30.0  # seconds in which whoever held a shard before lets it go
 _LOOK: Final = 0.2
+_STEP: Final = Decimal("1e-9")  # of an amount, so that sums come out even
 RAISED: Final = (
     *(UsageError, DataError, ModelError, BudgetError, StoreError),
     *(ServerStopError, ServerAwayError, UniformFailureError),
@@ -85,6 +89,7 @@ class Recipe:
         out: directory of the whole run.
         folder: that relative paths are relative to.
         shards: into how many the run is split.
+        is_limited: whether there is a budget.
     """
 
     annotator: Annotator
@@ -93,6 +98,49 @@ class Recipe:
     out: Path
     folder: Path
     shards: int
+    is_limited: bool
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a worker may do of what all may do together; when it dies, its successor takes what is left of it.
+
+    Args:
+        calls: at a time with each server.
+        part: of what a server's headers allow.
+        budget: that it may pay.
+    """
+
+    calls: int
+    part: float
+    budget: Budget
+
+
+def shares_of(concurrency: int, left: Budget, workers: int) -> list[Share]:
+    """Divide calls at a time and what is left of a budget, so that no sum exceeds the whole.
+
+    Args:
+        concurrency: calls at a time; at least one for each worker.
+        left: of the budget.
+        workers: so many share.
+    """
+    amount = None if left.amount is None else (left.amount / workers).quantize(_STEP, ROUND_DOWN)
+    budget = Budget(amount=amount, tokens=None if left.tokens is None else left.tokens // workers)
+    each, rest = divmod(concurrency, workers)
+    calls = [each + (place < rest) for place in range(workers)]
+    return [Share(of_them, of_them / concurrency, budget) for of_them in calls]
+
+
+Paid = tuple[Decimal, int]
+"""An amount, and tokens."""
+
+
+def less(budget: Budget, paid: Paid) -> Budget:
+    """What is left of a budget."""
+    return Budget(
+        amount=None if budget.amount is None else max(budget.amount - paid[0], Decimal()),
+        tokens=None if budget.tokens is None else max(budget.tokens - paid[1], 0),
+    )
 
 
 @dataclass(frozen=True)
@@ -131,6 +179,7 @@ def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
         out=job.out.absolute(),
         folder=Path.cwd(),
         shards=shards,
+        is_limited=job.budget.is_set,
     )
 
 
@@ -138,17 +187,14 @@ class Worker:
     """See the module.
 
     Args:
-        name: as the broker knows it.
         recipe: of the job.
-        call: calls the broker.
+        share: that it keeps within.
     """
 
-    def __init__(self, name: str, recipe: Recipe, call: Call) -> None:
-        self._name = name
+    def __init__(self, recipe: Recipe, share: Share) -> None:
         self._recipe = recipe
-        self._call = call
+        self._share = share
         self._tasks: set[asyncio.Task[Outcome]] = set()
-        self._keeping: asyncio.Task[None] | None = None
 
     async def begin(self) -> Stopped | None:
         """Make the job, and see that it is the driver's."""
@@ -160,14 +206,23 @@ class Worker:
         except AdjudgeError as error:
             stopped = Stopped.of(error)
             return replace(stopped, words=f"on {socket.gethostname()}: {stopped.words}")
-        models = self._job.models
-        assert models is not None  # noqa: S101 (a metric is refused by the driver)
-        self._loans = Loans(self._name, self._call, self._job.budget)
-        self._calls = LeasedCalls(self._name, self._call, models)
-        self._calls.on_scarce = self._loans.note_scarce
-        await self._calls.begin()
-        self._keeping = asyncio.create_task(self._calls.keep())
+        budget = self._share.budget
+        self._meter = Meter(self._job.prices, budget) if budget.is_set else None
+        # Its own part in each limiter, so that what that learns of a server outlives a shard.
+        self._limits = [join(one.limited_as, one.concurrency, one.patience) for one in self._endpoints()]
+        for limit in self._limits:
+            limit.limiter.part = self._share.part
         return None
+
+    def _endpoints(self) -> Iterator[Endpoint]:
+        """Where calls go that other workers may send as well."""
+        models = self._job.models
+        for model in () if models is None else models.all:
+            if isinstance(model.remote, RemoteModel):
+                yield model.remote.endpoint
+        if models is not None and models.search is not None and isinstance(models.search.remote, RemoteModel):
+            engine = models.search.remote.endpoint
+            yield replace(engine, concurrency=max(int(engine.concurrency * self._share.part), 1))
 
     def _prepare(self) -> Job:
         recipe = self._recipe
@@ -177,7 +232,8 @@ class Worker:
                 "that all nodes see"
             )
         test_set = replace(read_test_set(recipe.out / TEST_SET), name=str(recipe.info.test_set["name"]))
-        job = prepare.by(recipe.annotator, test_set, recipe.options)
+        options = replace(recipe.options, concurrency=self._share.calls)
+        job = prepare.by(recipe.annotator, test_set, options)
         info = job.info()
         found = differences(recipe.info, info)
         if not recipe.info.signature.is_comparable_with(info.signature) or found:
@@ -203,11 +259,11 @@ class Worker:
             self._job, self._parts[number - 1], shard_folder(self._job.out, number, len(self._parts))
         )
         await _wait_until_free(job.out)
-        return await run_execute(replace(job, models=open_again(job), open_meter=self._loans.open_meter))
+        return await run_execute(replace(job, models=open_again(job), meter=self._meter))
 
     async def load(self) -> dict[str, int]:
         """How it stands with the servers, as `run.json` has it; empty where none was asked."""
-        load = self._calls.load
+        load = load_of(limit.limiter for limit in self._limits)
         return load.counts if load.concurrency else {}
 
     async def stop(self) -> None:
@@ -216,8 +272,6 @@ class Worker:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        if self._keeping is not None:
-            self._keeping.cancel()
 
 
 def shard_folder(out: Path, number: int, of: int) -> Path:
@@ -255,40 +309,41 @@ _GRACE: Final = 10.0  # seconds for answers that are under way when a run is sto
 
 @dataclass
 class Fleet:
-    """Workers, their broker, and what they have still to do.
+    """Workers, and what they have still to do.
 
     Args:
         ray: the library.
         recipe: of the job.
-        names: of the workers.
-        broker: handle of the actor.
+        shares: of the workers.
+        paid_in: what the sessions in the directory of a shard have paid.
         on_done: is called with the outcome of each shard.
         outcomes: of the shards that are done, by number.
     """
 
     ray: Any
     recipe: Recipe
-    names: Sequence[str]
-    broker: Any
+    shares: list[Share]
+    paid_in: Callable[[Path], Paid]
     on_done: Callable[[Outcome], None]
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._left = deque(range(1, self.recipe.shards + 1))
         self._deaths: Counter[int] = Counter()
-        self._workers: dict[str, Any] = {}
-        self.loads: dict[str, dict[str, int]] = {}
+        self._workers: dict[int, Any] = {}
+        # by worker, the shards that its process was given, and what these had paid before
+        self._given: list[dict[int, Paid]] = [{} for _ in self.shares]
+        self._used_up: set[int] = set()
+        self._news = asyncio.Event()
+        self.loads: dict[int, dict[str, int]] = {}
 
-    async def run(self) -> dict[int, Outcome]:
-        """Judge all shards.
-
-        Returns:
-            Outcome of each, by number.
+    async def run(self) -> None:
+        """Judge all shards; those are left that no worker's share of the budget allows.
 
         Raises:
-            AdjudgeError: something stopped a worker; the others were stopped too.
+            AdjudgeError: something else stopped a worker; the others were stopped too.
         """
-        lanes = [asyncio.create_task(self._serve(name)) for name in self.names]
+        lanes = [asyncio.create_task(self._serve(place)) for place in range(len(self.shares))]
         try:
             done, _ = await asyncio.wait(lanes, return_when=asyncio.FIRST_EXCEPTION)
             for lane in done:
@@ -299,47 +354,84 @@ class Fleet:
             ) from error
         finally:
             await self.stop(lanes)
-        return self.outcomes
 
-    async def _serve(self, name: str) -> None:
+    def _may_go_on(self, place: int) -> bool:
+        return len(self.outcomes) < self.recipe.shards and place not in self._used_up
+
+    async def _serve(self, place: int) -> None:
         """Have one worker judge until nothing is left; one that dies has a successor."""
-        while self._left:
-            actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(RayWorker)
-            worker = self._workers[name] = actor.remote(name, self.recipe, self.broker)
+        while self._may_go_on(place):
+            actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Worker)
+            worker = self._workers[place] = actor.remote(self.recipe, self.shares[place])
             try:
-                await self._employ(name, worker)
+                await self._employ(place, worker)
             except self.ray.exceptions.RayActorError:
                 self.ray.kill(worker)  # it may only be out of reach
-                await self.broker.bury.remote(name)
+                await self._bury(place)
 
-    async def _employ(self, name: str, worker: Any) -> None:  # noqa: ANN401 (Ray has no type for it)
+    async def _employ(self, place: int, worker: Any) -> None:  # noqa: ANN401 (Ray has no type for it)
         if (stopped := await worker.begin.remote()) is not None:
             raise stopped.error()
-        feeds = [asyncio.create_task(self._feed(worker)) for _ in range(_AT_ONCE)]
+        feeds = [asyncio.create_task(self._feed(place, worker)) for _ in range(_AT_ONCE)]
         try:
             await asyncio.gather(*feeds)
         finally:
             for feed in feeds:
                 feed.cancel()
             await asyncio.gather(*feeds, return_exceptions=True)
-        self.loads[name] = await worker.load.remote()
+        self.loads[place] = await worker.load.remote()
 
-    async def _feed(self, worker: Any) -> None:  # noqa: ANN401 (the same)
-        while self._left:
-            number = self._left.popleft()
+    async def _feed(self, place: int, worker: Any) -> None:  # noqa: ANN401 (the same)
+        while (number := await self._next(place)) is not None:
+            self._given[place][number] = self._paid(number)
             try:
                 outcome = await worker.judge.remote(number)
             except self.ray.exceptions.RayActorError as error:
-                self._left.appendleft(number)
                 self._count_death(number, error)
                 raise
-            except asyncio.CancelledError:
+            if not isinstance(outcome, Stopped):
+                self.outcomes[number] = outcome
+                self.on_done(outcome)
+            elif outcome.kind == BudgetError.__name__:  # whoever has something left goes on with it
+                self._used_up.add(place)
+                del self._given[place][number]
                 self._left.appendleft(number)
-                raise
-            if isinstance(outcome, Stopped):
+            else:
                 raise outcome.error()
-            self.outcomes[number] = outcome
-            self.on_done(outcome)
+            self._tell()
+
+    async def _next(self, place: int) -> int | None:
+        """The next shard for a worker; waits while others may still give one back."""
+        while self._may_go_on(place):
+            if self._left:
+                return self._left.popleft()
+            await self._news.wait()
+        return None
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def _paid(self, number: int) -> Paid:
+        if not self.recipe.is_limited:
+            return Decimal(), 0
+        return self.paid_in(shard_folder(self.recipe.out, number, self.recipe.shards))
+
+    async def _bury(self, place: int) -> None:
+        """Take a dead worker's shards back, and what it may have paid from its share."""
+        given, self._given[place] = self._given[place], {}
+        try:
+            for number, before in given.items():
+                await _wait_until_free(shard_folder(self.recipe.out, number, self.recipe.shards))
+                now = self._paid(number)
+                paid = now[0] - before[0], now[1] - before[1]
+                self.shares[place] = replace(self.shares[place], budget=less(self.shares[place].budget, paid))
+        except AdjudgeError:  # nobody can say what was paid: it may be all
+            budget = self.shares[place].budget
+            nothing = less(budget, (budget.amount or Decimal(), budget.tokens or 0))
+            self.shares[place] = replace(self.shares[place], budget=nothing)
+        self._left.extendleft(number for number in given if number not in self.outcomes)
+        self._tell()
 
     def _count_death(self, number: int, error: Exception) -> None:
         self._deaths[number] += 1
@@ -364,20 +456,6 @@ class Fleet:
         for worker in self._workers.values():
             self.ray.kill(worker)
         await asyncio.gather(*lanes, return_exceptions=True)
-
-
-class RayWorker(Worker):
-    """A worker whose broker is an actor."""
-
-    def __init__(self, name: str, recipe: Recipe, broker: Any) -> None:  # noqa: ANN401 (Ray has no type for it)
-        async def call(method: str, *arguments: object, **named: object) -> Any:  # noqa: ANN401 (any answer)
-            return await getattr(broker, method).remote(*arguments, **named)
-
-        super().__init__(name, recipe, call)
-
-
-class RayBroker(Broker):
-    """A broker that is an actor."""
 
 
 BLOCK: Final = 512  # units of a shard, more or less: a hash says which segments it gets
@@ -435,7 +513,8 @@ async def execute(job: Job) -> Outcome:
                 fleet = await _run(ray, job, info, directory)
         except BaseException:
             with suppress(Exception):
-                directory.write(_counted(info, [*map(read_run_info, shards_in(job.out))]))
+                if parts := [*map(read_run_info, shards_in(job.out))]:
+                    directory.write(_summed(job, info, parts, _totals(job), {}))
             raise
         shown = [fleet.outcomes[number] for number in sorted(fleet.outcomes)]
         info = _join(job, directory, info, [outcome.info for outcome in shown], _load(fleet.loads.values()))
@@ -478,12 +557,8 @@ async def _run(ray: Any, job: Job, info: RunInfo, directory: RunDirectory) -> Fl
     begun = shards_in(job.out)
     shards = int(begun[0].name.rpartition("-")[2]) if begun else shards_for(len(job.plan), workers)
     (job.out / SHARDS).mkdir(exist_ok=True)
-    names = tuple(f"worker-{number}" for number in range(1, min(workers, shards) + 1))
-    broker = (
-        ray.remote(num_cpus=0, max_restarts=0)(RayBroker)
-        .options(name=f"broker-{run_name(info.secret)[:12]}-{secrets.token_hex(4)}")
-        .remote(job.options.concurrency, job.budget, _paid(job, info), names)
-    )
+    paid = _meter(job, _totals(job)).paid if job.budget.is_set else (Decimal(), 0)
+    shares = shares_of(job.options.concurrency, less(job.budget, paid), min(workers, shards))
     total, count = len(job.plan), {"judged": 0, "failed": 0}
     with Progress(total, shown=job.options.progress) as progress:
 
@@ -494,11 +569,13 @@ async def _run(ray: Any, job: Job, info: RunInfo, directory: RunDirectory) -> Fl
             directory.write(replace(info, counts={**count, "pending": total - done}))
             progress.show(done=done, failed=count["failed"], tally=outcome.tally)
 
-        fleet = Fleet(ray, recipe_of(job, info, shards), names, broker, note)
-        try:
-            await fleet.run()
-        finally:
-            ray.kill(broker)
+        def paid_in(folder: Path) -> Paid:
+            return _meter(job, _asked_in(folder, folder / STORE)).paid
+
+        fleet = Fleet(ray, recipe_of(job, info, shards), shares, paid_in, note)
+        await fleet.run()
+    if len(fleet.outcomes) < shards:
+        raise _used_up(job)
     return fleet
 
 
@@ -510,17 +587,51 @@ def _workers(job: Job, cpus: int) -> int:
     return min(wanted or cpus, job.options.concurrency)
 
 
-def _paid(job: Job, info: RunInfo) -> tuple[Decimal, int]:
-    """What earlier sessions have paid: of the whole run, and of shards that are not merged."""
-    stores = [(job.store, run_name(info.secret))] if job.store.is_file() else []
-    stores += [(path / STORE, run_name(read_run_info(path).secret)) for path in shards_in(job.out)]
-    amount, tokens = Decimal(), 0
-    for path, run in stores if job.budget.is_set else []:
-        with closing(CallStore(path, run)) as store:
-            store.count_lost()
-            meter = Meter(job.prices, job.budget, store.totals().spent)
-            amount, tokens = amount + meter.paid[0], tokens + meter.paid[1]
-    return amount, tokens
+def _used_up(job: Job) -> BudgetError:
+    """What to say where no worker's share of the budget has room for another call."""
+    meter, limit = _meter(job, _totals(job)), job.budget
+    paid, options = [], []
+    if limit.amount is not None:
+        paid.append(" of ".join(render_price(each, meter.currency) for each in (meter.paid[0], limit.amount)))
+        options.append("--budget")
+    if limit.tokens is not None:
+        paid.append(f"{meter.paid[1]:,} of {limit.tokens:,} tokens")
+        options.append("--budget-tokens")
+    return BudgetError(
+        f"the budget is reached: {' and '.join(paid)} are paid, and no worker's share of what was left has "
+        "room for one more call. What was answered is stored; the same command divides the rest anew, "
+        f"--workers 1 gives all of it to one worker, and a higher {' or '.join(options)} goes further"
+    )
+
+
+def _asked_in(folder: Path, store: Path) -> CallTotals:
+    """What the run in a directory has asked; nothing where it was not begun."""
+    if not (store.is_file() and (folder / INFO).is_file()):
+        return CallTotals()
+    with closing(CallStore(store, run_name(read_run_info(folder).secret))) as opened:
+        opened.count_lost()
+        return opened.totals()
+
+
+def _totals(job: Job) -> CallTotals:
+    """What the whole run and its shards have asked."""
+    found = [_asked_in(job.out, job.store), *(_asked_in(path, path / STORE) for path in shards_in(job.out))]
+    spent: dict[str, Spent] = {}
+    for name, one in ((name, one) for totals in found for name, one in totals.spent.items()):
+        both = spent.get(name, Spent())
+        spent[name] = Spent(both.usage + one.usage, both.unsure + one.unsure, both.uncounted + one.uncounted)
+    return CallTotals(
+        asked=sum(one.asked for one in found),
+        searched=sum(one.searched for one in found),
+        attempts=sum(one.attempts for one in found),
+        lost=sum(one.lost for one in found),
+        usage=sum((one.usage for one in found), Usage()),
+        spent=spent,
+    )
+
+
+def _meter(job: Job, totals: CallTotals) -> Meter:
+    return Meter(job.prices, job.budget, {k: v for k, v in totals.spent.items() if k in job.prices})
 
 
 def _join(
@@ -534,15 +645,24 @@ def _join(
         StoreError: somebody works on a shard, or a store cannot be written.
         DataError: a file is damaged.
     """
-    run = run_name(info.secret)
     folders = [shard_folder(job.out, number, len(parts)) for number in range(1, len(parts) + 1)]
     lines = joined_lines(job.plan.test_set, [folder / RECORDS for folder in folders])
     write_bytes(job.out / RECORDS, lines)
-    take_in(job.out, job.store, run)
-    with closing(CallStore(job.store, run)) as store:
-        totals = store.totals()
-    spent = {name: spent for name, spent in totals.spent.items() if name in job.prices}
-    meter = Meter(job.prices, job.budget, spent)
+    take_in(job.out, job.store, run_name(info.secret))
+    info = _summed(job, info, parts, _asked_in(job.out, job.store), load)
+    info = replace(info, times={**info.times, "finished": now()})
+    directory.write(info)
+    remove_shards(job.out)
+    return info
+
+
+def _summed(
+    job: Job, info: RunInfo, parts: Sequence[RunInfo], totals: CallTotals, load: Mapping[str, int]
+) -> RunInfo:
+    """What `run.json` says of a run: of records what its shards say, of calls what the stores do."""
+    meter = _meter(job, totals)
+    judged, failed = (sum(part.counts.get(state, 0) for part in parts) for state in ("judged", "failed"))
+    failures = dict(sorted(_sum(part.failures for part in parts).items()))
     calls = _sum(part.calls for part in parts)
     used = calls.get("asked", 0) + calls.get("from_store", 0)
     calls |= {"asked": totals.asked, "attempts": totals.attempts, "from_store": max(used - totals.asked, 0)}
@@ -550,30 +670,16 @@ def _join(
         calls["lost"] = totals.lost
     said = (part.signature.fields.get("served", "").split(",") for part in parts)
     served = sorted({name for names in said for name in names if name})
-    info = _counted(info, parts)
-    info = replace(
+    fields = failed_fields(judged, failures) | ({"served": ",".join(served)} if served else {})
+    return replace(
         info,
-        signature=info.signature.with_fields(**({"served": ",".join(served)} if served else {})),
+        signature=info.signature.with_fields(**fields),
+        counts={"judged": judged, "failed": failed, "pending": sum(info.counts.values()) - judged - failed},
+        failures=failures,
         calls={**calls, **load},
         tokens=totals.usage.counts,
         price=None if meter.price is None else float(meter.price),
         currency=meter.currency,
-        times={**info.times, "finished": now()},
-    )
-    directory.write(info)
-    remove_shards(job.out)
-    return info
-
-
-def _counted(info: RunInfo, parts: Sequence[RunInfo]) -> RunInfo:
-    """What `run.json` says of a run whose shards have judged and lost so much."""
-    judged, failed = (sum(part.counts.get(state, 0) for part in parts) for state in ("judged", "failed"))
-    failures = dict(sorted(_sum(part.failures for part in parts).items()))
-    return replace(
-        info,
-        signature=info.signature.with_fields(**failed_fields(judged, failures)),
-        counts={"judged": judged, "failed": failed, "pending": sum(info.counts.values()) - judged - failed},
-        failures=failures,
     )
 
 

@@ -372,7 +372,7 @@ class JudgeSession(Session):
         self.tally = asker.tally
         has_begun = store.knows_run or self.directory.before is not None
         before = self._take_up(models, store) if has_begun else {}
-        self.meter = self.job.open_meter(self.job.prices, self.job.budget, before)
+        self.meter = self.job.meter or Meter(self.job.prices, self.job.budget, before)
         models.charge(self.meter)
         self._models = models
         try:
