@@ -48,7 +48,6 @@ from adjudge.store.run_directory import (
 )
 
 __all__ = [
-    "PART",
     "Entry",
     "Journal",
     "Kept",
