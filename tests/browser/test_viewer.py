@@ -17,12 +17,12 @@ from starlette.types import ASGIApp
 
 from adjudge.core.record import Annotation, Failure, Record
 from adjudge.core.segment import Segment
-from adjudge.reports.html import render_page, render_progress
+from adjudge.reports.html import render_page
 from adjudge.reports.page import Page as ReportPage
 from adjudge.reports.page import make_page
 from adjudge.reports.words import FAILURES
 from adjudge.web.app import address_of, listen
-from adjudge.web.viewer import create_viewer, create_watch
+from adjudge.web.viewer import create_viewer
 from tests.browser.conftest import PATIENCE, OpenPage, Watched
 from tests.browser.payloads import PAYLOADS
 from tests.browser.test_pages import faults
@@ -468,47 +468,3 @@ def test_a_server_shows_one_conversation_for_all_criteria_of_a_translation(open_
         expect(birch.locator(".check")).to_have_text(["fail", "pass"])
         assert ids(go(watched.page, "failures=on")) == [TEST_SET.segments[0].segment]
         assert not watched.misdeeds
-
-
-def test_a_run_under_way_is_shown_again_and_again_until_it_is_a_report(
-    whole: ReportPage, open_served: OpenServed
-) -> None:
-    newest = [{"lp": "en-de", "segment": PAYLOADS[0], "systems": PAYLOADS[1], "said": PAYLOADS[2]}]
-    state: dict[str, Any] = {"name": PAYLOADS[3], "annotator": "judge", "judged": 3, "failed": 1, "total": 12}
-    state |= {"failures": {"range": 1}, "asked": 1234, "cost": "0.12 USD", "written": "09:15:00 UTC"}
-    state |= {"seconds": 5.0, "newest": newest}
-    runs = [state]
-    app = create_watch(
-        lambda: render_progress(runs) if runs else None, lambda: create_viewer(whole, talks={0: talk})
-    )
-    with served(app) as address:
-        watched = open_served(at=address)
-        page = watched.page
-        expect(page.get_by_role("heading", level=1)).to_have_text("judge has judged 3 of 12")
-        expect(page.locator("tr", has_text="range: a number lies outside of its scale")).to_contain_text("1")
-        expect(page.get_by_role("progressbar")).to_have_attribute("value", "4")
-        expect(page.get_by_text("0.12 USD")).to_be_visible()
-        expect(page.get_by_role("cell", name=PAYLOADS[2], exact=True)).to_be_visible()
-        assert page.evaluate("window.pwned") is None
-        state |= {"judged": 7, "seconds": 90.0}
-        expect(page.get_by_role("heading", level=1)).to_have_text("judge has judged 7 of 12")
-        expect(page.get_by_text("Nothing was written since 09:15:00 UTC.")).to_be_visible()
-        page.set_viewport_size({"width": 320, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
-        runs.clear()
-        expect(page.locator("#list > li")).to_have_count(6)
-        assert not watched.misdeeds
-
-
-def test_axe_finds_nothing_on_the_page_of_a_run_under_way(open_page: OpenPage) -> None:
-    state = {"name": "run", "annotator": "judge", "judged": 3, "failed": 1, "total": 12, "asked": 4}
-    newest = [{"lp": "en-de", "segment": "1", "systems": "Alder", "said": "1 minor"}]
-    more = {
-        "failures": {"range": 1},
-        "cost": "",
-        "written": "09:15:00 UTC",
-        "seconds": 90.0,
-        "newest": newest,
-    }
-    page = open_page(render_progress([state | more, state | more | {"name": "other"}]), bypass_csp=True).page
-    assert faults(page) == []

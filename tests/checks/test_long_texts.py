@@ -44,7 +44,6 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS, ids=repr)
 def test_a_long_text_ends(unit: str) -> None:
-    """benchmarks/limits.py compares the times of two lengths."""
     long = text_of(unit)
     other = long[::-1] if unit in {"{#}", "# "} else long + " 7"
     for source, translation in ((PLAIN, long), (long, other)):

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,14 +18,18 @@ from urllib.parse import urlencode
 import pytest
 from fastapi import FastAPI
 
+from adjudge.cli.look_commands import _look, _make
 from adjudge.cli.main import main
 from adjudge.core.record import Record
 from adjudge.core.segment import Segment
 from adjudge.errors import StoreError
 from adjudge.reports.figures import page_svg
-from adjudge.reports.page import Page, make_page
-from adjudge.store.json_lines import write_test_set
-from adjudge.web.viewer import create_viewer
+from adjudge.reports.html import Drawer
+from adjudge.reports.page import Page, PageSettings, make_page
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import RECORDS, write_run_info
+from adjudge.web.viewer import create_follower, create_viewer
+from tests.analysis.judged import write_run
 from tests.reports.samples import failure, judge_all, make_run, preferences, small_test_set
 from tests.web.client import Client
 from tests.web.drawing import Waiting
@@ -315,3 +320,44 @@ def test_the_command_says_where_it_is_tells_conversations_and_ends_quietly(
         assert process.wait(60) == 0
     assert rest.splitlines()[-1] == "Stopped."
     assert {path: path.read_bytes() for path in before} == before
+
+
+# A run that has not ended, or goes on
+
+
+def test_the_next_request_shows_what_a_run_holds_then(tmp_path: Path) -> None:
+    """It is read when it changed, and not before; what cannot be read is said, and is no page."""
+    out, texts, made = tmp_path / "run", small_test_set(), 0
+    run = make_run(texts)
+    info = replace(run.info, counts={"judged": len(run.records), "failed": 0, "pending": 0})
+    write_run(out, run)
+    whole = (out / RECORDS).read_bytes()
+    write_run_info(out, replace(info, counts={"judged": 3, "failed": 1, "pending": 8}))
+    (out / RECORDS).unlink()
+    with Drawer() as drawer:
+
+        def make() -> FastAPI:
+            nonlocal made
+            made += 1
+            return _make([out], PageSettings(), drawer)
+
+        client = Client(create_follower(partial(_look, [out]), make, is_ready=False))
+        waiting = client.get("/")
+        assert (waiting.status, "has not ended: 3 judged, 1 failed, 8 pending" in waiting.text) == (503, True)
+        assert client.get("/api/segments").status == 404
+        write_run_info(out, info)
+        (out / RECORDS).write_bytes(whole[: whole.index(b"\n") + 9])
+        assert client.get("/").status == 503
+        (out / RECORDS).write_bytes(whole)
+        before = made
+        assert [client.get("/").status for _ in range(3)] == [200] * 3
+        assert made == before + 1
+        told = client.get("/api/segments").text
+        fewer = make_run(texts, run.records[:-1])
+        write_records(out / RECORDS, fewer.records)
+        assert client.get("/").status == 503  # other records than are counted
+        assert client.get("/api/segments").text == told
+        write_run_info(out, replace(info, counts={"judged": len(fewer.records), "failed": 0, "pending": 0}))
+        assert client.get("/").status == 200
+        assert client.get("/api/segments").text != told
+        assert client.get("/api/figure?number=0").text.startswith("<svg ")  # of a second page

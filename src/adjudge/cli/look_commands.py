@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,10 @@ from adjudge.cli.options import (
     print_text,
 )
 from adjudge.core.scores import Run, listed
-from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
+from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, DataError, UsageError
 from adjudge.reports.page import PageSettings, ReportSettings
 from adjudge.reports.tables import Table
+from adjudge.store.run_directory import INFO, RECORDS, is_finished, read_run_info
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -428,36 +429,46 @@ def serve_command(
     """Show the report as a page of this machine, with every conversation; Ctrl-C ends it.
 
     No run is changed, and nobody else is asked. Segments come a few at a time, so that runs of any size can
-    be read. The page follows the progress of runs that have not ended. Runs that have ended, and files, are
-    read once: start the command again after they change.
+    be read. Runs and files that changed are read again when the page is loaded. A run that has not ended
+    has no report yet: the page says how far it is.
     """
     from adjudge.reports.html import Drawer
     from adjudge.web.app import address_of, listen
-    from adjudge.web.viewer import create_watch, serve_viewer
+    from adjudge.web.viewer import create_follower, serve_viewer
 
     with listen("127.0.0.1", port) as listening, Drawer() as drawer:
         print_note("Reading ...")
-        make = partial(_make, judged, settings, drawer)
-        app = make() if (look := _watch(judged))() is None else create_watch(look, make)
+        make, look = partial(_make, judged, settings, drawer), partial(_look, judged)
+        app = create_follower(look, make, is_ready=not _under_way(judged))
         print_note(f"The report is at {address_of(listening)}")
         print_note("Ctrl-C stops it.")
         serve_viewer(app, listening)
     print_note("Stopped.")
 
 
-def _watch(places: Sequence[Path]) -> Callable[[], str | None]:
-    """What tells how far the runs among some places are; None where all of them have ended."""
-    from adjudge.reports.html import render_progress
-    from adjudge.runs.progress import read_progress
-    from adjudge.store.run_directory import INFO
+def _look(places: Sequence[Path]) -> list[tuple[int, int] | None]:
+    """When the files of runs, and other files, were written, and their bytes; None for what is not there."""
+    files = [f for place in places for f in ((place / INFO, place / RECORDS) if place.is_dir() else (place,))]
+    found: list[tuple[int, int] | None] = []
+    for file in files:
+        try:
+            seen = file.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((seen.st_mtime_ns, seen.st_size))
+    return found
 
-    runs = [place for place in places if (place / INFO).is_file()]
 
-    def look() -> str | None:
-        found = [progress for run in runs if (progress := read_progress(run)) is not None]
-        return render_progress(found) if found else None
-
-    return look
+def _under_way(places: Sequence[Path]) -> list[str]:
+    """How far the runs are that have not ended."""
+    runs = {place: read_run_info(place) for place in places if (place / INFO).is_file()}
+    left = {place: info.counts for place, info in runs.items() if not is_finished(place, info)}
+    return [
+        f"{place} has not ended: "
+        + ", ".join(f"{counts.get(state, 0):,} {state}" for state in ("judged", "failed", "pending"))
+        for place, counts in left.items()
+    ]
 
 
 def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAPI:
@@ -465,6 +476,8 @@ def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAP
     from adjudge.reports.page import page_commands
     from adjudge.web.viewer import create_viewer
 
+    if waiting := _under_way(places):
+        raise DataError("\n".join([*waiting, "Load this page again to see what there is then."]))
     material = read_material(places, asked)
     amount = sum(len(each.records) for each in material.judged)
     print_note(f"{amount:,} judgements; putting the page together ...")

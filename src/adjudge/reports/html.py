@@ -55,9 +55,7 @@ __all__ = [
     "drawing",
     "drawn",
     "packed_blocks",
-    "progress_policy",
     "render_page",
-    "render_progress",
     "report",
     "served_policy",
 ]
@@ -141,7 +139,7 @@ class Drawer(AbstractContextManager["Drawer"]):
         process = self._process if self._is_open else None
         try:
             if process is not None and process.stdin is not None and process.stdout is not None:
-                with suppress(OSError, EOFError):  # the process ended
+                with suppress(OSError, EOFError, ValueError):  # the process ended, or drew another page
                     with process.stdin as sent:
                         pickle.dump(list(figures), sent)
                     with process.stdout as answers:
@@ -376,27 +374,6 @@ def _render(
             rules_model=RULES_MODEL,
         )
     )
-
-
-def render_progress(runs: Sequence[Mapping[str, object]]) -> str:
-    """Render how far runs are, as `read_progress` of runs/progress.py tells it."""
-    style, script = _style(), _script(["progress.js"])
-    return (
-        _templates()
-        .get_template("progress.html.j2")
-        .render(
-            runs=runs,
-            style=Markup(style),  # noqa: S704 (our own file)
-            script=Markup(script),  # noqa: S704 (our own file)
-            policy=progress_policy(),
-            failure_words=FAILURES,
-        )
-    )
-
-
-def progress_policy() -> str:
-    """The policy of that page, which may ask its server and no other."""
-    return _policy(_style(), _script(["progress.js"])) + "; connect-src 'self'"
 
 
 def _style() -> str:

@@ -50,7 +50,6 @@ from adjudge.store.run_directory import (
 )
 
 __all__ = [
-    "PART",
     "Entry",
     "Journal",
     "Kept",

@@ -34,14 +34,14 @@ from adjudge.core.scores import VERSION
 from adjudge.core.segment import Segment
 from adjudge.errors import AdjudgeError
 from adjudge.reports.figures import Figure, page_svg
-from adjudge.reports.html import Drawer, drawn, progress_policy, render_page, served_policy
+from adjudge.reports.html import Drawer, drawn, render_page, served_policy
 from adjudge.reports.page import Page
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import uncollected
 from adjudge.web.app import Connections, ending_quietly, protocol_of
 from adjudge.web.security import NO_TELEMETRY, Guard, Site
 
-__all__ = ["Talk", "create_viewer", "create_watch", "serve_viewer"]
+__all__ = ["Talk", "create_follower", "create_viewer", "serve_viewer"]
 
 
 Json = dict[str, Any]
@@ -401,29 +401,31 @@ def create_viewer(
     return app
 
 
-def create_watch(look: Callable[[], str | None], make: Callable[[], FastAPI]) -> ASGIApp:
-    """Make the server of runs under way, which becomes that of their report when all have ended.
+def create_follower(look: Callable[[], object], make: Callable[[], FastAPI], *, is_ready: bool) -> ASGIApp:
+    """Make the server of what places hold now: whoever asks for the page gets what was made of the latest.
 
     Args:
-        look: renders how far they are; None where they have ended.
-        make: makes the server of the report, once.
+        look: gives something that is equal as long as nothing changed.
+        make: makes the server of the report; an error where the places cannot be read now.
+        is_ready: whether to read now, else when the page is first asked for.
     """
-    report: list[FastAPI] = []
+    seen, report = (look(), make()) if is_ready else (None, None)
     one_at_a_time = asyncio.Lock()
-    headers = {"Content-Security-Policy": f"{progress_policy()}; {_MORE_POLICY}"}
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        response: ASGIApp = PlainTextResponse(_WORDS[404], 404)
+        nonlocal seen, report
+        response: ASGIApp | None = None
         async with one_at_a_time:
-            if not report and scope["path"] == "/":
-                try:
-                    if (page := await run_in_threadpool(look)) is None:
-                        report.append(await run_in_threadpool(make))
-                    else:
-                        response = HTMLResponse(page, headers=headers)
-                except AdjudgeError as error:
-                    response = PlainTextResponse(str(error), 503)
-        await (report[0] if report else response)(scope, receive, send)
+            if scope["path"] == "/":
+                # Looked at before it is read: what is written meanwhile is read at the next request.
+                now = await run_in_threadpool(look)
+                if report is None or now != seen:
+                    try:
+                        seen, report = now, await run_in_threadpool(make)
+                    except AdjudgeError as error:
+                        response = PlainTextResponse(str(error), 503)
+            response = response or report or PlainTextResponse(_WORDS[404], 404)
+        await response(scope, receive, send)
 
     return Guard(answer, site=Site())
 
@@ -458,7 +460,7 @@ def serve_viewer(app: ASGIApp, listening: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
-        app: of `create_viewer` or `create_watch`.
+        app: of `create_viewer` or `create_follower`.
         listening: the port.
     """
     config = uvicorn.Config(
