@@ -233,6 +233,24 @@ def test_who_has_something_left_goes_on_where_another_has_used_its_share_up(
     assert poor + rich == 200 * SPENT
 
 
+def test_a_successor_that_finds_no_room_keeps_nobody_waiting(
+    tmp_path: Path, server: Server, ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def begins(worker: engine.Worker) -> Stopped | None:
+        if len(ray.actors) > 2:
+            await asyncio.sleep(600)
+        return await begin(worker)
+
+    begin = engine.Worker.begin
+    monkeypatch.setattr(engine.Worker, "begin", begins)
+    monkeypatch.setattr(engine, "_GRACE", 0.1)
+    ray.dies = lambda thing, method: method == "judge" and thing is ray.actors[0]._thing
+    server.delay = 0.004
+    found = run("gemba-mqm", platform_set(100), out=tmp_path, engine="ray", concurrency=4, **to(server))
+    assert len(ray.actors) == 3
+    assert found.info.counts["judged"] == 200
+
+
 @pytest.mark.parametrize("is_known", [True, False])
 def test_a_successor_has_what_the_dead_has_left_of_its_share(
     tmp_path: Path, server: Server, ray: FakeRay, monkeypatch: pytest.MonkeyPatch, is_known: bool

@@ -89,7 +89,6 @@ class Recipe:
         out: directory of the whole run.
         folder: that relative paths are relative to.
         shards: into how many the run is split.
-        is_limited: whether there is a budget.
     """
 
     annotator: Annotator
@@ -98,7 +97,6 @@ class Recipe:
     out: Path
     folder: Path
     shards: int
-    is_limited: bool
 
 
 @dataclass(frozen=True)
@@ -179,7 +177,6 @@ def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
         out=job.out.absolute(),
         folder=Path.cwd(),
         shards=shards,
-        is_limited=job.budget.is_set,
     )
 
 
@@ -345,15 +342,24 @@ class Fleet:
         """
         lanes = [asyncio.create_task(self._serve(place)) for place in range(len(self.shares))]
         try:
-            done, _ = await asyncio.wait(lanes, return_when=asyncio.FIRST_EXCEPTION)
-            for lane in done:
-                lane.result()
+            await self._wait(lanes)
         except self.ray.exceptions.RayError as error:
             raise AdjudgeError(
                 f"Ray failed; what was answered is stored, the same command goes on. Ray says: {error}"
             ) from error
         finally:
             await self.stop(lanes)
+
+    async def _wait(self, lanes: Iterable[asyncio.Task[None]]) -> None:
+        """Wait for all; but once all is judged, not for a successor that finds no room in the cluster."""
+        going = {*lanes}
+        while going:
+            patience = None if len(self.outcomes) < self.recipe.shards else _GRACE
+            done, going = await asyncio.wait(going, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            for lane in done:
+                lane.result()
+            if not done:
+                return
 
     def _may_go_on(self, place: int) -> bool:
         return len(self.outcomes) < self.recipe.shards and place not in self._used_up
@@ -365,6 +371,9 @@ class Fleet:
             worker = self._workers[place] = actor.remote(self.recipe, self.shares[place])
             try:
                 await self._employ(place, worker)
+                self.loads[place] = await worker.load.remote()
+                if place in self._used_up:
+                    self.ray.kill(worker)  # its room may be what a successor of another waits for
             except self.ray.exceptions.RayActorError:
                 self.ray.kill(worker)  # it may only be out of reach
                 await self._bury(place)
@@ -379,7 +388,6 @@ class Fleet:
             for feed in feeds:
                 feed.cancel()
             await asyncio.gather(*feeds, return_exceptions=True)
-        self.loads[place] = await worker.load.remote()
 
     async def _feed(self, place: int, worker: Any) -> None:  # noqa: ANN401 (the same)
         while (number := await self._next(place)) is not None:
@@ -413,15 +421,14 @@ class Fleet:
         self._news = asyncio.Event()
 
     def _paid(self, number: int) -> Paid:
-        if not self.recipe.is_limited:
-            return Decimal(), 0
-        return self.paid_in(shard_folder(self.recipe.out, number, self.recipe.shards))
+        folder = shard_folder(self.recipe.out, number, self.recipe.shards)
+        return self.paid_in(folder) if self.shares[0].budget.is_set else (Decimal(), 0)
 
     async def _bury(self, place: int) -> None:
         """Take a dead worker's shards back, and what it may have paid from its share."""
         given, self._given[place] = self._given[place], {}
         try:
-            for number, before in given.items():
+            for number, before in given.items() if self.shares[place].budget.is_set else ():
                 await _wait_until_free(shard_folder(self.recipe.out, number, self.recipe.shards))
                 now = self._paid(number)
                 paid = now[0] - before[0], now[1] - before[1]
