@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from scipy.stats import t, ttest_1samp
 from adjudge import examples
 from adjudge.analysis.agreement import consistency
 from adjudge.analysis.compare import compare
-from adjudge.analysis.rank import METHODS, Method, RankedSystem, Ranking, RankSettings, rank
+from adjudge.analysis.rank import Method, RankedSystem, Ranking, RankSettings, rank
 from adjudge.analysis.score import score, with_intervals
 from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
@@ -27,11 +27,11 @@ from adjudge.core.scores import Interval, Run, RunInfo, Scores, Signature
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bounds import Totals, bounds_of_difference
-from adjudge.stats.paired import TESTS, Test, holm
+from adjudge.stats.paired import Test, holm
 from adjudge.store.json_lines import read_records
 from tests.analysis.records import failed, preferred, rated
 
-PAIRWISE: list[Method] = [m for m in METHODS if "mean" not in m]
+PAIRWISE: list[Method] = [m for m in get_args(Method) if "mean" not in m]
 
 
 def ranked(records: Sequence[Record], method: Method = "copeland", **options: Any) -> Ranking:
@@ -298,7 +298,7 @@ BETTER = [80.0 + i % 5 for i in range(40)]
 WORSE = [60.0 + i % 7 for i in range(40)]
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", get_args(Test))
 def test_systems_are_ranked_best_first_in_clusters(test: Test) -> None:
     ranking = rank(table(low=WORSE, high=BETTER, same=BETTER[::-1]), test=test)
     assert rank_order(ranking) == [("high", 1), ("same", 1), ("low", 2)]
@@ -360,7 +360,7 @@ def test_where_all_failed_nothing_is_ranked_in_rank() -> None:
     assert ranking.method == "nothing was judged, so that there is nothing to rank"
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", get_args(Test))
 @pytest.mark.parametrize("n", [1, 3, 30])
 def test_constant_scores_share_a_cluster_and_have_intervals_of_a_point(test: Test, n: int) -> None:
     ranking = rank(table(b=[0.1] * n, a=[0.1] * n), test=test)
@@ -369,7 +369,7 @@ def test_constant_scores_share_a_cluster_and_have_intervals_of_a_point(test: Tes
     assert any("no intervals: one of the segments" in note for note in ranking.notes) == (n == 1)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", get_args(Test))
 @pytest.mark.parametrize("unit", [1e-13, 1e-3])
 def test_the_unit_of_scores_moves_no_cluster(test: Test, unit: float) -> None:
     ranking = rank(table(low=[unit * x for x in WORSE], high=[unit * x for x in BETTER]), test=test)
@@ -557,7 +557,7 @@ def test_a_seed_repeats_a_ranking() -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.permutations("abcd"), st.sampled_from(TESTS))
+@given(st.permutations("abcd"), st.sampled_from(get_args(Test)))
 def test_the_order_of_systems_in_the_records_does_not_matter(names: list[str], test: Test) -> None:
     columns = {n: [float((ord(n) * i * i) % 11) for i in range(20)] for n in "abcd"}
     given_order = rank(table(**{n: list(columns[n]) for n in names}), test=test, resamples=100)
@@ -615,7 +615,7 @@ def test_language_pairs_are_ranked_apart_and_together() -> None:
     assert ranking.lps["zh-en"] == rank(scores.lps["zh-en"])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", get_args(Method))
 def test_what_is_pooled_is_said(method: Method) -> None:
     several = [rated(s, str(i), 50 + i, annotator=who) for s in "ab" for i in range(4) for who in ("x", "y")]
     ranking = rank(score_records([*several, *records({"a": [1, 2], "b": [2, 1]}, "zh-en")]), method=method)
@@ -838,7 +838,7 @@ def as_records(found: Mapping[tuple[str, str], float]) -> list[Record]:
 
 
 @pytest.mark.realdata
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", get_args(Test))
 def test_wmt23_s_systems_are_ranked_as_published(adjudge_data: Path, test: Test) -> None:
     published = {s: value for (s, _), value in human_scores(adjudge_data, "en-de.mqm.sys.score").items()}
     ranking = rank(score_records(as_records(human_scores(adjudge_data, "en-de.mqm.seg.score"))), test=test)

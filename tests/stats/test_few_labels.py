@@ -1,3 +1,5 @@
+from typing import get_args
+
 import numpy as np
 import pytest
 from scipy.stats import t
@@ -6,7 +8,7 @@ from adjudge.analysis.estimate import EstimateSettings, estimates
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.record import Record
 from adjudge.errors import DataError, UsageError
-from adjudge.stats.few_labels import TARGETS, Estimate, Sample, Target, estimate_mean
+from adjudge.stats.few_labels import Estimate, Sample, Target, estimate_mean
 from tests.analysis.records import rated
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -107,7 +109,7 @@ def test_half_of_the_test_set_leaves_half_of_the_variance() -> None:
     rng = np.random.default_rng(3)
     truth = rng.normal(0, 1, 400)
     made = sample(truth[:200], rng.normal(0, 1, 400))
-    finite, whole = (estimate_mean(made, target=target).plain_interval for target in TARGETS)
+    finite, whole = (estimate_mean(made, target=target).plain_interval for target in get_args(Target))
     assert finite is not None
     assert whole is not None
     assert (finite.high - finite.low) / (whole.high - whole.low) == pytest.approx(0.5**0.5, abs=0.03)

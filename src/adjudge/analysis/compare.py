@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,6 @@ from adjudge.stats.paired import (
 
 __all__ = [
     "LEAST",
-    "PAIRED_TESTS",
     "CompareSettings",
     "Comparison",
     "PairedTest",
@@ -86,7 +85,6 @@ def effective_size(segments: Totals, units: Totals) -> float:
 
 
 PairedTest = Literal["permutation", "bootstrap", "wilcoxon"]
-PAIRED_TESTS: Final[tuple[PairedTest, ...]] = get_args(PairedTest)
 PAIRED_TITLES: Final[Mapping[PairedTest, str]] = {
     "permutation": "paired permutation test",
     "bootstrap": "paired bootstrap",

@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
@@ -77,7 +77,6 @@ from adjudge.stats.paired import (
 )
 
 __all__ = [
-    "METHODS",
     "Method",
     "RankedSystem",
     "Ranking",
@@ -88,7 +87,6 @@ __all__ = [
 
 Method = Literal["mean", "item-mean", "copeland", "bradley-terry", "davidson"]
 """How systems get their scores: from the scores of segments, or from comparisons of two systems each."""
-METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 BY_SEGMENT_NOTE: Final = (
     "Intervals and tests take segments for independent. Segments of one document are not: intervals are too "

@@ -29,7 +29,7 @@ from typer.core import TyperCommand, TyperOption
 
 from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
-from adjudge.core.verb import MaxFailed, Option, option_of
+from adjudge.core.verb import Option, option_of
 from adjudge.core.wording import has_too_many_failures, nearest, unfit_first
 from adjudge.errors import FAILURES, SettingError, UsageError
 from adjudge.examples import of_demo
@@ -40,7 +40,6 @@ __all__ = [
     "Command",
     "FormatOption",
     "LpOption",
-    "MaxFailedOption",
     "TestSetArgument",
     "WithSettings",
     "Without",
@@ -367,9 +366,6 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-MaxFailedOption = Annotated[str, typer.Option(help=option_of(MaxFailed).help)]
 
 
 def state_words(info: RunInfo) -> str:

@@ -20,7 +20,6 @@ from adjudge.errors import UsageError
 __all__ = [
     "LEAST",
     "SAFE",
-    "TARGETS",
     "Estimate",
     "Labelled",
     "Sample",
@@ -37,7 +36,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Target = Literal["test-set", "population"]
 """What an interval is for: the mean of this very test set, or that of all texts like those of it."""
-TARGETS: Final[tuple[Target, ...]] = ("test-set", "population")
 
 LEAST: Final = 15
 """Labels of which an interval can be made."""

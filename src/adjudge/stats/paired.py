@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from adjudge.stats.bounds import Totals
 
 __all__ = [
     "ROUNDING",
-    "TESTS",
     "TITLES",
     "Alternative",
     "Seed",
@@ -53,7 +52,6 @@ Alternative = Literal["greater", "two-sided"]
 """`greater`: the first is better. `two-sided`: they differ."""
 
 Test = Literal["permutation", "wilcoxon", "rank-sum"]
-TESTS: Final[tuple[Test, ...]] = get_args(Test)
 TITLES: Final[Mapping[Test, str]] = {
     "permutation": "paired permutation test",
     "wilcoxon": "Wilcoxon signed-rank test",
