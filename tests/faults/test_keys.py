@@ -75,21 +75,3 @@ def test_a_dummy_key_changes_no_reply(
     replies = [reply for _, reply in reader.answered(100)]
     reader.close()
     assert {(reply.model, "[key]" in reply.text) for reply in replies} == {("mock", False)}
-
-
-def test_a_store_that_a_placeholder_spoiled_is_named_when_its_answers_are_used(
-    server: Server, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = ("--store", str(tmp_path / "shared.sqlite"))
-    said = {
-        "span": "[key]",
-        "category": "accuracy/mistranslation",
-        "severity": "minor",
-        "side": "translation",
-    }
-    server.answer = lambda payload: json.dumps({"errors": [said]})
-    command(*store, out="spoiled")
-    assert "stored answers hold [key]" not in capsys.readouterr().err
-    for out in ("another", "spoiled"):  # with the stored answers, and with the records that were kept
-        command(*store, out=out)
-        assert "stored answers hold [key]" in capsys.readouterr().err

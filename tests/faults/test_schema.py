@@ -142,16 +142,14 @@ def test_a_refusal_that_is_about_something_else_leaves_the_schema(server: Server
     assert [has_schema(payload) for payload in server.log] == [True, False, True, True, True]
 
 
-def test_answers_of_before_are_used_and_those_of_a_trial_never_for_who_insists(
+def test_each_way_of_asking_for_a_schema_has_answers_of_its_own(
     server: Server, command: Command, tmp_path: Path
 ) -> None:
     store = str(tmp_path / "calls.sqlite")
     server.fails(None)
-    assert command("--json-schema", "off", "--store", store, out="off") == DONE
-    assert command("--store", store, out="auto") == DONE
-    assert len(server.log) == 4
-    assert command("--json-schema", "on", "--store", store, out="on") == DONE
-    assert len(server.log) == 8
+    for mode, asked in (("off", 4), ("auto", 8), ("on", 12)):
+        assert command("--json-schema", mode, "--store", store, out=mode) == DONE
+        assert len(server.log) == asked
 
 
 def test_a_replay_finds_the_answers_of_a_trial(server: Server, command: Command, tmp_path: Path) -> None:
