@@ -245,7 +245,6 @@ def test_what_cannot_be_restored_stays_what_it_was(make_campaign: MakeCampaign, 
     worked_on(one, 0, now=NOW)
     before = exported(one.folder)
     other.database.backup(tmp_path / "other.sqlite", "other")
-    (tmp_path / "text.sqlite").write_text("no store")
     with alone(one.folder), pytest.raises(UsageError, match="another process serves"):
         restore_campaign(one.folder, tmp_path / "other.sqlite")
     with pytest.raises(StoreError):
@@ -254,9 +253,26 @@ def test_what_cannot_be_restored_stays_what_it_was(make_campaign: MakeCampaign, 
         remove_campaign(one.folder, None, None, confirm=no_question)
     with pytest.raises(DataError, match="no campaign 'one'"):
         restore_campaign(one.folder, tmp_path / "other.sqlite")
-    with pytest.raises((StoreError, DataError)):
-        restore_campaign(one.folder, tmp_path / "text.sqlite")
+    whole = (tmp_path / "other.sqlite").read_bytes()
+    for number, damaged in enumerate((b"no store", b"", whole[: len(whole) // 2], whole[:4096])):
+        (tmp_path / f"{number}.sqlite").write_bytes(damaged)
+        with pytest.raises(DataError, match="it is no backup of a campaign, or it is damaged") as refused:
+            restore_campaign(one.folder, tmp_path / f"{number}.sqlite")
+        assert refused.value.path == tmp_path / f"{number}.sqlite"
     assert exported(one.folder) == before
+
+
+def test_a_store_that_holds_more_than_the_backup_is_named(
+    make_campaign: MakeCampaign, tmp_path: Path
+) -> None:
+    made, _ = make_campaign(name="one")
+    backup, there = tmp_path / "backup.sqlite", f"sqlite:///{tmp_path / 'there.sqlite'}"
+    made.database.backup(backup, "one")
+    worked_on(made, 0, now=NOW)
+    with pytest.warns(
+        DataWarning, match=r"campaign.sqlite holds what people did after .*backup.sqlite was written"
+    ):
+        restore_campaign(made.folder, backup, there)
 
 
 def test_a_backup_of_a_newer_version_is_refused(make_campaign: MakeCampaign, tmp_path: Path) -> None:

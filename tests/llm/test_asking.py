@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -807,3 +808,13 @@ async def test_a_parked_question_waits_for_those_that_may_still_ask() -> None:
     async with asyncio.timeout(60):
         await stopped.wait()
     task.cancel()
+
+
+def test_tallies_of_two_parts_of_a_run_are_one() -> None:
+    one, other = (
+        Tally(asked=1, shared=2, roles={"a"}),
+        Tally(asked=3, shared=5, roles={"b"}, first_unfound="x"),
+    )
+    other.unread["rule"] += 1
+    one.merge(other)
+    assert one == Tally(asked=4, shared=7, roles={"a", "b"}, first_unfound="x", unread=Counter(rule=1))

@@ -11,6 +11,8 @@ from adjudge.core.record import Annotation, Failure
 from adjudge.errors import ServerStopError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
+from adjudge.reports.result_tables import segment_table
+from adjudge.reports.tables import render_table
 from adjudge.runs.engines import run
 from adjudge.store.run_directory import read_run
 from tests.runs.conftest import small_set
@@ -102,5 +104,6 @@ def test_the_spread_of_the_samples_stands_beside_the_score(tmp_path: Path, drawn
     assert (one.score, one.spread) == (80, 10)
     assert [row.spread for row in score(tmp_path / "run").segments] == [10, 10]
     assert score(tmp_path / "run").to_dict()["spread"] == [10]
+    assert "10.00" in render_table(segment_table(score(tmp_path / "run"), exact=False), "csv")
     run("gemba-da", small_set(2, systems=["A"]), out=tmp_path / "once")
     assert "spread" not in score(tmp_path / "once").to_dict()

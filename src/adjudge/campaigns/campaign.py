@@ -16,7 +16,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -51,7 +51,7 @@ from adjudge.campaigns.settings import (
     read_typology,
 )
 from adjudge.core.wording import command
-from adjudge.errors import DataError, StoreError, UsageError
+from adjudge.errors import AdjudgeError, DataError, StoreError, UsageError, warn
 from adjudge.formats.spreadsheet import render_cell
 from adjudge.store.files import make_parents, read_text, write_text
 
@@ -253,6 +253,13 @@ def _refuse_other(folder: Path, name: str, target: Database, old: Connection, ne
         )
 
 
+def _warn_of_newer(name: str, backup: Path, before: Database, old: Connection) -> None:
+    """Say that the store which a campaign leaves holds what the backup lacks."""
+    with suppress(StoreError), before.reading() as connection:  # a server that is gone may be why it leaves
+        if has_campaign(name, connection) and not holds_nothing_new(name, connection, old):
+            warn(f"{before.url} holds what people did after {backup} was written, and keeps it")
+
+
 def _drop_if_empty(database: Database) -> None:
     """Remove the file of a store without campaigns."""
     with database.reading() as connection:
@@ -296,7 +303,10 @@ def restore_campaign(folder: Path, backup: Path, database: str | None = None) ->
         closing(Database(url)) as target,
     ):
         shutil.copy(backup, Path(scratch) / STORE)  # SQLite writes beside what it opens
-        _check_store(backup, copy)
+        try:
+            _check_store(backup, copy)
+        except AdjudgeError as error:
+            raise DataError("it is no backup of a campaign, or it is damaged", path=backup) from error
         copy.migrate()
         with copy.reading() as old:
             if not has_campaign(said["name"], old):
@@ -306,6 +316,8 @@ def restore_campaign(folder: Path, backup: Path, database: str | None = None) ->
                 if database is not None:
                     _refuse_other(folder, said["name"], target, old, new)
                 copy_campaign(said["name"], old, new)
+            if database is not None and before.url != target.url:
+                _warn_of_newer(said["name"], backup, before, old)
         if database is not None:
             if target.is_sqlite:  # a path is read from where the command runs, and kept from the folder
                 database = os.path.relpath(url.database or "", folder)

@@ -352,7 +352,7 @@ def _readings_of(flag: str) -> Callable[[Any], int]:
 
 def spread_columns(rows: Iterable[Any]) -> list[Column]:
     """The column of how far samples differ, where some row has samples."""
-    column = Column("spread", "mean standard deviation of the samples of a judgement", "score")
+    column = Column("spread", "mean standard deviation of the samples of a judgement", "decimal", digits=2)
     return [column] if any(row.spread is not None for row in rows) else []
 
 

@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar
 
@@ -281,6 +281,15 @@ class Tally:
         """Count an answer that was paid."""
         self.asked += 1
         self.usage += reply.usage
+
+    def merge(self, other: Tally) -> None:
+        """Count what another part of the run was asked and answered."""
+        for one in fields(self):
+            mine, theirs = getattr(self, one.name), getattr(other, one.name)
+            if isinstance(mine, str):
+                setattr(self, one.name, mine or theirs)
+            else:
+                setattr(self, one.name, mine | theirs if isinstance(mine, set) else mine + theirs)
 
     def add_trail(self, trail: Trail) -> None:
         """Remember who asked and who answered for one unit of work."""

@@ -770,15 +770,7 @@ def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome
     for part in parts:
         examples = {**part.examples, **examples}
     for part in parts[1:]:
-        other = part.tally
-        tally.asked += other.asked
-        tally.from_store += other.from_store
-        tally.usage += other.usage
-        tally.served |= other.served
-        tally.unread += other.unread
-        tally.with_alternatives |= other.with_alternatives
-        tally.without_alternatives |= other.without_alternatives
-        tally.roles |= other.roles
+        tally.merge(part.tally)
     everywhere = set(parts[0].notes).intersection(*(part.notes for part in parts))
     notes = dict.fromkeys(note for part in parts for note in part.notes)
     return Outcome(
