@@ -23,10 +23,11 @@ from adjudge.formats.appraise import (
     read_appraise_records,
     read_batches,
     read_span,
-    write_appraise,
+    render_columns,
     write_batches,
 )
 from adjudge.formats.read import detect, load, read_content
+from adjudge.formats.text import write_csv
 from tests.formats.campaigns import ITEM, TASK, row
 
 ROW = 'engdeu0102,set.A,7,TGT,eng,deu,{score},doc#A,False,"{spans}",1711317347.5,1711317350.0\n'
@@ -74,7 +75,7 @@ def test_what_is_read_is_written_byte_for_byte(line_end: str, tmp_path: Path) ->
     lines[2] = lines[2].replace('"[]"', "[]").replace("50.0\n", "50.0,12,3456\n")
     text = "".join(lines).replace("\n", line_end)
     found = read(tmp_path, text)
-    write_appraise(tmp_path / "b.csv", found)
+    write_csv(tmp_path / "b.csv", map(render_columns, found.rows), line_end=found.line_end)
     assert (tmp_path / "b.csv").read_bytes() == text.encode()
     assert (found.rows[1].is_duplicate, found.rows[2].batch) == (True, 12)
 
@@ -116,7 +117,8 @@ def test_all_exports_of_the_esa_paper_come_back_byte_for_byte(adjudge_data: Path
     files = sorted((adjudge_data / "esa").glob("*.scores.csv"))
     assert len(files) == 8
     for file in files:
-        write_appraise(tmp_path / file.name, read_appraise(file))
+        found = read_appraise(file)
+        write_csv(tmp_path / file.name, map(render_columns, found.rows), line_end=found.line_end)
         assert (tmp_path / file.name).read_bytes() == file.read_bytes(), file.name
 
 

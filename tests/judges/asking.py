@@ -1,23 +1,23 @@
 """A scripted `ask`, and subjects to be judged."""
 
-from typing import Any
+from typing import Any, cast
 
 from adjudge import judges
 from adjudge.core.ask import About, Asked, Reply, Script
-from adjudge.core.judge import TranslationJudge, is_translation_judge
+from adjudge.core.judge import TranslationJudge
 from adjudge.core.segment import Segment, Subject, Term
 
 __all__ = ["SINGLE", "Asked", "Asking", "Script", "load_judge", "pair", "subject"]
 
-SINGLE = tuple(name for name in judges.JUDGES if is_translation_judge(judges.load_judge(name)))
+SINGLE = tuple(name for name in judges.JUDGES if hasattr(judges.load_judge(name), "annotate"))
 """Judges of single translations."""
 
 
 def load_judge(name: str, **options: Any) -> TranslationJudge:
     """A judge of single translations."""
     judge = judges.load_judge(name, **options)
-    assert is_translation_judge(judge), f"{name} judges no single translation"
-    return judge
+    assert hasattr(judge, "annotate"), f"{name} judges no single translation"
+    return cast(TranslationJudge, judge)
 
 
 class Asking(Script):

@@ -14,7 +14,7 @@ from llguidance import LLMatcher
 from outlines_core import json_schema
 
 from adjudge.core.ask import About, Answer, Message, Query, Reply, Sampling, Snippet, Tool
-from adjudge.core.judge import PROFILES, Profile, is_criteria_judge, is_translation_judge
+from adjudge.core.judge import PROFILES, Profile, is_criteria_judge
 from adjudge.core.segment import Segment, Subject
 from adjudge.curation.drafting import AskTranslation
 from adjudge.curation.sources import AskDifficulty
@@ -102,7 +102,7 @@ async def play() -> list[Playing]:
                     continue
                 judge = load_judge(name, profile=profile, settings=chosen)
                 asked = Playing(name, profile)
-                is_single = is_translation_judge(judge) or is_criteria_judge(judge)
+                is_single = hasattr(judge, "annotate") or is_criteria_judge(judge)
                 subject = BOTH.of("A") if is_single else BOTH
                 await judge_subject(judge, subject, asked, asked if "search" in chosen else None)
                 found.append(asked)

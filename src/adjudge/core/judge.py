@@ -55,7 +55,6 @@ __all__ = [
     "is_pair_judge",
     "is_searching_judge",
     "is_source_judge",
-    "is_translation_judge",
     "preference_of",
     "read_settings",
 ]
@@ -198,11 +197,6 @@ class SearchingJudge(Judge, Protocol):
         self, subject: Subject, ask: Ask, engine: SearchEngine | None = None
     ) -> Sequence[Annotation | AnswerError]:
         """As `SourceJudge`; the engine is there where `search` names one."""
-
-
-def is_translation_judge(judge: Judge) -> TypeGuard[TranslationJudge]:
-    """Whether it judges one translation at a time."""
-    return hasattr(judge, "annotate")
 
 
 def is_criteria_judge(judge: Judge) -> TypeGuard[CriteriaJudge]:

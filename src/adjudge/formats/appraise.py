@@ -36,7 +36,7 @@ from adjudge.errors import AdjudgeError, DataError
 from adjudge.formats.campaign_export import UNDECIDED_MARK
 from adjudge.formats.file_content import Content
 from adjudge.formats.mqm_tsv import read_label
-from adjudge.formats.text import csv_rows, write_csv
+from adjudge.formats.text import csv_rows
 from adjudge.store.files import Fields, read_fields, read_json, read_json_file, read_text, write_text
 
 __all__ = [
@@ -71,7 +71,6 @@ __all__ = [
     "row_error",
     "shown_twice",
     "units_of",
-    "write_appraise",
     "write_batches",
 ]
 
@@ -261,15 +260,6 @@ def _offset(fields: Fields, key: str) -> int:
     if found is None:
         fields.fail(f"{key!r} must be a whole number, or {MISSING!r} in both offsets; got {fields.values!r}")
     return found
-
-
-def write_appraise(path: Path | str, file: AppraiseFile) -> None:
-    """Write an export, equal to Appraise's own byte for byte.
-
-    Raises:
-        DataError: it cannot be written.
-    """
-    write_csv(path, map(render_columns, file.rows), line_end=file.line_end)
 
 
 def render_columns(row: AppraiseRow) -> list[str]:
