@@ -49,7 +49,7 @@ def test_only_what_both_judged_is_compared_and_failures_are_counted_beside() -> 
     assert values(found) == pytest.approx((1.5 / 3, 2 / 3, 4 / 7))
     (score,) = found.scores
     assert (score.n_gold, score.n_pred, score.n_segments, found.n_segments, found.failed) == (3, 3, 2, 2, 1)
-    assert found.notes == (
+    assert tuple(note for note in found.notes if not note.startswith("Texts")) == (
         "1 of 4 translations that gold judged failed in the run: in no number.",
         "1 of 4 translations that gold judged is not in the run.",
         "1 of 3 translations that the run judged has no gold.",
@@ -146,7 +146,7 @@ def test_each_of_several_annotators_counts_and_one_can_be_kept() -> None:
     run = run_of([marked("a", "1", span("old"))])
     found = spans(run, gold)
     assert values(found) == pytest.approx((0.5, 1, 2 / 3))
-    (note,) = found.notes
+    note, _ = found.notes
     assert note == (
         "1 of 1 translation was judged several times in gold, by one, two; each judgement counts, "
         "--gold-annotator NAME keeps one."

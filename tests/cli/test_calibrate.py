@@ -12,6 +12,7 @@ from adjudge.core.record import Preference
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.engines import run
+from adjudge.runs.job import CalibrateSettings
 from adjudge.store.json_lines import read_records, write_records, write_test_set
 from adjudge.store.run_directory import read_run_info
 from tests.cli.calling import call
@@ -112,12 +113,12 @@ def test_it_prints_the_threshold_and_what_it_changes(
     gold = tmp_path / "gold.jsonl"
     people = [replace(r, annotator="person", verdict="A" if n else "E") for n, r in enumerate(said)]
     write_records(gold, people)
-    calibrate_run("direct-rank", tmp_path / "run", gold, "en-de", "json")
+    calibrate_run("direct-rank", tmp_path / "run", CalibrateSettings(gold=gold, lp="en-de"), "json")
     printed = capsys.readouterr()
     (one,) = json.loads(printed.out)["criteria"]
     assert (one["n"], one["threshold"], one["after"]["all"]) == (3, 0.2, 1.0)
     assert "adjudge run direct-rank ... --tie-threshold 0.2" in printed.err
-    calibrate_run("direct-rank", tmp_path / "run", gold, None, "table")
+    calibrate_run("direct-rank", tmp_path / "run", CalibrateSettings(gold=gold), "table")
     assert "3 comparisons; gold ties 1 of them." in capsys.readouterr().out
 
 
@@ -126,9 +127,9 @@ def test_a_run_that_cannot_be_calibrated_is_refused(tmp_path: Path) -> None:
     run("direct-rank", small_set(2), out=done)
     gold = gold_of(done, tmp_path / "gold.jsonl")
     with pytest.raises(UsageError, match="is a run of direct-rank, not of fire"):
-        calibrate_run("fire", done, gold, None, "table")
+        calibrate_run("fire", done, CalibrateSettings(gold=gold), "table")
     with pytest.raises(DataError, match="--samples, or --strength logprob"):
-        calibrate_run("direct-rank", done, gold, None, "table")
+        calibrate_run("direct-rank", done, CalibrateSettings(gold=gold), "table")
     run("direct-rank", small_set(2), out=tmp_path / "tied", settings={"samples": "2", "tie_threshold": "0.5"})
     with pytest.raises(UsageError, match=r"made with tie_threshold 0\.5"):
-        calibrate_run("direct-rank", tmp_path / "tied", gold, None, "table")
+        calibrate_run("direct-rank", tmp_path / "tied", CalibrateSettings(gold=gold), "table")

@@ -55,7 +55,10 @@ def test_one_comparison_is_one_object(run: Path, gold: Path, capsys: pytest.Capt
     assert asked.json == {
         "run": str(run),
         "signature": asked.json["signature"],
-        "notes": ["1 of 3 translations that gold judged failed in the run: in no number."],
+        "notes": [
+            "1 of 3 translations that gold judged failed in the run: in no number.",
+            f"Texts could not be compared: {gold} has none.",
+        ],
         "rule": "mpp",
         "threshold": None,
         "precision": 0.75,

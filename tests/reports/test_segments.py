@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from adjudge.core.record import ErrorSpan, Failure, Verdict
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import UsageError
 from adjudge.reports.annotators import judged_annotators
 from adjudge.reports.page import make_page
 from adjudge.reports.segments import (
@@ -117,13 +116,6 @@ def test_runs_of_one_test_set_share_its_segments() -> None:
     merged = merge_segments([[half], [FIRST, SECOND]])
     assert list(merged) == [("en-de", "en-de-0"), ("en-de", "en-de-1")]
     assert merged["en-de", "en-de-0"].translations == FIRST.translations
-
-
-@pytest.mark.parametrize("change", [{"source": "other"}, {"translations": {"Alder": "other"}}])
-def test_runs_of_different_texts_are_not_shown_as_one(change: dict[str, object]) -> None:
-    other = replace(FIRST, **change)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"two versions of segment 'en-de-0'.*report these runs apart"):
-        merge_segments([[FIRST], [other]])
 
 
 def test_the_spread_compares_ranks_and_not_scales() -> None:

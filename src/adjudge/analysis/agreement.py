@@ -30,9 +30,10 @@ from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import SECOND_LOOK, Annotation, Failure, Preference, Record
 from adjudge.core.scores import INTERVAL
-from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings
+from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, Texts, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
+from adjudge.formats.join import put_together
 from adjudge.formats.read import Judgements
 from adjudge.stats.agreement_coefficients import (
     MAJORITY,
@@ -237,6 +238,7 @@ class AgreementSettings:
 
     lp: LanguagePair = None
     test_set: Texts = None
+    mismatched: OfMismatched = "refuse"
     pairs: Annotated[bool, Option(help="Compare scores as preferences between two systems.")] = False
     by_criterion: Annotated[
         bool, Option(help="Turn the MQM errors of each criterion into preferences (FiRE).")
@@ -278,7 +280,8 @@ def find_agreement(
     Raises:
         UsageError: preferences and scores are mixed, or there is one annotator only.
     """
-    apart = named_apart([*people, *judges])
+    sides, told = put_together([*people, *judges], "translations", settings.mismatched)
+    apart = named_apart(sides)
     names = tuple(dict.fromkeys(a for s in apart[: len(people)] for a in s.annotators))
     if len(names) < 2 and not judges:
         raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")
@@ -301,7 +304,7 @@ def find_agreement(
         which = count(looks, "judgement is", "judgements are")
         notes.append(f"{which} of people who were shown what others had marked: no independent agreement.")
     notes += [note for table in tables for note in (*_scale_notes(table), *_apart_notes(table))]
-    return Agreement(rows=tuple(rows), tests=tests, notes=tuple(notes))
+    return Agreement(rows=tuple(rows), tests=tests, notes=(*notes, *told))
 
 
 def _scale_notes(table: LabelTable) -> Iterator[str]:

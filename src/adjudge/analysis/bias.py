@@ -31,9 +31,10 @@ from adjudge.analysis.preferences import (
 from adjudge.core.columns import Column, Framed
 from adjudge.core.record import Failure, Preference
 from adjudge.core.scores import INTERVAL, VERSION, Signature
-from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings, takes
+from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, Texts, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.join import put_together
 from adjudge.formats.read import Given, Judgements, read_judgements, refuse_twice, sources_of
 from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
@@ -416,6 +417,7 @@ def _results(bias: Bias) -> list[tuple[str, str, Result]]:
 class BiasSettings:
     """Beside whom, and how, biases are looked for."""
 
+    mismatched: OfMismatched = "refuse"
     gold: Annotated[
         SkipValidation[Given | None],
         Option(help="Human judgements of the same translations: a run or a file.", kind=Path, exists=True),
@@ -463,14 +465,17 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     if isinstance(families, str | Path):
         systems, annotators = read_families(families)
         families = Families(systems=systems, annotators=annotators)
-    apart = named_apart([*sources, gold] if gold is not None else sources)
+    sides, told = put_together(
+        [*sources, gold] if gold is not None else sources, "translations", settings.mismatched
+    )
+    apart = named_apart(sides)
     own, rest = apart[: len(sources)], apart[len(sources) :]
     found = [p for source in own for p in preferences_of(source)]
     wanted = [p for source in rest for p in preferences_of(source)]
     if gold is not None and not _pairs(found) & _pairs(wanted):
-        told = ", ".join(source.name for source in sources)
+        these = ", ".join(source.name for source in sources)
         raise DataError(
-            f"{told} and gold ({gold.name}) compare no translations in common: do they judge the same "
+            f"{these} and gold ({gold.name}) compare no translations in common: do they judge the same "
             "language pair and test set?"
         )
     finder = _Finder(
@@ -486,7 +491,7 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     return Biases(
         rows=tuple(rows),
         signature=_signature(names, finder, [*found, *wanted]),
-        notes=tuple(_notes(rows, [*found, *wanted], finder)),
+        notes=(*_notes(rows, [*found, *wanted], finder), *told),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.score import Place, Source, few_documents_note, scored
+from adjudge.analysis.score import Place, Source, few_documents_note, scored, together
 from adjudge.analysis.segment_scores import (
     ScoreMatrix,
     coverage_note,
@@ -628,7 +628,12 @@ def compare(first: Source, second: Source | None, settings: CompareSettings) -> 
         raise UsageError("gold or metric is of one test set: give its path and two systems")
     if settings.systems is None:
         refuse_twice([first, second])
-    one = scored(first, settings)
-    other = one if second is None or is_same_source(first, second) else scored(second, settings)
+    notes: list[str] = []
+    if second is None or is_same_source(first, second):
+        one = other = scored(first, settings)
+    else:
+        sides, notes = together([first, second], settings, "sources")
+        one, other = (scored(side, settings) for side in sides)
     domains = {**other.domains, **one.domains}
-    return compare_scores(one.scores, other.scores, settings.systems, settings=settings, domains=domains)
+    found = compare_scores(one.scores, other.scores, settings.systems, settings=settings, domains=domains)
+    return replace(found, notes=(*found.notes, *notes))

@@ -14,7 +14,7 @@ import numpy as np
 
 from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.preferences import numbered
-from adjudge.analysis.score import Place, Source, scored
+from adjudge.analysis.score import Place, Source, scored, together
 from adjudge.core.columns import Column, Framed
 from adjudge.core.record import grouped
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
@@ -155,11 +155,13 @@ def estimate(source: Source, gold: Source | None, settings: EstimateSettings) ->
     """
     if gold is None:
         raise UsageError("estimate corrects scores by judgements of people: give both")
-    judged, labels = scored(source, settings), scored(gold, settings)
+    sides, notes = together([source, gold], settings, "translations")
+    judged, labels = (scored(side, settings) for side in sides)
     strata = {**labels.domains, **judged.domains} if settings.by_domain else None
     if settings.by_domain and not strata:
         raise UsageError("--by-domain needs domains: give the test set that says them, --test-set PATH")
-    return estimates(judged.scores, labels.scores, settings=settings, strata=strata)
+    found = estimates(judged.scores, labels.scores, settings=settings, strata=strata)
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def estimates(

@@ -26,9 +26,11 @@ from adjudge.core.protocol import SEVERITIES, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
 from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.verb import Mismatched
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, LanguagePairError, UsageError
-from adjudge.formats.read import detect, read_judgements, refuse_twice
+from adjudge.formats.join import put_together
+from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twice
 from adjudge.formats.registry import find_format
 from adjudge.formats.score_file import ScoreTable, read_score_file
 from adjudge.stats.judged import Floats, divided
@@ -522,7 +524,12 @@ def _read_lp(text: str) -> str | None:
 
 
 def read_score_source(
-    path: Path | InMemory, name: str, frame: Frame, texts: Callable[[], TestSet], weights: str | None = None
+    path: Path | InMemory,
+    name: str,
+    frame: Frame,
+    texts: Callable[[], TestSet],
+    weights: str | None = None,
+    mismatched: Mismatched = "refuse",
 ) -> Found:
     """Read the scores in a file or a run, and put them where the frame has their systems and segments.
 
@@ -533,6 +540,7 @@ def read_score_source(
         frame: systems and segments; lines of a score file are its segments, in order.
         texts: loads the test set, for formats that mark places in its texts.
         weights: of marked errors, where there are any; else the run's, else `mqm-google`.
+        mismatched: what happens to judgements of other texts than those of the test set.
 
     Raises:
         DataError: it is none of these, or nothing in it is about this test set.
@@ -541,19 +549,30 @@ def read_score_source(
         if hasattr(path.value, "__array__") and not hasattr(path.value, "columns"):
             return array_as_scores(name, path.value, frame, texts())
         try:
-            return _read(path.value, name, frame, None, weights)
+            return _read(path.value, name, frame, texts, weights, mismatched)
         except UsageError as error:
             raise UsageError(f"scores of {name!r}: {error}") from error
     if path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
         return tables_as_scores(name, _read_tables(path, frame), frame)
     known = texts() if find_format(detect(path)).takes_texts else None
-    return _read(path, name, frame, known, weights)
+    return _read(path, name, frame, texts, weights, mismatched, known=known)
 
 
-def _read(source: Any, name: str, frame: Frame, known: TestSet | None, weights: str | None) -> Found:  # noqa: ANN401
+def _read(  # noqa: PLR0913 (as above)
+    source: Any,  # noqa: ANN401 (whatever is read)
+    name: str,
+    frame: Frame,
+    texts: Callable[[], TestSet],
+    weights: str | None,
+    mismatched: Mismatched,
+    *,
+    known: TestSet | None = None,
+) -> Found:
     read = read_judgements(source, frame.lp, known, needed=False)
+    whole = Judgements(name=frame.name, records=(), test_set=texts())
+    (_, read), told = put_together([whole, read], "translations", mismatched)
     found = records_as_scores(name, read.run or read.records, frame, weights)
-    notes = tuple(f"{name}: {note.removesuffix('.')}." for note in read.notes)
+    notes = tuple(f"{name}: {note.removesuffix('.')}." for note in (*read.notes, *told))
     return replace(found, notes=(*notes, *found.notes))
 
 

@@ -29,6 +29,7 @@ from adjudge.analysis.shared_tasks import list_tasks, references_in
 from adjudge.core.protocol import PROTOCOLS
 from adjudge.core.record import grouped
 from adjudge.core.segment import TestSet
+from adjudge.core.verb import Mismatched
 from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.ment import ANNOTATOR, read_ment_folder
 from adjudge.formats.mtme import (
@@ -118,6 +119,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     weights: str | None = None,
     reference: str | None = None,
     people: bool = False,
+    mismatched: Mismatched = "refuse",
 ) -> EvalSet:
     """Read one language pair with its gold and its metrics.
 
@@ -133,12 +135,13 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
         weights: of marked errors, wherever there are any.
         reference: that the metrics compared were shown; None for any.
         people: take other golds of the folder as metrics, too, and read who judged for the folder's own.
+        mismatched: what happens to judgements of other texts than those of the test set.
 
     Raises:
         DataError: a file is not what it should be.
         UsageError: no such language pair, gold or metric, or two metrics of one name.
     """
-    source, read = _open(path, lp, weights)
+    source, read = _open(path, lp, weights, mismatched)
     names = () if gold is None else gold or source.default_gold(preferred)
     golds = {}
     for each in names:
@@ -209,7 +212,9 @@ def read_one(
     return source.eval_set(one, {}) if kind == "gold" else source.eval_set({}, one)
 
 
-def _open(path: Path | str | TestSet, lp: str | None, weights: str | None) -> tuple[_Source, partial[Found]]:
+def _open(
+    path: Path | str | TestSet, lp: str | None, weights: str | None, mismatched: Mismatched = "refuse"
+) -> tuple[_Source, partial[Found]]:
     """A folder or a test set, and what reads a file of scores of it."""
     if isinstance(path, TestSet):
         source = _own(path, "", lp)
@@ -217,7 +222,9 @@ def _open(path: Path | str | TestSet, lp: str | None, weights: str | None) -> tu
         path, lp = find_path(path, lp)
         form = detect(path)
         source = _folder(path, form, lp) if form in _FOLDERS else _own(path, form, lp)
-    return source, partial(read_score_source, frame=source.frame, texts=source.texts, weights=weights)
+    return source, partial(
+        read_score_source, frame=source.frame, texts=source.texts, weights=weights, mismatched=mismatched
+    )
 
 
 def _check_weights(weights: str | None, found: Sequence[Found]) -> None:

@@ -730,6 +730,7 @@ def _each_gold(
         weights=settings.weights,
         reference=settings.reference or (None if rule is None else rule.reference),
         people=settings.people and settings.better is None,
+        mismatched=settings.mismatched,
     )
     if task is not None and task.file is not None:
         check_systems(task, eval_set.lp, find_references(test_set, eval_set.lp), eval_set.systems)

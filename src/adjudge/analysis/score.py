@@ -27,6 +27,7 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import ByDocument, OneAnnotator, Scoring, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.join import Same, put_together
 from adjudge.formats.read import Given, Judgements, load, read_judgements
 from adjudge.stats.bootstrap import lone_unit_note
 from adjudge.stats.bounds import METHOD, Totals, bounds_of_means
@@ -45,6 +46,7 @@ __all__ = [
     "score",
     "score_judgements",
     "scored",
+    "together",
     "translated_by_all",
     "with_cards",
     "with_intervals",
@@ -138,6 +140,28 @@ def scored(
         domains,
         judgements,
     )
+
+
+def together(sources: Sequence[Source], settings: Scoring, same: Same) -> tuple[list[Source], list[str]]:
+    """Read sources whose scores are compared, once their texts are; scores in memory have none.
+
+    Returns:
+        The judgements in place of each source, and what must be said of their texts.
+
+    Raises:
+        UsageError: texts differ; see `formats.join`.
+    """
+    documents = settings.documents if isinstance(settings, OneAnnotator) else None
+    read: list[Source] = [
+        each
+        if isinstance(each, Scores)
+        else read_judgements(each, settings.lp, settings.test_set, needed=False, documents=documents)
+        for each in sources
+    ]
+    judged = [each for each in read if isinstance(each, Judgements)]
+    sides, notes = put_together(judged, same, settings.mismatched)
+    rest = iter(sides)
+    return [next(rest) if isinstance(each, Judgements) else each for each in read], notes
 
 
 def score_judgements(

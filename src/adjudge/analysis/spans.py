@@ -58,6 +58,7 @@ from adjudge.core.verb import (
     LanguagePair,
     Names,
     Numbers,
+    OfMismatched,
     Option,
     Seed,
     Texts,
@@ -67,6 +68,7 @@ from adjudge.core.verb import (
 )
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.join import put_together
 from adjudge.formats.mtme import find_test_set
 from adjudge.formats.read import Given, Judgements, detect, read_judgements
 from adjudge.stats.agreement_coefficients import cohen_kappa
@@ -435,6 +437,7 @@ class MarkSettings:
     annotator: Annotated[str | None, Option(help="Use only this annotator of the run.")] = None
     gold_annotator: Annotated[str | None, Option(help="Use only this annotator of gold.")] = None
     test_set: Texts = None
+    mismatched: OfMismatched = "refuse"
     severities: Annotated[
         Sequence[Severity], BeforeValidator(split_names), Option(help="Severities of the marks to compare.")
     ] = ("minor", "major", "critical")  # neutral marks are no errors
@@ -706,14 +709,16 @@ def pair_marks(run: Given, gold: Given, settings: MarkSettings) -> Paired:
         DataError: nothing was judged by both.
         UsageError: judgements that mark no errors.
     """
-    judged = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
+    both = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
+    judged, notes = put_together(both, "translations", settings.mismatched)
     for one in judged:  # no marks there do not mean no errors
         for protocol in dict.fromkeys(r.protocol for r in one.records if not isinstance(r, Failure)):
             if not find_protocol(protocol).has_spans:
                 raise UsageError(f"{one.name} holds judgements of protocol {protocol}, which marks no errors")
-    return pair_up(
+    found = pair_up(
         *judged, lp=settings.lp, annotator=settings.annotator, gold_annotator=settings.gold_annotator
     )
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def _compared(paired: Paired, settings: SpanSettings) -> SpanComparison:

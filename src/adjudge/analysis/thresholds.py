@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.compare import every_part
 from adjudge.analysis.preferences import numbered
-from adjudge.analysis.score import Place, Source, scored
+from adjudge.analysis.score import Place, Source, scored, together
 from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
@@ -256,6 +256,7 @@ def thresholds(source: Source, gold: Source, settings: ThresholdSettings) -> tup
         DataError: no labelled translation has a score.
         UsageError: a setting out of its range; documents are wanted and the scores name none.
     """
+    (source, gold), notes = together([source, gold], settings, "translations")
     judged, labelled = scored(source, settings), scored(gold, replace(settings, weights=None))
     if settings.bad in _SEVERITIES:
         records = () if labelled.judgements is None else labelled.judgements.records
@@ -270,7 +271,8 @@ def thresholds(source: Source, gold: Source, settings: ThresholdSettings) -> tup
             raise UsageError(f"--bad is {', '.join(_SEVERITIES)}, or a score; got {settings.bad!r}")
         labels, told = bad_by_score(labelled.scores, below), f"its gold score is below {below:g}"
     domains = {**labelled.domains, **judged.domains}
-    return find_thresholds(judged.scores, labels, told, settings=settings, domains=domains), judged.scores
+    found = find_thresholds(judged.scores, labels, told, settings=settings, domains=domains)
+    return replace(found, notes=(*found.notes, *notes)), judged.scores
 
 
 def find_thresholds(

@@ -61,9 +61,13 @@ def curate_agreement_command(
     people's ratings of its systems correlate less than --threshold.
     """
     from adjudge.core.record import Preference
+    from adjudge.formats.join import put_together
     from adjudge.formats.read import read_judgements
 
-    read = [read_judgements(file, settings.lp).warn().of_one_kind(settings.lp) for file in files]
+    given = [read_judgements(file, settings.lp).warn().of_one_kind(settings.lp) for file in files]
+    read, notes = put_together(given, "translations", settings.mismatched)
+    for note in notes:
+        print_note(note)
     records = [record for each in read for record in each.records]
     if any(isinstance(record, Preference) for record in records):
         _settle(records, out, settings, form)

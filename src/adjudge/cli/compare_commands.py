@@ -22,6 +22,7 @@ from adjudge.cli.options import (
 )
 from adjudge.core.scores import listed
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, UsageError
+from adjudge.formats.join import put_together
 from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twice
 from adjudge.formats.registry import find_format
 from adjudge.reports.tables import Table, TableFormat
@@ -58,6 +59,7 @@ def rank_command(
     settings.refuse_beside_gold(radar=radar)
     refuse_twice(paths)
     sources: dict[str, Judgements | Path] = {str(path): path for path in paths}
+    notes: list[str] = []
     if not settings.is_of_test_set:
         lines = [path for path in paths if path.is_file() and detect(path) == "score-lines"]
         given: list[list[Path] | Path] = [
@@ -74,9 +76,11 @@ def rank_command(
             )
             for each in given
         ]
+        read, notes = put_together(read, "sources", settings.mismatched)
         sources = {each.name: each for each in read}
     plain = replace(settings, test_set=settings.test_set if settings.is_card else None, documents=None)
     rankings = {name: rank.by(source, plain) for name, source in sources.items()}
+    rankings = {name: replace(one, notes=(*one.notes, *notes)) for name, one in rankings.items()}
     if radar is not None:
         if len(rankings) > 1:
             raise UsageError(f"--radar draws one run; there are {len(rankings)}")

@@ -419,7 +419,7 @@ def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[S
     )
 
 
-def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form: TableFormat) -> None:
+def calibrate_run(judge: str, run: Path | None, options: CalibrateSettings, form: TableFormat) -> None:
     """Print the threshold under which a run's preferences agree best with gold.
 
     Raises:
@@ -428,6 +428,7 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
         DataError: nothing in it was measured.
     """
     from adjudge.analysis.preferences import calibrate_ties, preferences_of
+    from adjudge.formats.join import put_together
     from adjudge.store.run_directory import read_run_info
 
     _refuse_no_pairs(judge)
@@ -438,9 +439,13 @@ def calibrate_run(judge: str, run: Path | None, gold: Path, lp: str | None, form
         raise UsageError(f"{run} is a run of {info.annotator}, not of {judge}")
     if threshold := info.signature.fields.get("tie_threshold"):
         raise UsageError(f"{run} was made with tie_threshold {threshold}; calibrate a run without one")
-    found = calibrate_ties(
-        *(preferences_of(read_judgements(path, lp).warn().of_one_kind(lp)) for path in (run, gold))
-    )
+    both = [
+        read_judgements(path, options.lp).warn().of_one_kind(options.lp) for path in (run, options.gold or "")
+    ]
+    sides, notes = put_together(both, "translations", options.mismatched)
+    found = calibrate_ties(*map(preferences_of, sides))
+    for note in notes:
+        print_note(note)
     rows = [{**vars(one), "before": one.before._asdict(), "after": one.after._asdict()} for one in found]
     print_result(form, _ties_table(found), {"criteria": rows})
     said = ",".join(f"{one.criterion}={one.threshold:.6g}" for one in found)
@@ -509,7 +514,7 @@ def calibrate_command(
 
     if options.gold is not None:
         _refuse(read_settings(ctx.args), "nothing is asked with --gold")
-        calibrate_run(judge, test_set, Path(options.gold), options.lp, form)
+        calibrate_run(judge, test_set, options, form)
         return
     chosen, out = _judge(ctx, judge, options)
     asked = options.without("profile", "prompts", "explain_in")

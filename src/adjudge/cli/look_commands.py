@@ -28,7 +28,6 @@ from adjudge.store.run_directory import INFO, RECORDS, is_finished, read_run_inf
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from adjudge.core.record import Record
     from adjudge.core.scores import Scores
     from adjudge.core.segment import TestSet
     from adjudge.formats.read import Judgements
@@ -321,6 +320,7 @@ class Material:
             lp=self.asked.lp,
             test_set=self.texts,
             weights=self.asked.weights,
+            mismatched=self.asked.mismatched,
         )
 
 
@@ -361,18 +361,18 @@ def _campaign(path: Path) -> Judgements:
     return Judgements(name=path.resolve().name, records=records, test_set=content.test_set, form="campaign")
 
 
-def _read_gold(material: Material) -> Sequence[Record]:
+def _read_gold(material: Material) -> Judgements | tuple[()]:
     """What the others are measured by; lines without ids are those of the test set, or of the runs' texts."""
+    from adjudge.formats.read import read_judgements
     from adjudge.reports.annotators import read_judged
 
     path = material.asked.gold
     if not isinstance(path, Path | str):
         return ()
     if _is_campaign(Path(path)):
-        return _campaign(Path(path)).records
+        return _campaign(Path(path))
     beside = next((each.test_set for each in material.judged if each.test_set is not None), None)
-    (found,) = read_judged([path], material.asked.lp, material.texts, beside)
-    return found.records
+    return read_judgements(read_judged([path], material.asked.lp, material.texts, beside)[0])
 
 
 def report_command(

@@ -406,6 +406,11 @@ _SHOWN: Final[Mapping[str, str]] = {
     "power": (
         "lp criterion test-set sd annotator-sd difference segments annotators alpha power by-document format"
     ),
+    "compare": "systems gold metric weights lp criterion test by-document holm documents test-set format",
+    "thresholds": (
+        "gold weights lp criterion bad publish-risk reject-risk delta guarantee by-document together "
+        "decisions format"
+    ),
     "gate": (
         "baseline candidate systems gold metric margin alpha domain-margin lp max-failed junit summary format"
     ),

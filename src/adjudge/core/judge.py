@@ -305,6 +305,7 @@ def annotation_of(  # noqa: PLR0913 (what an annotation has)
         samples=samples,
         steps=steps,
         criterion=criterion,
+        digests=subject.digests,
     )
 
 
@@ -338,6 +339,7 @@ def preference_of(  # noqa: PLR0913 (what a preference has)
         flags=_each_once(flags),
         rationale=rationale,
         strength=strength,
+        digests=subject.digests,
     )
 
 
@@ -365,6 +367,7 @@ def failure_of(
         reason=reason,
         detail=detail[:_DETAIL],
         criterion=criterion,
+        digests=subject.digests,
     )
 
 

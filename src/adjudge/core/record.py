@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeVar, get_args
 
 from adjudge.core.columns import as_html
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
+from adjudge.core.segment import Digests
 from adjudge.core.wording import count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
@@ -138,6 +139,7 @@ class Annotation:
         steps: where a judge decides by itself what to do next, the tool that it used in each turn.
         criterion: id of the criterion of the segment that is passed or failed, under protocol criteria alone.
         weights: name of the weights of its errors, where it was taken out of a run whose judge has its own.
+        digests: of the texts that were judged, where they are known; two records are equal without them.
 
     Raises:
         DataError: a rating that is not a finite number within the protocol's range, counts or samples that
@@ -159,6 +161,7 @@ class Annotation:
     steps: tuple[str, ...] = ()
     criterion: str | None = None
     weights: str | None = None
+    digests: Digests | None = field(default=None, compare=False)
 
     _repr_html_ = as_html
 
@@ -205,6 +208,7 @@ class Preference:
         samples: where a judge compared several times, the verdict of each single comparison, in the order
             taken.
         strength: how far the judge was for A (up to 1) or for B (down to -1), where that was measured.
+        digests: of the texts that were compared, as of an annotation.
 
     Raises:
         DataError: a verdict that is none, one system twice, an undecided comparison with a winner, or a
@@ -224,6 +228,7 @@ class Preference:
     rationale: str | None = None
     samples: tuple[Verdict, ...] = ()
     strength: float | None = None
+    digests: Digests | None = field(default=None, compare=False)
 
     _repr_html_ = as_html
 
@@ -257,6 +262,7 @@ class Failure:
         detail: what came instead, short.
         document: document id.
         criterion: for a failed preference, or a failed verdict on one criterion of a segment.
+        digests: of the texts that were asked about, as of an annotation.
     """
 
     lp: str
@@ -268,6 +274,7 @@ class Failure:
     detail: str = ""
     document: str = ""
     criterion: str | None = None
+    digests: Digests | None = field(default=None, compare=False)
 
     _repr_html_ = as_html
 

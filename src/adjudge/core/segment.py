@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, NamedTuple
-from unicodedata import category
+from unicodedata import category, normalize
 
 from adjudge.core.columns import Column, Framed
 from adjudge.core.wording import count
@@ -22,11 +22,14 @@ __all__ = [
     "CRITERIA",
     "INSTRUCTION",
     "Criterion",
+    "Digests",
     "Segment",
     "Subject",
     "Term",
     "TestSet",
+    "digest_of",
     "is_blank",
+    "plain_text",
     "read_criteria",
 ]
 
@@ -95,6 +98,33 @@ class Segment:
 def is_blank(text: str) -> bool:
     """Whether a reader sees nothing: white space, and Unicode's control and format characters."""
     return all(char.isspace() or category(char) in {"Cc", "Cf"} for char in text)
+
+
+def plain_text(text: str) -> str:
+    """Return what two files of one text share: NFC, LF for line ends, no outer blanks."""
+    return normalize("NFC", text.replace("\r\n", "\n").strip())
+
+
+def digest_of(text: str) -> str:
+    """Return 16 hex digits of SHA-256 over `plain_text`."""
+    return hashlib.sha256(plain_text(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class Digests(NamedTuple):
+    """Digests of the texts of a judgement: source, translation of each system, reference if it was shown."""
+
+    source: str
+    translations: tuple[str, ...]
+    reference: str | None = None
+
+    @classmethod
+    def of(cls, segment: Segment, systems: Iterable[str], reference: str | None = None) -> Digests:
+        """Digests of the texts of a segment; of a missing translation that of the empty text."""
+        return cls(
+            digest_of(segment.source),
+            tuple(digest_of(segment.translations.get(system, "")) for system in systems),
+            None if reference is None else digest_of(reference),
+        )
 
 
 def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
@@ -299,6 +329,11 @@ class Subject:
     def of(self, *systems: str) -> Subject:
         """The same, of these systems alone."""
         return self if systems == self.systems else replace(self, systems=systems)
+
+    @property
+    def digests(self) -> Digests:
+        """Digests of what is judged."""
+        return Digests.of(self.segment, self.systems, self.reference)
 
     @property
     def key(self) -> str:

@@ -20,6 +20,7 @@ from typing import (
     Any,
     Final,
     Generic,
+    Literal,
     ParamSpec,
     Protocol,
     Self,
@@ -380,6 +381,10 @@ ByDocument = Annotated[
     bool | None,
     Option(help="Treat documents or segments as independent; default: documents if known.", off="by-segment"),
 ]
+Mismatched = Literal["refuse", "leave-out"]
+OfMismatched = Annotated[
+    Mismatched, Option(help="Refuse inputs whose texts differ, or leave these segments out.")
+]
 Texts = Annotated[
     SkipValidation[TestSet | Path | str | None],
     Option(
@@ -412,6 +417,7 @@ class Scoring:
         ),
     ] = None
     test_set: Texts = None
+    mismatched: OfMismatched = "refuse"
 
     @property
     def is_card(self) -> bool:

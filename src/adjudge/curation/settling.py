@@ -22,7 +22,7 @@ from adjudge.analysis.study_agreement import (
     segment_agreements,
 )
 from adjudge.core.record import Annotation, Preference, Record, Verdict
-from adjudge.core.verb import LanguagePair, Option, Seed, settings
+from adjudge.core.verb import LanguagePair, OfMismatched, Option, Seed, settings
 from adjudge.errors import DataError
 from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority
 from adjudge.stats.bootstrap import Draws
@@ -83,6 +83,7 @@ class SettleSettings:
     resamples: Annotated[int, Ge(0), Option(help="Draws of the interval of kappa; 0 for none.")] = 1000
     seed: Seed = 0
     lp: LanguagePair = None
+    mismatched: OfMismatched = "refuse"
 
 
 def settle(records: Iterable[Record], *, resamples: int = 0, seed: int = 0) -> tuple[Agreed, ...]:

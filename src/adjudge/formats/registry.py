@@ -345,7 +345,7 @@ def _write_both(write: Callable[..., Counter[str]]) -> Callable[..., Counter[str
 
 
 def _write_records(path: Path, content: Content[Record]) -> Counter[str]:
-    write_records(path, content.records)
+    write_records(path, content.records, content.test_set or ())
     return Counter() if content.test_set is None else Counter(texts=len(content.test_set))
 
 

@@ -34,7 +34,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from adjudge.core.extras import has_library
-from adjudge.core.record import Record, repeats_note, without_repeats
+from adjudge.core.record import repeats_note, without_repeats
 from adjudge.core.scores import VERSION, Run
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import takes
@@ -256,12 +256,18 @@ def report(
     read = iter(read_judged([each for each in given if isinstance(each, (Path, str))], lp, texts))
     whole = [next(read) if isinstance(each, (Path, str)) else _in_memory(each, lp, texts) for each in given]
     beside = next((each.test_set for each in whole if each.test_set is not None), None)
-    records = _read_gold(settings.gold, lp, texts, beside)
+    gold = _read_gold(settings.gold, lp, texts, beside)
     wanted = {field.name: getattr(settings, field.name) for field in fields(PageSettings)}
     commands = _commands(given, whole, {**wanted, "out": out, "force": True})
     with drawer_for(whole) as drawer:
         page = make_page(
-            whole, title=settings.title, gold=records, lp=lp, test_set=texts, weights=settings.weights
+            whole,
+            title=settings.title,
+            gold=gold,
+            lp=lp,
+            test_set=texts,
+            weights=settings.weights,
+            mismatched=settings.mismatched,
         )
         write_text(out, [render_page(page, commands, drawer=drawer)])
     return out
@@ -275,17 +281,15 @@ def _in_memory(source: Given, lp: str | None, texts: TestSet | None) -> Judged:
     return replace(found, name=", ".join(found.annotators))
 
 
-def _read_gold(
-    gold: Given, lp: str | None, texts: TestSet | None, beside: TestSet | None
-) -> Sequence[Record]:
+def _read_gold(gold: Given, lp: str | None, texts: TestSet | None, beside: TestSet | None) -> Judgements:
     """Gold of a file or of what is in memory, in which repeats do not count either."""
     if isinstance(gold, (Path, str)):
-        return read_judged([gold], lp, texts, beside)[0].records
-    given = read_judgements(gold, lp, texts or beside, needed=False).warn().records
-    records, repeated = without_repeats(given)
+        return read_judgements(read_judged([gold], lp, texts, beside)[0])
+    given = read_judgements(gold, lp, texts or beside, needed=False).warn()
+    records, repeated = without_repeats(given.records)
     for what in repeats_note(repeated):
         warn(f"gold: {what}")
-    return records
+    return given.with_records(records)
 
 
 def _commands(given: Sequence[Given], judged: Sequence[Judged], asked: Mapping[str, object]) -> list[str]:

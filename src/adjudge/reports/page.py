@@ -31,10 +31,11 @@ from adjudge.core.mqm import find_weights
 from adjudge.core.record import Failure, Record, grouped
 from adjudge.core.scores import CHECKLIST, CardVerdict, Run, RunInfo, card_columns
 from adjudge.core.segment import Segment, TestSet
-from adjudge.core.verb import LanguagePair, Option, Texts, settings
+from adjudge.core.verb import LanguagePair, Mismatched, OfMismatched, Option, Texts, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError, warn
-from adjudge.formats.read import Given
+from adjudge.formats.join import put_together
+from adjudge.formats.read import Given, Judgements, read_judgements
 from adjudge.reports.annotators import (
     Annotator,
     Judged,
@@ -244,14 +245,15 @@ class Page:
 
 
 @uncollected()
-def make_page(
+def make_page(  # noqa: PLR0913 (what stands on a page; every one has its default)
     judged: Sequence[Judged],
     *,
     title: str | None = None,
-    gold: Sequence[Record] = (),
+    gold: Judgements | Sequence[Record] = (),
     lp: str | None = None,
     test_set: TestSet | None = None,
     weights: str | None = None,
+    mismatched: Mismatched = "refuse",
 ) -> Page:
     """Put a page together.
 
@@ -265,6 +267,7 @@ def make_page(
         lp: keep one language pair.
         test_set: texts of files that carry none; what was judged of it is shown beside what the runs judged.
         weights: points of all marked errors, by name or from a file; None for those of each run.
+        mismatched: whether texts that differ are refused, or left out.
 
     Raises:
         UsageError: nothing given, no texts, no such weights, an lp that nothing has, or judgements of
@@ -275,6 +278,10 @@ def make_page(
     points = None if weights is None else find_weights(weights)
     if not judged:
         raise UsageError("a report needs at least one run, file of judgements or campaign")
+    beside = gold if isinstance(gold, Judgements) else Judgements(name="gold", records=tuple(gold))
+    every = [*(read_judgements(each) for each in judged), beside]
+    *sides, beside = put_together(every, "translations", mismatched).sides
+    judged, gold = [side.run or side for side in sides], beside.records
     segments = page_texts(judged, lp, test_set)
     lps = tuple(dict.fromkeys(key[0] for key in segments))
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
@@ -591,6 +598,7 @@ class PageSettings:
         Option(help="Gold judgements: a run, a file or a campaign.", kind=Path, exists=True),
     ] = ()
     test_set: Texts = None
+    mismatched: OfMismatched = "refuse"
     title: Annotated[str | None, Option(help="Title of the page; default: the name of the test set.")] = None
     lp: LanguagePair = None
     weights: Annotated[
@@ -629,7 +637,7 @@ def page_commands(
     words = {
         name: [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
         for name, value in options.items()
-        if value is not None and value != ()
+        if value is not None and value != () and (name, value) != ("mismatched", "refuse")
     }
     ranking = [shlex.join(["adjudge", "rank", *ranked, *words.get("lp", ())])] if ranked else []
     return [*runs, *ranking, shlex.join(["adjudge", command, *names, *chain(*words.values())])]

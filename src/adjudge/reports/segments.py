@@ -224,11 +224,7 @@ def _error(span: ErrorSpan, segment: Segment, system: str) -> Json:
 
 
 def merge_segments(groups: Iterable[Iterable[Segment]]) -> dict[Key, Segment]:
-    """Put the segments of several test sets together, in order of first appearance.
-
-    Raises:
-        UsageError: two of them have different texts under one name, so that places would not fit.
-    """
+    """Put the segments of several test sets together, in order of first appearance."""
     merged: dict[Key, Segment] = {}
     for segment in (s for group in groups for s in group):
         key = (segment.lp, segment.segment)
@@ -239,14 +235,6 @@ def merge_segments(groups: Iterable[Iterable[Segment]]) -> dict[Key, Segment]:
 
 
 def _joined(one: Segment, other: Segment) -> Segment:
-    for name, text in {**other.translations, "": other.source}.items():
-        known = one.translations.get(name) if name else one.source
-        if known is not None and known != text:
-            what = f"translation by {name!r}" if name else "source"
-            raise UsageError(
-                f"one report shows one test set, but the runs judged two versions of segment "
-                f"{one.segment!r} ({one.lp}): its {what} differs; report these runs apart"
-            )
     return replace(
         one,
         translations={**one.translations, **other.translations},

@@ -26,7 +26,7 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.record import grouped
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
-from adjudge.core.verb import MaxFailed, Names, Option, settings, takes
+from adjudge.core.verb import MaxFailed, Names, OfMismatched, Option, settings, takes
 from adjudge.core.wording import nearest
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
@@ -255,6 +255,7 @@ class CalibrateSettings(ForecastSettings):
             help="Human verdicts for a pairwise judge; TEST_SET is the judge's run.", kind=Path, exists=True
         ),
     ] = None
+    mismatched: OfMismatched = "refuse"
     percentile: Annotated[
         float,
         Gt(0),

@@ -7,6 +7,7 @@ test set may be of one or several language pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from sys import intern
@@ -15,7 +16,7 @@ from typing import Any, Final, Literal, cast
 from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import Digests, Segment, TestSet
 from adjudge.core.verb import checks_keywords
 from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
 from adjudge.store.files import (
@@ -119,7 +120,7 @@ def write_test_set(path: Path | str, test_set: TestSet) -> None:
 
 Kind = Literal["annotation", "preference", "failure"]
 
-_SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol"})
+_SHARED: Final = frozenset({"kind", "lp", "document", "segment", "annotator", "protocol", "digests"})
 RECORD_KEYS: Final[dict[str, frozenset[str]]] = {
     "annotation": _SHARED
     | {
@@ -170,9 +171,23 @@ def read_records(path: Path | str) -> list[Record]:
     return [_read(value, file, line) for line, value in read_json_lines(file)]
 
 
-def write_records(path: Path | str, records: Iterable[Record]) -> None:
-    """Write one record a line; the file appears whole or not at all."""
-    write_bytes(Path(path), map(record_to_line, records))
+def write_records(path: Path | str, records: Iterable[Record], texts: Iterable[Segment] = ()) -> None:
+    """Write one record a line; the file appears whole or not at all.
+
+    Args:
+        path: of the file.
+        records: in order.
+        texts: that they are about, as far as they are known: records keep their digests.
+    """
+    known = {(segment.lp, segment.segment): segment for segment in texts}
+
+    def line(record: Record) -> bytes:
+        segment = known.get((record.lp, record.segment))
+        if segment is None or record.digests is not None:
+            return record_to_line(record)
+        return record_to_line(replace(record, digests=Digests.of(segment, record.systems)))
+
+    write_bytes(Path(path), map(line, records))
 
 
 def record_to_line(record: Record) -> bytes:
@@ -181,7 +196,13 @@ def record_to_line(record: Record) -> bytes:
     Raises:
         UnicodeEncodeError: half a surrogate pair stands alone in it.
     """
-    return render_json_line(record_to_json(record))
+    value = record_to_json(record)
+    if record.digests is not None:
+        source, translations, reference = record.digests
+        value["digests"] = {"source": source, "translations": translations}
+        if reference is not None:
+            value["digests"]["reference"] = reference
+    return render_json_line(value)
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
@@ -293,7 +314,7 @@ def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, w
 
     It is all that ratings are, and most of what marks errors: a test set has a million of them.
     """
-    if value.keys() != _PLAIN_KEYS:
+    if value.keys() - {"digests"} != _PLAIN_KEYS:
         return None
     *plain, rating, rationale = _plain_values(value)
     if [*map(type, plain)] != _PLAIN_TYPES or not (rationale is None or type(rationale) is str):
@@ -313,7 +334,27 @@ def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, w
         counts=_NO_COUNTS,
         flags=tuple(flags),
         rationale=rationale,
+        digests=_digests(value),
     )
+
+
+def _digests(value: Any) -> Digests | None:  # noqa: ANN401 (JSON, whatever it is)
+    """Read the digests of the texts that a record is about.
+
+    Raises:
+        DataError: they are none.
+    """
+    if (said := value.get("digests")) is None:
+        return None
+    try:
+        reference = said.get("reference")
+        return Digests(
+            intern(said["source"]),
+            tuple([intern(each) for each in said["translations"]]),
+            None if reference is None else intern(reference),
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataError(f"'digests' must have source and translations, got {said!r:.80}") from error
 
 
 def _annotation(value: object, path: Path | None, line: int | None) -> Annotation:
@@ -342,6 +383,7 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
         steps=fields.texts("steps"),
         criterion=fields.optional_text("criterion"),
         weights=fields.optional_text("weights"),
+        digests=_digests(fields.values),
     )
 
 
@@ -419,6 +461,7 @@ def _preference(value: object, path: Path | None, line: int | None) -> Preferenc
         rationale=fields.optional_text("rationale"),
         samples=cast("tuple[Verdict, ...]", fields.texts("samples")),
         strength=fields.number("strength"),
+        digests=_digests(fields.values),
     )
 
 
@@ -436,6 +479,7 @@ def _failure(value: object, path: Path | None, line: int | None) -> Failure:
         detail=fields.text("detail", ""),
         document=fields.name("document", ""),
         criterion=fields.optional_text("criterion"),
+        digests=_digests(fields.values),
     )
 
 

@@ -1,0 +1,226 @@
+"""Two inputs with the same names and other texts: every verb refuses what it must, and says how many."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import adjudge
+from adjudge.core.record import Annotation
+from adjudge.core.segment import Digests, Segment, TestSet, digest_of
+from adjudge.errors import UsageError
+from adjudge.formats.join import put_together
+from adjudge.formats.read import Judgements, read_judgements
+from adjudge.store.json_lines import read_records, write_records
+from tests.cli.calling import Asked
+
+LPS = ("en-de", "zh-en")
+SIZE = 100
+
+
+def texts(change: Callable[[Segment], Segment] = lambda segment: segment) -> TestSet:
+    """Two language pairs whose ids repeat, in documents of four, by three systems."""
+    return TestSet(
+        name="set",
+        segments=tuple(
+            change(
+                Segment(
+                    segment=str(n),
+                    lp=lp,
+                    document=f"d{n // 4}",
+                    source=f"Source {n}, {lp}.",
+                    translations={system: f"{system} has translation {n}." for system in "ABC"},
+                    references={"ref": f"Reference {n}."},
+                )
+            )
+            for lp in LPS
+            for n in range(SIZE)
+        ),
+    )
+
+
+def other_source(segment: Segment) -> Segment:
+    return replace(segment, source="Other.") if (segment.lp, segment.segment) == ("zh-en", "7") else segment
+
+
+def other_translation(segment: Segment) -> Segment:
+    if (segment.lp, segment.segment) != ("zh-en", "7"):
+        return segment
+    return replace(segment, translations={**segment.translations, "B": "Other."})
+
+
+def judged(test_set: TestSet, who: str, protocol: str = "mqm") -> list[Annotation]:
+    marks = protocol == "mqm"
+    return [
+        Annotation(
+            lp=segment.lp,
+            segment=segment.segment,
+            document=segment.document,
+            system=system,
+            annotator=who,
+            protocol=protocol,
+            rating=None if marks else (int(segment.segment) * 7 + place * 11 + len(who)) % 100,
+        )
+        for segment in test_set
+        for place, system in enumerate("ABC")
+    ]
+
+
+def written(path: Path, test_set: TestSet, who: str, protocol: str = "da-sqm") -> Path:
+    write_records(path, judged(test_set, who, protocol), test_set)
+    return path
+
+
+VERBS: dict[str, tuple[str, str, list[str]]] = {
+    "compare": ("sources", "da-sqm", ["{one}", "{other}"]),
+    "gate": (
+        "sources",
+        "da-sqm",
+        ["--baseline", "{one}", "--candidate", "{other}", "--systems", "A,B", "--margin", "9"],
+    ),
+    "rank": ("sources", "da-sqm", ["{one}", "{other}"]),
+    "agreement": ("translations", "da-sqm", ["{one}", "{other}", "--resamples", "0"]),
+    "bias": ("translations", "da-sqm", ["{one}", "--gold", "{other}", "--resamples", "0"]),
+    "spans": ("translations", "mqm", ["{one}", "--gold", "{other}"]),
+    "estimate": ("translations", "da-sqm", ["{one}", "--gold", "{other}"]),
+    "thresholds": ("translations", "da-sqm", ["{one}", "--gold", "{other}", "--bad", "50"]),
+    "meta": ("translations", "da-sqm", ["{set}", "--lp", "zh-en", "--gold", "{one}", "--scores", "{other}"]),
+    "report": (
+        "translations",
+        "da-sqm",
+        ["{one}", "--gold", "{other}", "--test-set", "{set}", "--out", "{out}", "--force"],
+    ),
+    "curate agreement": ("translations", "da-sqm", ["{one}", "{other}"]),
+}
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> Callable[..., list[str]]:
+    """The words of a verb over two files of judgements, the second of which was made of other texts."""
+
+    def words(verb: str, change: Callable[[Segment], Segment]) -> list[str]:
+        same, protocol, pattern = VERBS[verb]
+        places = {
+            "one": written(tmp_path / "one.jsonl", texts(), "ann", protocol),
+            "other": written(
+                tmp_path / "other.jsonl", texts(change), "ann" if same == "sources" else "ben", protocol
+            ),
+            "set": tmp_path / "set.jsonl",
+            "out": tmp_path / "page.html",
+        }
+        adjudge_write(places["set"], texts())
+        return [*verb.split(), *(word.format(**places) for word in pattern)]
+
+    return words
+
+
+def adjudge_write(path: Path, test_set: TestSet) -> None:
+    from adjudge.store.json_lines import write_test_set
+
+    write_test_set(path, test_set)
+
+
+@pytest.mark.parametrize("change", [other_source, other_translation])
+@pytest.mark.parametrize("verb", VERBS)
+def test_other_texts_under_the_same_names_are_refused_where_they_matter(
+    verb: str, change: Any, arguments: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = arguments(verb, change)
+    found = Asked(capsys, *words)
+    if change is other_translation and VERBS[verb][0] == "sources":
+        assert "other texts" not in found.err
+        return
+    what = "source" if change is other_source else "translation of B"
+    assert found.code == 2, found.err
+    assert f"the first is '7' of zh-en, whose {what} differs" in found.err
+    assert f"1 of {100 if verb == 'meta' else 200} segments of " in found.err
+    left_out = Asked(capsys, *words, "--mismatched", "leave-out")
+    assert left_out.code != 2, left_out.err
+
+
+def test_what_is_left_out_is_counted_and_in_no_number(tmp_path: Path) -> None:
+    one, other = (
+        written(tmp_path / f"{name}.jsonl", made, "ann")
+        for name, made in (("one", texts()), ("other", texts(other_source)))
+    )
+    with pytest.raises(UsageError, match="1 of 200 segments"):
+        adjudge.compare(one, other, systems=("A", "B"))
+    found = adjudge.compare(one, other, systems=("A", "B"), mismatched="leave-out")
+    assert found.whole.n == 199
+    assert any("1 of 200 segments" in note and "left out" in note for note in found.notes)
+
+
+def test_texts_that_differ_only_in_blanks_line_ends_and_composition_are_one() -> None:
+    plain, odd = "Café\nau lait", "  Cafe\u0301\r\nau lait \n"
+    assert digest_of(plain) == digest_of(odd) != digest_of("Café au lait")
+
+    def changed(segment: Segment) -> Segment:
+        return replace(segment, source=odd if segment.segment == "3" else segment.source)
+
+    def same(segment: Segment) -> Segment:
+        return replace(segment, source=plain if segment.segment == "3" else segment.source)
+
+    sides = [
+        Judgements(name=n, records=tuple(judged(t, n)), test_set=t)
+        for n, t in (("a", texts(same)), ("b", texts(changed)))
+    ]
+    assert put_together(sides, "translations").notes == []
+
+
+@given(st.sets(st.tuples(st.sampled_from(LPS), st.integers(0, SIZE - 1)), max_size=9))
+def test_whatever_differs_is_counted_with_texts_and_with_digests(places: set[tuple[str, int]]) -> None:
+    def changed(segment: Segment) -> Segment:
+        is_other = (segment.lp, int(segment.segment)) in places
+        return replace(segment, source="Other." if is_other else segment.source)
+
+    one, other = texts(), texts(changed)
+    with_texts = Judgements(name="one", records=tuple(judged(one, "a")), test_set=one)
+    by_digest = Judgements(
+        name="other",
+        records=tuple(
+            replace(r, digests=Digests.of(s, r.systems))
+            for s, own in zip(other, zip(*[iter(judged(other, "b"))] * 3, strict=True), strict=True)
+            for r in own
+        ),
+    )
+    sides, notes = put_together([with_texts, by_digest], "sources", "leave-out")
+    assert [len(side.records) for side in sides] == [3 * (2 * SIZE - len(places))] * 2
+    assert bool(notes) is bool(places)
+    assert not places or notes[0].startswith(f"{len(places)} of 200 segments of one and other")
+
+
+def test_inputs_without_texts_are_joined_by_name_and_named(tmp_path: Path) -> None:
+    bare, whole = tmp_path / "bare.jsonl", written(tmp_path / "whole.jsonl", texts(), "ann")
+    write_records(bare, judged(texts(other_source), "ben", "da-sqm"))
+    found = adjudge.compare(bare, whole, systems=("A", "B"))
+    assert found.notes[-1] == f"Texts could not be compared: {bare} has none."
+
+
+def test_the_records_of_a_run_and_of_a_conversion_keep_digests(tmp_path: Path) -> None:
+    test_set = texts().select(lp="en-de", limit=2)
+    adjudge.run("chrf", test_set, out=tmp_path / "run", reference="ref")
+    for record in read_records(tmp_path / "run"):
+        assert record.digests == Digests.of(
+            next(s for s in test_set if s.segment == record.segment),
+            record.systems,
+            f"Reference {record.segment}.",
+        )
+    line = json.loads((tmp_path / "run" / "records.jsonl").read_text().splitlines()[0])
+    assert set(line["digests"]) == {"source", "translations", "reference"}
+    moved = tmp_path / "moved.jsonl"
+    moved.write_bytes((tmp_path / "run" / "records.jsonl").read_bytes())
+    with pytest.raises(UsageError, match="whose reference differs"):
+        put_together([read_judgements(moved), read_judgements(written_run(tmp_path))], "sources")
+
+
+def written_run(folder: Path) -> Path:
+    def changed(segment: Segment) -> Segment:
+        return replace(segment, references={"ref": "Another."})
+
+    adjudge.run("chrf", texts(changed).select(lp="en-de", limit=2), out=folder / "second", reference="ref")
+    return folder / "second"
