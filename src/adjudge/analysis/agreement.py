@@ -33,7 +33,7 @@ from adjudge.core.scores import INTERVAL
 from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, Texts, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
-from adjudge.formats.read import Judgements
+from adjudge.formats.read import Judgements, spelled_alike
 from adjudge.stats.agreement_coefficients import (
     MAJORITY,
     OF_SCORES,
@@ -278,7 +278,7 @@ def find_agreement(
     Raises:
         UsageError: preferences and scores are mixed, or there is one annotator only.
     """
-    apart = named_apart([*people, *judges])
+    apart = named_apart(spelled_alike([*people, *judges]))
     names = tuple(dict.fromkeys(a for s in apart[: len(people)] for a in s.annotators))
     if len(names) < 2 and not judges:
         raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")

@@ -26,7 +26,7 @@ from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import is_same_source, refuse_twice
+from adjudge.formats.read import is_same_source, refuse_twice, spelled_alike
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note
 from adjudge.stats.bounds import (
     METHOD,
@@ -630,5 +630,8 @@ def compare(first: Source, second: Source | None, settings: CompareSettings) -> 
         refuse_twice([first, second])
     one = scored(first, settings)
     other = one if second is None or is_same_source(first, second) else scored(second, settings)
+    if one is not other and one.judgements is not None and other.judgements is not None:
+        _, alike = spelled_alike([one.judgements, other.judgements])
+        other = other if alike is other.judgements else scored(alike, settings)
     domains = {**other.domains, **one.domains}
     return compare_scores(one.scores, other.scores, settings.systems, settings=settings, domains=domains)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import score_records
-from adjudge.core.language import canonical_lp, script_of, source_language
+from adjudge.core.language import canonical_lp, one_spelling, script_of, source_language
 from adjudge.core.mqm import Weights, mean, unknown_categories_note
 from adjudge.core.protocol import SEVERITIES, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
@@ -552,6 +552,7 @@ def read_score_source(
 
 def _read(source: Any, name: str, frame: Frame, known: TestSet | None, weights: str | None) -> Found:  # noqa: ANN401
     read = read_judgements(source, frame.lp, known, needed=False)
+    read = read.spelled(one_spelling([[frame.lp], (record.lp for record in read.records)])[1])
     found = records_as_scores(name, read.run or read.records, frame, weights)
     notes = tuple(f"{name}: {note.removesuffix('.')}." for note in read.notes)
     return replace(found, notes=(*notes, *found.notes))

@@ -48,7 +48,7 @@ from adjudge.core.scores import Card, CardVerdict, Interval, Scores
 from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, settings, takes
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.read import Judgements, is_same_source, read_judgements
+from adjudge.formats.read import Judgements, is_same_source, read_judgements, spelled_alike
 from adjudge.stats.bounds import ENOUGH_UNITS, Totals, Unseen, cautious_bounds
 from adjudge.stats.paired import holm, sign_flip_p_values
 
@@ -799,7 +799,7 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
             of_set.scores, of_set.scores, None, names, settings=settings, domains=of_set.domains
         )
     sides = [baseline] if is_one else [candidate, baseline]
-    read = [_read_side(each, settings) for each in sides]
+    read = spelled_alike([_read_side(each, settings) for each in sides])
     unfit = [n for r in read if r.run for n in unfit_note(r.run.info.annotator, why_unfit(r.run))]
     if systems is not None:
         read = _of_systems(read, {*systems})

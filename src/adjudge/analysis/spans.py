@@ -41,7 +41,7 @@ from adjudge.analysis.span_matching import (
     split_words,
 )
 from adjudge.core.columns import Column, Framed
-from adjudge.core.language import coded_lp
+from adjudge.core.language import coded_lp, lp_among
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol
 from adjudge.core.record import (
     Annotation,
@@ -68,7 +68,7 @@ from adjudge.core.verb import (
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import find_test_set
-from adjudge.formats.read import Given, Judgements, detect, read_judgements
+from adjudge.formats.read import Given, Judgements, detect, read_judgements, spelled_alike
 from adjudge.stats.agreement_coefficients import cohen_kappa
 from adjudge.stats.bootstrap import Draws, lone_unit_note, mean_of
 from adjudge.stats.judged import Result
@@ -161,6 +161,7 @@ def pair_up(
         UsageError: an annotator that is not there.
     """
     lp = None if lp is None else coded_lp(lp)
+    gold, pred = spelled_alike([gold, pred])
     pred, repeats = _without_repeats(pred)
     gold, gold_repeats = _without_repeats(gold)
     said = _annotations(pred, lp, annotator)
@@ -180,6 +181,7 @@ def pair_up(
     ]
     if not fitting:
         raise DataError(_nothing(pred, gold, said, golds, len(both)))
+    lp = lp_among(lp, (r.lp for r in pred.records), pred.name)
     failures = [r for r in pred.records if isinstance(r, Failure) and lp in {None, r.lp}]
     failed = {Key(r.lp, r.segment, system) for r in failures for system in r.systems}
     failed &= golds.keys() - said.keys()
@@ -236,6 +238,7 @@ def _without_repeats(judged: Judgements) -> tuple[Judgements, list[str]]:
 
 
 def _annotations(judged: Judgements, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
+    lp = lp_among(lp, (r.lp for r in judged.records), judged.name)
     there = [r for r in judged.records if isinstance(r, Annotation) and lp in {None, r.lp}]
     names = {r.annotator for r in there}
     if annotator is not None and annotator not in names:

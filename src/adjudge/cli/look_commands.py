@@ -179,13 +179,14 @@ def trace_command(
 
     Without --segment: a list of what was judged, failures first.
     """
-    from adjudge.core.language import coded_lp
+    from adjudge.core.language import coded_lp, lp_among
     from adjudge.store.traces import Trace
 
     lp = None if lp is None else coded_lp(lp)
     trace = Trace(run)
     try:
         every = [*trace.units()]
+        lp = lp_among(lp, (unit.segment.lp for unit in every), run)
         units = [unit for unit in every if _is_wanted(unit, segment, system, lp)]
         if not units:
             chosen = {"segment": segment, "system": system, "lp": lp}
