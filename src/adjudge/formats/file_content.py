@@ -70,16 +70,16 @@ def of_pair(content: C, lp: str | None, where: object) -> C:
     Raises:
         UsageError: nothing is of that pair; names those that are there.
     """
-    texts = () if content.test_set is None else content.test_set.lps
-    _, spelled = one_spelling([texts, {record.lp for record in content.records}])
-    records = respelled(content.records, spelled)
-    if lp is not None and (texts or records):
+    test_set, records = content.test_set, content.records
+    texts = () if test_set is None else test_set.lps
+    if records:
+        _, spelled = one_spelling([texts, {record.lp for record in records}])
+        records = respelled(records, spelled)
         lp = lp_among(lp, [*texts, *(record.lp for record in records)], where)
-        kept = tuple(record for record in records if record.lp == lp)
+        kept = tuple(record for record in records if lp in {None, record.lp})
         records = records if len(kept) == len(records) else kept
-    test_set = content.test_set
-    if test_set is not None and lp in texts and len(texts) > 1:
-        test_set = test_set.select(lp=lp)
+    if test_set is not None and (lp in texts or not records):
+        test_set = test_set.select(lp=lp) if texts else test_set
     return replace(content, records=records, test_set=test_set)
 
 
