@@ -146,7 +146,7 @@ def test_two_runs_of_one_judge_are_told_apart_by_their_names(tmp_path: Path) -> 
 def test_what_holds_nothing_is_an_error() -> None:
     with pytest.raises(UsageError, match="at least one run"):
         bias([])
-    with pytest.raises(UsageError, match="run 1 has no records of he-en; it has some of"):
+    with pytest.raises(UsageError, match="run 1 has no lp 'he-en'; it has en-de"):
         bias(verdicts("judge", "A"), lp="he-en")
     with pytest.raises(DataError, match="run 1 holds preferences and annotations"):
         bias([*verdicts("judge", "A"), rated("a", "1", 3)])  # type: ignore[arg-type]

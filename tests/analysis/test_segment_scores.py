@@ -483,7 +483,7 @@ def test_corpus_scores_are_never_averaged_over_language_pairs() -> None:
             {},
             "one protocol can be scored together; these are of da-sqm, mqm",
         ),
-        ([records_rated("a", "1", 1)], {"lp": "de-en"}, "no records of lp 'de-en'; there are some of en-de"),
+        ([records_rated("a", "1", 1)], {"lp": "de-en"}, "what was judged has no lp 'de-en'; it has en-de"),
         ([records_rated("a", "1", 1)], {"weights": "gemba"}, "protocol da-sqm have none"),
         ([mqm("a", "1")], {"weights": "mqm"}, "no weights 'mqm'; there are"),
         ([mqm("a", "1")], {"criterion": "fluency"}, "records are of protocol mqm"),

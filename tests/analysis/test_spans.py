@@ -247,7 +247,7 @@ ODD: list[tuple[list[Record], dict[str, Any], str]] = [
         "no translation was judged by both: records judged 1 translation, such as de-en/9/a",
     ),
     ([], {}, "no translation was judged by both"),
-    (PRED, {"lp": "en-de"}, "no translation was judged by both"),
+    (PRED, {"lp": "en-de"}, "has no lp 'en-de'; it has de-en"),
     (PRED, {"rule": "f1"}, "no matching rule 'f1'"),
     (PRED, {"threshold": 0.5}, "mpp takes no threshold; it is a setting of himate"),
     (PRED, {"rule": "himate", "threshold": 0.0}, "a threshold lies above 0 and is at most 1"),

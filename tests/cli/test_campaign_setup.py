@@ -73,11 +73,10 @@ def test_a_campaign_that_is_half_done_is_analysed_from_its_folder(
     assert done.json["campaign"] == "half"
 
 
-def test_another_language_pair_leaves_nothing_to_analyse(
+def test_another_language_pair_than_those_of_a_campaign_is_refused(
     capsys: pytest.CaptureFixture[str], export: Path
 ) -> None:
-    done = analysed(capsys, export, "--lp", "en-cs", "--format", "json")
-    assert set(done.json["sections"]) == {"counts", "pace"}
+    assert "has no lp 'en-cs'; it has en-de" in analysed(capsys, export, "--lp", "en-cs").err
 
 
 def test_a_csv_without_its_batches_says_what_is_wanted(

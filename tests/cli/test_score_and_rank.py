@@ -404,7 +404,7 @@ def test_a_language_pair_that_is_given_counts_more_than_the_name_of_a_folder(
     assert asked.json["signature"].startswith("ted|protocol:metric|")
     assert asked.json["systems"]["a"]["score"] == -1
     assert (
-        "there are no records of lp 'zh-en'; there are some of en-de"
+        "en-de.m.avg_seg_scores.tsv has no lp 'zh-en'; it has en-de"
         in Asked(capsys, "score", path.rename(tmp_path / "en-de.m.avg_seg_scores.tsv"), "--lp", "zh-en").err
     )
 

@@ -159,7 +159,7 @@ WRONG = [
     (["--severity-weights", "minor"], 2, "severity-weights must be a weight for each severity"),
     (["--rule", "nosuch"], 2, "no matching rule 'nosuch'"),
     (["--figure", "x.gif"], 2, "a figure is a file that ends in .pdf, .svg, .png"),
-    (["--lp", "en-fr"], 1, "no translation was judged by both"),
+    (["--lp", "en-fr"], 2, "has no lp 'en-fr'; it has de-en"),
     (["--gold-annotator", "nobody"], 2, "has no annotator 'nobody'"),
     (["--by", "colour"], 2, "'colour' is not one of"),
 ]

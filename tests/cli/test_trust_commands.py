@@ -615,7 +615,7 @@ def test_a_measure_without_value_is_null_and_says_why(
         (["--gold", "esa"], "no gold 'esa', and there is no such file; it has mqm"),
         (["--measures", "pearson"], "no measure 'pearson'; there are sys_accuracy"),
         (["--strata", "genre"], "strata must be"),
-        (["--lp", "en-fr"], "no language pair 'en-fr'"),
+        (["--lp", "en-fr"], "no lp 'en-fr'"),
         (["--scores", "nothing.seg.score"], "nothing.seg.score"),
         (["--task", "wmt18"], "no task 'wmt18'"),
         (["--metrics", ""], "metrics must be one name or more"),

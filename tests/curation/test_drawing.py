@@ -276,7 +276,7 @@ def test_annotations_without_categories_or_texts_are_refused() -> None:
         drawn(bare)
     with pytest.raises(UsageError, match="has no texts; name them with --test-set"):
         draw_examples(annotated(MARKS))
-    with pytest.raises(UsageError, match="has no records of cs-de"):
+    with pytest.raises(UsageError, match="has no lp 'cs-de'"):
         drawn(annotated(MARKS), lp="cs-de")
 
 

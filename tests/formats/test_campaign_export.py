@@ -85,7 +85,7 @@ def test_a_campaign_is_a_test_set_and_of_one_language_pair_if_asked(form: str, t
     assert load(path).systems == ("A", "B")
     assert read_content(path, lp="eng-deu").records == CONTENT.records
     if form == "campaign":
-        with pytest.raises(UsageError, match="has no submission of lp 'en-cs'; it has en-de"):
+        with pytest.raises(UsageError, match="has no lp 'en-cs'; it has en-de"):
             read_content(path, lp="en-cs")
 
 

@@ -63,9 +63,9 @@ def test_a_file_or_its_folder_is_test_set_and_gold(tmp_path: Path, *, as_folder:
 def test_a_folder_with_several_language_pairs_wants_one(tmp_path: Path) -> None:
     write(tmp_path, pair(1))
     write(tmp_path, pair(1), lp="ja-zh")
-    with pytest.raises(UsageError, match="no language pair was chosen; there are en-zh, ja-zh"):
+    with pytest.raises(UsageError, match="has 2 language pairs: add --lp, one of en-zh, ja-zh"):
         load(tmp_path)
-    with pytest.raises(UsageError, match="de-zh is not there"):
+    with pytest.raises(UsageError, match="has no lp 'de-zh'; it has en-zh, ja-zh"):
         load(tmp_path, lp="de-zh")
     (tmp_path / "mine.json").write_text((tmp_path / "en-zh/en-zh-annotation.json").read_text())
     assert read_fire(tmp_path / "mine.json", "en-zh").test_set.lps == ("en-zh",)

@@ -137,7 +137,7 @@ def test_both_directions_may_stand_in_one_file(tmp_path: Path) -> None:
         ({"avg_trans_0_score": "3"}, "'avg_trans_0_score' must be a number"),
         ({"trans_1": None}, "'trans_1' must be text"),
         ({"qid": None}, "'qid' must be text"),
-        ({"src_lang": "Klingonese"}, "names two languages"),
+        ({"src_lang": "Klingonese"}, "no language code"),
     ],
 )
 def test_a_row_that_is_none_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:

@@ -73,7 +73,9 @@ def test_the_language_pair_is_asked_for_where_the_header_lacks_it(tmp_path: Path
     path = write(tmp_path, 'msgid "a"\nmsgstr "b"\n', HEAD.replace('"X-Source-Language: en\\n"\n', ""))
     with pytest.raises(UsageError, match="does not name both its languages: add --lp"):
         load(path)
-    assert load(path, "en-fr").lps == ("en-fr",)
+    assert load(path, "en-de").lps == ("en-de",)
+    with pytest.raises(UsageError, match=r"messages\.po names the language 'de', and not 'fr'"):
+        load(path, "en-fr")
 
 
 def test_the_character_set_is_what_the_header_says(tmp_path: Path) -> None:

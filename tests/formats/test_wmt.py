@@ -459,7 +459,7 @@ def test_a_challenge_set_is_line_aligned(tmp_path: Path) -> None:
     (tmp_path / "set.en-zh.hyp-2.txt").write_text("u\n", "utf-8")
     with pytest.raises(DataError, match="1 lines, and "):
         load(tmp_path)
-    with pytest.raises(UsageError, match="has no en-de; there are en-zh"):
+    with pytest.raises(UsageError, match="has no lp 'en-de'; it has en-zh"):
         load(tmp_path, "en-de")
 
 

@@ -433,7 +433,7 @@ def test_one_language_pair_can_be_chosen() -> None:
     page = make_page([make_run()], lp="zh-en")
     assert [s.lp for s in page.sections] == ["zh-en"]
     assert {s["lp"] for s in page.data["segments"]} == {"zh-en"}
-    with pytest.raises(UsageError, match="no run has lp 'fr-de'; there are en-de, zh-en, en-ar"):
+    with pytest.raises(UsageError, match="has no lp 'fr-de'; it has en-de, zh-en, en-ar"):
         make_page([make_run()], lp="fr-de")
 
 

@@ -19,7 +19,6 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from adjudge.analysis.segment_scores import points
-from adjudge.core.language import canonical_lp
 from adjudge.core.record import Preference
 from adjudge.errors import UsageError
 from adjudge.stats.bradley_terry import fit_bradley_terry
@@ -282,10 +281,7 @@ def read_pairs(path: Path) -> list[ListedPair]:
         systems = fields.values.get("systems")
         if not isinstance(systems, list) or len({name for name in systems if isinstance(name, str)}) != 2:
             fields.fail(f"'systems' must be two different names, got {systems!r}")
-        try:
-            lp = canonical_lp(fields.text("lp"))
-        except UsageError as error:
-            fields.fail(str(error))
+        lp = fields.lp("lp")
         first, second = systems
         pair = ListedPair(
             lp=lp,

@@ -434,7 +434,7 @@ def _apart(whole: Scored, settings: PowerSettings) -> dict[str, Scores]:
     """Scores of each annotator alone; nothing where there are not several."""
     if whole.judgements is None or len(whole.judgements.annotators) < 2:
         return {}
-    records = (one for one in whole.judgements.records if settings.lp in {None, one.lp})
+    records = whole.judgements.of_one_kind(settings.lp).records
     return {
         name: score_records(own, weights=settings.weights, criterion=settings.criterion)
         for name, own in grouped((one.annotator, one) for one in records).items()

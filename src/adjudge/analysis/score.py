@@ -19,7 +19,7 @@ from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
 from adjudge.analysis.segment_scores import score_matrix, score_records
-from adjudge.core.language import count_words, source_language, target_language
+from adjudge.core.language import count_words, lp_among, source_language, target_language
 from adjudge.core.mqm import PassMark, Weights, total, weights_of
 from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.core.scores import VERSION, Card, Interval, Run, Scores, SegmentScore, Signature, SystemScore
@@ -133,6 +133,7 @@ def scored(
     needed = needed and not settings.is_card
     documents = settings.documents if isinstance(settings, OneAnnotator) else None
     judgements = read_judgements(source, settings.lp, texts, needed=needed, documents=documents).warn()
+    lp_among(settings.lp, (record.lp for record in judgements.records), judgements.name)
     domains = judgements.domains if texts is None else domains_of(texts, settings.lp)
     made = score_judgements(judgements, settings, errors_as_preferences=errors_as_preferences)
     return Scored(

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.core.language import lp_among
 from adjudge.core.mqm import (
     Weights,
     find_weights,
@@ -260,7 +261,9 @@ def checklists_note(found: Iterable[Checklist], criterion: str | None) -> list[s
 
 def without_criteria_note(segments: Iterable[Segment], lp: str | None) -> list[str]:
     """Say how many segments of a run have no criteria."""
-    kept = [segment for segment in segments if lp is None or segment.lp == lp]
+    there = list(segments)
+    lp = lp_among(lp, (segment.lp for segment in there), "the test set")
+    kept = [segment for segment in there if lp in {None, segment.lp}]
     if not (without := sum(not read_criteria(segment) for segment in kept)):
         return []
     which = f"{of_all(without, len(kept), 'segment')} {form(without, 'has', 'have')} no criteria"
@@ -696,13 +699,10 @@ def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str)
 
 
 def _choose(records: Sequence[Record], lp: str | None) -> list[Record]:
-    chosen = [r for r in records if lp is None or r.lp == lp]
     if not records:
         raise DataError("there are no records to score")
-    if not chosen:
-        known = ", ".join(dict.fromkeys(r.lp for r in records))
-        raise UsageError(f"there are no records of lp {lp!r}; there are some of {known}")
-    return chosen
+    lp = lp_among(lp, (r.lp for r in records), "what was judged")
+    return [r for r in records if lp in {None, r.lp}]
 
 
 def _method(

@@ -41,7 +41,7 @@ from adjudge.analysis.span_matching import (
     split_words,
 )
 from adjudge.core.columns import Column, Framed
-from adjudge.core.language import coded_lp
+from adjudge.core.language import coded_lp, lp_among
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol
 from adjudge.core.record import (
     Annotation,
@@ -182,6 +182,7 @@ def pair_up(
     ]
     if not fitting:
         raise DataError(_nothing(pred, gold, said, golds, len(both)))
+    lp = lp_among(lp, (r.lp for r in pred.records), pred.name)
     failures = [r for r in pred.records if isinstance(r, Failure) and lp in {None, r.lp}]
     failed = {Key(r.lp, r.segment, system) for r in failures for system in r.systems}
     failed &= golds.keys() - said.keys()
@@ -238,6 +239,7 @@ def _without_repeats(judged: Judgements) -> tuple[Judgements, list[str]]:
 
 
 def _annotations(judged: Judgements, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
+    lp = lp_among(lp, (r.lp for r in judged.records), judged.name)
     there = [r for r in judged.records if isinstance(r, Annotation) and lp in {None, r.lp}]
     names = {r.annotator for r in there}
     if annotator is not None and annotator not in names:

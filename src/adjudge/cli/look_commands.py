@@ -178,16 +178,17 @@ def trace_command(
 
     Without --segment: a list of what was judged, failures first.
     """
-    from adjudge.core.language import coded_lp
+    from adjudge.core.language import coded_lp, lp_among
     from adjudge.store.traces import Trace
 
     lp = None if lp is None else coded_lp(lp)
     trace = Trace(run)
     try:
         every = [*trace.units()]
+        lp = lp_among(lp, (unit.segment.lp for unit in every), run)
         units = [unit for unit in every if _is_wanted(unit, segment, system, lp)]
         if not units:
-            chosen = {"segment": segment, "system": system, "lp": lp}
+            chosen = {"segment": segment, "system": system}
             raise UsageError(f"{run} has no such judgement: {_missing(every, chosen)}")
         if segment is None:
             _print_list(units, form)
@@ -210,7 +211,6 @@ def _missing(units: Sequence[TracedUnit], chosen: Mapping[str, str | None]) -> s
     known = {
         "segment": dict.fromkeys(unit.segment.segment for unit in units),
         "system": dict.fromkeys(name for unit in units for name in unit.systems),
-        "lp": dict.fromkeys(unit.segment.lp for unit in units),
     }
     for what, name in chosen.items():
         if name is not None and name not in known[what]:

@@ -221,6 +221,7 @@ def campaign_analyse_command(
     Where a definition of the ESA paper has a flaw, the paper's number and a mended one stand there.
     """
     from adjudge.analysis.study import analyse
+    from adjudge.formats.campaign_export import select_lp
     from adjudge.formats.read import read_judgements
     from adjudge.reports.campaign_report import (
         analysis_data,
@@ -231,14 +232,14 @@ def campaign_analyse_command(
     from adjudge.stats.bootstrap import Draws
 
     lp, batches, beside = settings.lp, settings.batches, settings.beside
-    said = _of_lp(read_campaign(campaign, batches), lp)
+    said = select_lp(read_campaign(campaign, batches), lp)
     gold: Sequence[Record] = ()
     if settings.gold is not None:
         gold = read_judgements(settings.gold, lp, settings.test_set).warn().records
     found = analyse(
         said,
         gold=gold,
-        beside=None if beside is None else _of_lp(read_campaign(beside, batches), lp),
+        beside=None if beside is None else select_lp(read_campaign(beside, batches), lp),
         weights=settings.weights,
         draws=Draws(resamples=settings.resamples, seed=settings.seed),
     )
@@ -283,14 +284,6 @@ def _read_appraise(path: Path, batches: Path | None) -> CampaignFile:
     for what, number in met.items():
         print_note(f"adjudge: {path}: {number:,} {what}")
     return file
-
-
-def _of_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
-    from dataclasses import replace
-
-    if lp is None:
-        return file
-    return replace(file, submissions=tuple(s for s in file.submissions if s.lp == lp))
 
 
 def campaign_backup_command(
@@ -405,7 +398,6 @@ def _write(
 ) -> Counter[str]:
     """Write what was asked for, `only` of this language pair and this person."""
     from adjudge.campaigns.exporting import campaign_header, check_judged, export_campaign, stream_submissions
-    from adjudge.core.language import canonical_lp
     from adjudge.formats.campaign_export import select_lp, write_campaign_file
     from adjudge.formats.convert import of_annotator, write_content
     from adjudge.formats.file_content import content_of
@@ -416,7 +408,7 @@ def _write(
         return Counter()
     file = export_campaign(campaign)
     check_judged(file, to)
-    content = content_of(file if lp is None else select_lp(file, canonical_lp(lp)))
+    content = content_of(select_lp(file, lp))
     if annotator is not None:
         content = of_annotator(content, annotator)
     left_out = write_content(out, to, content, force=force)

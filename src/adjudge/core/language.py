@@ -4,14 +4,18 @@ A language is written as its ISO 639-1 code, or 639-3 where it has none, then sc
 given: `de`, `cs_CZ`, `sr_Cyrl_RS`. A language pair is two of them with a hyphen between: `en-cs_CZ`. Names
 and codes are CLDR's (docs/decisions/010-babel-for-languages.md). A well-formed code of three letters that
 CLDR does not know is taken as it is, since every year's task brings languages that no table has; codes of two
-letters are all given away, and another one is a slip.
+letters are all given away, and another one is a slip. Case and separators have no meaning, and locales of
+POSIX (`de_DE.UTF-8`, `sr@latin`) are read, too.
+
+Results stand under the tags of the file that they come from. Two tags are of one language where CLDR's likely
+subtags make them equal: `en-zh_Hans` is `en-zh_CN` and `en-zh`, but not `en-zh_TW`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,7 +29,11 @@ __all__ = [
     "coded_lp",
     "count_words",
     "is_right_to_left",
+    "is_same_language",
     "language_name",
+    "lp_among",
+    "one_spelling",
+    "pair_of",
     "script_of",
     "source_language",
     "target_language",
@@ -48,6 +56,7 @@ class _Language(NamedTuple):
     code: str
     script: str = ""
     region: str = ""
+    variant: str = ""
 
     def __str__(self) -> str:
         return "_".join(part for part in self if part)
@@ -102,6 +111,72 @@ def _slip(text: str) -> str:
     spoken = get_global("likely_subtags").get(f"und_{unknown.upper()}", "").partition("_")[0]
     meant = f"{spoken} is {language_name(spoken)}" if spoken else "a private one can be qaa to qtz"
     return f": no language has the code {unknown!r}; {meant}"
+
+
+@lru_cache(maxsize=1024)
+def pair_of(source: str, target: str) -> str:
+    """Canonical form of the pair of two languages, each in any spelling: `en` and `FR` are `en-fr`.
+
+    Raises:
+        UsageError: one of them is no language.
+    """
+    return f"{_language_of(source)}-{_language_of(target)}"
+
+
+@lru_cache(maxsize=1024)
+def _full(code: str) -> _Language:
+    """A language with the script and the region that it has where its tag says nothing else."""
+    from babel.core import get_global
+
+    likely, said = get_global("likely_subtags"), _language_of(code)
+    code, script, region, variant = said
+    parts = ((code, script, region), (code, region), (code, script), (code,))
+    keys = ("_".join(filter(None, part)) for part in parts)
+    known = next((likely[key] for key in keys if key in likely), "__").split("_")
+    return _Language(code, script or known[1], region or known[2], variant)
+
+
+def is_same_language(one: str, other: str) -> bool:
+    """Whether two tags are of one language: `zh_Hans` and `zh_CN`, but not `zh_TW`.
+
+    Raises:
+        UsageError: no language code.
+    """
+    return _full(one) == _full(other)
+
+
+def _full_pair(lp: str) -> tuple[_Language, ...]:
+    return tuple(map(_full, canonical_lp(lp).split("-")))
+
+
+def lp_among(lp: str | None, there: Iterable[str], where: object) -> str | None:
+    """Find a language pair among those that are there, and return it as it is spelled there; None stays None.
+
+    Where a pair stands in two spellings, it is the one that is spelled in the same way.
+
+    Raises:
+        UsageError: it is not there; says where, and names those that are.
+    """
+    known = list(dict.fromkeys(there))
+    if lp is None or (lp := canonical_lp(lp)) in known:
+        return lp
+    for each in known:
+        if _full_pair(each) == _full_pair(lp):
+            return each
+    raise UsageError(f"{where} has no lp {lp!r}; it has {', '.join(known) or 'no segment'}")
+
+
+def one_spelling(lps: Iterable[Iterable[str]]) -> list[dict[str, str]]:
+    """For each of several inputs, how its language pairs are spelled in the first input that has them."""
+    found: list[dict[str, str]] = []
+    known: dict[tuple[_Language, ...], str] = {}
+    exact: set[str] = set()
+    for own in map(set, lps):
+        first = {lp: known.get(_full_pair(lp), lp) for lp in own - exact}
+        found.append({lp: name for lp, name in first.items() if name not in own})
+        exact |= own
+        known |= {_full_pair(lp): lp for lp in sorted(own) if _full_pair(lp) not in known}
+    return found
 
 
 def source_language(lp: str) -> str:
@@ -193,7 +268,8 @@ def _readings(text: str) -> Iterator[tuple[_Language, _Language]]:
         return
     for cut in _SPLIT.finditer(text):
         source, target = text[: cut.start()], text[cut.end() :]
-        if text in {text.lower(), text.upper()} or (_is_cased(source) and _is_cased(target)):
+        is_plain = text in {text.lower(), text.upper()} or (_is_cased(source) and _is_cased(target))
+        if is_plain or ((source + target).isalpha() and not _LOCALE.fullmatch(text)):
             yield from _both(source, target, strict=True)
 
 
@@ -224,22 +300,34 @@ def _read_language(text: str, *, strict: bool = False) -> _Language | None:
     return _read_code(text, strict=strict) or _names().get(_fold(text)) or _read_qualified_name(text)
 
 
-_CODE: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?")
+_CODE: Final = re.compile(
+    r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?"
+    r"(?:[-_]([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?(?:\.[A-Za-z0-9-]+)?(?:@([A-Za-z]+))?"
+)
+_CURRENCY: Final = "euro"
+"""The modifier of a locale of POSIX that says nothing of the language."""
 
 
 def _read_code(text: str, *, strict: bool) -> _Language | None:
     match = _CODE.fullmatch(text)
     if match is None:
         return None
-    code, script, region = (part or "" for part in match.groups())
+    code, script, region, variant, modifier = (part or "" for part in match.groups())
     code, script, region = code.lower(), script.title(), region.upper()
+    kind, told = _qualifiers().get(_fold(modifier), ("", ""))
+    if kind == "script":
+        script = script or told
+    elif modifier.lower() != _CURRENCY:
+        variant = variant or modifier
+    if variant and variant.upper() not in _english().variants:
+        return None
     if (strict and not _is_known(code, script, region)) or (len(code) == 2 and not _is_known(code, "", "")):
         return None
     alias = _aliases().get(code, "")
     withdrawn = len(code) == 2 and code not in _english().languages
     if alias and "_" not in alias and (len(code) == 3 or withdrawn):
         code = alias  # ISO 639-1 for 639-2 and 639-3 codes, today's code for a withdrawn one
-    return _Language(code, script, region)
+    return _Language(code, script, region, variant.lower())
 
 
 def _is_known(code: str, script: str, region: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from unicodedata import category, normalize
 
 from adjudge.core.columns import Column, Framed
+from adjudge.core.language import lp_among
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
@@ -259,9 +260,7 @@ class TestSet(Framed):
         Raises:
             UsageError: an lp or a system that the test set does not have.
         """
-        if lp is not None and lp not in self.lps:
-            lps = ", ".join(self.lps) or "no segment"
-            raise UsageError(f"{self.name!r} has no lp {lp!r}; it has {lps}")
+        lp = lp_among(lp, self.lps, repr(self.name))
         kept = [s for s in self.segments if lp is None or s.lp == lp]
         if systems is not None:
             wanted, known = tuple(systems), {name for s in kept for name in s.translations}

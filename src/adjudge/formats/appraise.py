@@ -28,7 +28,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import lp_among, pair_of
 from adjudge.core.protocol import Severity, find_severity
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
@@ -451,7 +451,7 @@ class Batch:
     @property
     def lp(self) -> str:
         """Language pair."""
-        return canonical_lp(f"{self.task['sourceLanguage']}-{self.task['targetLanguage']}")
+        return pair_of(self.task["sourceLanguage"], self.task["targetLanguage"])
 
 
 def read_batches(path: Path | str) -> tuple[Batch, ...]:
@@ -621,9 +621,10 @@ def names_items(test_set: TestSet) -> bool:
 
 def last_submissions(rows: Iterable[AppraiseRow]) -> list[AppraiseRow]:
     """The last submission of each item of each login, by its end; of equal ends the later row."""
-    last: dict[tuple[str, int, str, str, str], AppraiseRow] = {}
+    last: dict[tuple[object, ...], AppraiseRow] = {}
     for row in rows:
-        key = (row.login, row.item, row.document, row.target, row.kind)
+        batch = row.batch_columns and row.batch_columns[0]
+        key = (row.login, batch, row.item, row.document, row.target, row.kind)
         if key not in last or row.end >= last[key].end:
             last[key] = row
     return list(last.values())
@@ -720,7 +721,11 @@ def annotation_of(
         system: whose translation it is.
         protocol: esa or mqm.
         met: counts what is odd.
+
+    Raises:
+        UsageError: the row is of another language pair than its batch.
     """
+    lp_among(pair_of(*row.languages), [about.lp], f"batch {row.batch}")
     flags = {DUPLICATE} if row.is_duplicate else set()
     spans = []
     for span in row.spans:

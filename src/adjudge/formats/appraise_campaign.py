@@ -327,8 +327,8 @@ def _differing(submission: Submission, row: AppraiseRow, test_set: str) -> dict[
 
 _BATCH_SIZE: Final = 100  # of Appraise's own; a document is never cut in two
 
-_Item = tuple[int, int, str]
-"""Task, item within it, and system."""
+_Item = tuple[str, int, int, str]
+"""Language pair, task, item within it, and system."""
 
 
 def write_appraise_submissions(path: Path | str, file: CampaignFile) -> Counter[str]:
@@ -350,7 +350,7 @@ def write_appraise_submissions(path: Path | str, file: CampaignFile) -> Counter[
         stored: Mapping[str, Any] = submission.more.get(MORE, {})
         left_out.update(unsaid_elsewhere(submission))
         for record in _annotations(submission):
-            at = numbers[submission.task, submission.item, record.system]
+            at = numbers[submission.lp, submission.task, submission.item, record.system]
             ours = columns_of(submission, record, at, name, left_out)
             rows.append((stored.get("row", float("inf")), _as_stored(ours, stored.get("columns"))))
     rows.sort(key=lambda row: row[0])
@@ -376,30 +376,31 @@ def _annotations(submission: Submission) -> Iterator[Annotation]:
 
 
 def _numbers(submissions: Iterable[Submission]) -> dict[_Item, tuple[int, int]]:
-    """Batch and number, both from 1, of every item that somebody judged."""
-    items = {(s.task, s.item, r.system) for s in submissions for r in _annotations(s)}
-    sizes = Counter((task, system) for task, _, system in items)
+    """Batch, of one language pair, and number, both from 1, of every item that somebody judged."""
+    items = {(s.lp, s.task, s.item, r.system) for s in submissions for r in _annotations(s)}
+    sizes = Counter((lp, task, system) for lp, task, _, system in items)
     found: dict[_Item, tuple[int, int]] = {}
-    batch, number, open_one = 1, 0, None
-    for task, item, system in sorted(items, key=lambda at: (at[0], at[2], at[1])):
-        if (task, system) != open_one and number and number + sizes[task, system] > _BATCH_SIZE:
+    batch, number, open_one = 1, 0, ("", 0, "")
+    for lp, task, item, system in sorted(items, key=lambda at: (at[0], at[1], at[3], at[2])):
+        this, is_full = (lp, task, system), number + sizes[lp, task, system] > _BATCH_SIZE
+        if number and this != open_one and (is_full or lp != open_one[0]):
             batch, number = batch + 1, 0
-        open_one, number = (task, system), number + 1
-        found[task, item, system] = batch, number
+        open_one, number = this, number + 1
+        found[lp, task, item, system] = batch, number
     return found
 
 
 def appraise_batches_of(file: CampaignFile) -> tuple[Batch, ...]:
     """The batches that `write_appraise_submissions` numbers, with every item that somebody judged."""
     numbers, name = _numbers(file.submissions), _test_set(file)
-    shown = {(s.task, s.item, r.system): s for s in file.submissions for r in _annotations(s)}
+    shown = {(s.lp, s.task, s.item, r.system): s for s in file.submissions for r in _annotations(s)}
     batches: dict[int, list[BatchItem]] = {}
     tasks: dict[int, dict[str, object]] = {}
     for at, (batch, number) in numbers.items():
         source, _, target = shown[at].lp.partition("-")
         task = {"batchNo": batch, "randomSeed": 0, "requiredAnnotations": 1}
         tasks.setdefault(batch, {**task, "sourceLanguage": source, "targetLanguage": target})
-        batches.setdefault(batch, []).append(_item(shown[at], at[2], number, name))
+        batches.setdefault(batch, []).append(_item(shown[at], at[3], number, name))
     return tuple(Batch(items=tuple(items), task=tasks[number]) for number, items in batches.items())
 
 

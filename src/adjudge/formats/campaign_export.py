@@ -14,10 +14,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast, get_args
 
+from adjudge.core.language import lp_among
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
 
@@ -278,7 +279,7 @@ def submission_from_json(value: object) -> Submission:
         person=fields.name("person"),
         protocol=fields.name("protocol"),
         kind=cast("Kind", fields.name("kind")),
-        lp=fields.name("lp"),
+        lp=fields.lp("lp"),
         segment=fields.name("segment"),
         document=fields.name("document", ""),
         task=fields.whole("task") or 0,
@@ -474,17 +475,14 @@ def in_place(finished: Iterable[Submission]) -> Iterator[Submission]:
         done[submission.person] += 1
 
 
-def select_lp(file: CampaignFile, lp: str) -> CampaignFile:
-    """Keep one language pair.
+def select_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
+    """Keep one language pair; all of them without one.
 
     Raises:
         UsageError: nobody judged anything of it.
     """
-    kept = tuple(s for s in file.submissions if s.lp == lp)
-    if not kept:
-        known = ", ".join(dict.fromkeys(s.lp for s in file.submissions)) or "nothing"
-        raise UsageError(f"{file.name!r} has no submission of lp {lp!r}; it has {known}")
-    return replace(file, submissions=kept)
+    lp = lp_among(lp, (s.lp for s in file.submissions), repr(file.name))
+    return replace(file, submissions=tuple(s for s in file.submissions if lp in {None, s.lp}))
 
 
 def campaign_test_set(file: CampaignFile) -> TestSet:

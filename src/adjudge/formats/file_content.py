@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from adjudge.core.language import lp_among, one_spelling
 from adjudge.core.record import Annotation, Failure, Record
-from adjudge.core.segment import TestSet
+from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.campaign_export import CampaignFile, campaign_test_set, final_records
 
-__all__ = ["Content", "ContentWithTexts", "annotations_among", "content_of"]
+__all__ = ["Content", "ContentWithTexts", "annotations_among", "content_of", "of_pair", "respelled"]
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
+C = TypeVar("C", bound="Content[Any]")
+P = TypeVar("P", bound=Record | Segment)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,37 @@ def content_of(campaign: CampaignFile) -> Content[Record]:
     """A campaign with its texts and with those of its judgements that count."""
     records, met = final_records(campaign.submissions)
     return Content(test_set=campaign_test_set(campaign), records=records, met=met, campaign=campaign)
+
+
+def of_pair(content: C, lp: str | None, where: object) -> C:
+    """Keep one language pair, all of them without one; judgements spell it as the texts that they are about.
+
+    Args:
+        content: what was read.
+        lp: the language pair that is wanted.
+        where: it was read from, for errors.
+
+    Raises:
+        UsageError: nothing is of that pair; names those that are there.
+    """
+    test_set, records = content.test_set, content.records
+    texts = () if test_set is None else test_set.lps
+    if records:
+        _, spelled = one_spelling([texts, {record.lp for record in records}])
+        records = respelled(records, spelled)
+        lp = lp_among(lp, [*texts, *(record.lp for record in records)], where)
+        kept = tuple(record for record in records if lp in {None, record.lp})
+        records = records if len(kept) == len(records) else kept
+    if test_set is not None and (lp in texts or not records):
+        test_set = test_set.select(lp=lp) if texts else test_set
+    return replace(content, records=records, test_set=test_set)
+
+
+def respelled(items: Sequence[P], spelled: Mapping[str, str]) -> Sequence[P]:
+    """Segments or records whose language pairs are spelled in another way."""
+    if not spelled:
+        return items
+    return tuple(replace(item, lp=spelled.get(item.lp, item.lp)) for item in items)
 
 
 def annotations_among(

@@ -20,6 +20,7 @@ from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import ContentWithTexts
+from adjudge.formats.mtme import choose_lp
 from adjudge.store.files import Fields, find_files, read_json, read_text
 
 __all__ = [
@@ -83,16 +84,13 @@ def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
         match = _NAME.fullmatch(path.name)
         if match is None and lp is None:
             raise UsageError(f"{path.name} does not say its language pair: give it with --lp")
-        return path, canonical_lp(lp or (match["lp"] if match else ""))
+        return path, canonical_lp(match["lp"] if match else lp or "")
     found = {
         canonical_lp(match["lp"]): file
         for file in find_files(path, "*/*-annotation.json")
         if (match := _NAME.fullmatch(file.name)) is not None
     }
-    wanted = canonical_lp(lp) if lp is not None else next(iter(found)) if len(found) == 1 else ""
-    if wanted not in found:
-        chosen = "no language pair was chosen" if lp is None else f"{lp} is not there"
-        raise UsageError(f"{path}: {chosen}; there are {', '.join(found)}")
+    wanted = choose_lp(found, lp, path)
     return found[wanted], wanted
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from adjudge.core.language import one_spelling
 from adjudge.core.record import Record, grouped
 from adjudge.core.segment import digest_of, plain_text
 from adjudge.core.verb import Mismatched
@@ -51,6 +52,7 @@ class Joined(NamedTuple):
 def put_together(sides: Sequence[Judgements], same: Same, mismatched: Mismatched = "refuse") -> Joined:
     """Compare the texts of inputs segment by segment, and refuse or leave out what differs.
 
+    A language pair is spelled as in the first input that has it.
     Judgements without texts stay as they are, and a note says that their texts could not be compared.
 
     Args:
@@ -62,6 +64,10 @@ def put_together(sides: Sequence[Judgements], same: Same, mismatched: Mismatched
     Raises:
         UsageError: texts differ; says how many, and shows the first.
     """
+    spelled = one_spelling(
+        [{r.lp for r in s.records} if s.records or s.test_set is None else s.test_set.lps for s in sides]
+    )
+    sides = [side.spelled(lps) for side, lps in zip(sides, spelled, strict=True)]
     known: dict[Key, _Text] = {}
     differing: dict[Key, tuple[_Text, _Text]] = {}
     shared: set[tuple[str, str]] = set()

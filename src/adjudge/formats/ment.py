@@ -17,12 +17,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import pair_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
+from adjudge.formats.file_content import Content, of_pair
 from adjudge.formats.mtme import choose_lp, find_lps
-from adjudge.formats.text import absent_translations, check_file_name, json_objects, left_out, of_lp
+from adjudge.formats.text import absent_translations, check_file_name, json_objects, left_out
 from adjudge.store.files import Fields, find_files, read_fields, read_json_lines, write_lines
 
 __all__ = [
@@ -142,7 +143,7 @@ def read_ment_file(path: Path | str, lp: str | None = None) -> TestSet:
     """
     path = Path(path)
     segments = tuple(map(_segment, json_objects(path, "MENT")))
-    return of_lp(TestSet(name=path.name.split(".")[0], segments=segments), lp)
+    return TestSet(name=path.name.split(".")[0], segments=segments).select(lp=lp)
 
 
 def _segment(fields: Fields) -> Segment:
@@ -168,7 +169,7 @@ def _id(fields: Fields) -> str:
 
 def _lp(fields: Fields) -> str:
     try:
-        return canonical_lp(f"{fields.text('src_lang')} to {fields.text('trans_lang')}")
+        return pair_of(fields.text("src_lang"), fields.text("trans_lang"))
     except UsageError as error:
         fields.fail(str(error))
 
@@ -179,8 +180,7 @@ def read_ment_ratings(path: Path | str, lp: str | None = None) -> list[Annotatio
     Raises:
         DataError: a line is no such object, or a rating is no number from 0 to 4.
     """
-    wanted = None if lp is None else canonical_lp(lp)
-    return [
+    ratings = tuple(
         Annotation(
             lp=_lp(fields),
             segment=_id(fields),
@@ -190,7 +190,7 @@ def read_ment_ratings(path: Path | str, lp: str | None = None) -> list[Annotatio
             rating=fields.number(key),
         )
         for fields in json_objects(Path(path), "MENT")
-        if wanted is None or _lp(fields) == wanted
         for key in fields.values
         if (match := _SCORE.fullmatch(key)) and fields.has(key)
-    ]
+    )
+    return [*of_pair(Content(records=ratings), lp, path).records]

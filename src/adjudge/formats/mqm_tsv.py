@@ -23,7 +23,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, lp_among
 from adjudge.core.protocol import find_category, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
@@ -512,9 +512,10 @@ def read_mqm_tsv(path: Path | str, lp: str | None = None, test_set: TestSet | No
     """
     path = Path(path)
     rows, met = read_rows(path)
+    rows, pair = _of_pair(rows, lp, path)
     checks = [row for row in rows if _is_check(row)]
     rated = [row for row in rows if not _is_check(row) and (row.rater or row.category or row.severity)]
-    reader = _Reader(path, _find_lp(rows, lp, path), rated, test_set)
+    reader = _Reader(path, pair, rated, test_set)
     records = reader.read()
     met["rows with metadata only"] += len(rows) - len(checks) - len(rated)
     met["attention checks, kept apart from the errors"] += len(checks)
@@ -538,14 +539,23 @@ def _is_check(row: Row) -> bool:
     return _CHECK in {row.severity.lower(), row.category.lower()}
 
 
-def _find_lp(rows: Iterable[Row], lp: str | None, path: Path) -> str:
-    if lp is not None:
-        return canonical_lp(lp)
+def _of_pair(rows: Sequence[Row], lp: str | None, path: Path) -> tuple[list[Row], str]:
+    """Rows of one language pair, that of their documents' names or else the one given, and the pair."""
+    named = [_named_lp(row) for row in rows]
+    there = dict.fromkeys(filter(None, named))
+    if lp is None and (len(there) != 1 or None in named):
+        what = f"has {len(there)} language pairs" if there else "does not say its language pair"
+        raise UsageError(f"{path} {what}: add --lp, such as --lp {next(iter(there), 'en-de')}")
+    pair = next(iter(there)) if lp is None else lp_among(lp, [*there, lp] if None in named else there, path)
+    return [row for row, own in zip(rows, named, strict=True) if own in {None, pair}], str(pair)
+
+
+def _named_lp(row: Row) -> str | None:
+    """Language pair in which the name of a document ends (`news.1:en-de`)."""
     try:
-        (found,) = {canonical_lp(row.document.rpartition(":")[2]) for row in rows}
-    except (UsageError, ValueError):
-        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de") from None
-    return found
+        return canonical_lp(row.document.rpartition(":")[2])
+    except UsageError:
+        return None
 
 
 class _Reader:
@@ -558,8 +568,7 @@ class _Reader:
         self._ids = _segment_ids(rows)
         self._names = _split_names(rows)
         self._tokens = _tokens(rows)
-        known = [] if test_set is None else [s for s in test_set if s.lp == lp]
-        self._segments = {s.segment: s for s in known}
+        self._segments = {s.segment: s for s in test_set.select(lp=lp)} if test_set is not None else {}
         self._sources = _most_common((self._id(r), r.rater, remove_tags(r.source)) for r in rows)
         self._targets = _most_common(
             ((self._id(r), self._names[r.system][0]), r.rater, remove_tags(r.target)) for r in rows

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, lp_among
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
@@ -33,6 +33,7 @@ from adjudge.formats.score_file import (
     AVERAGES,
     Level,
     ScoreTable,
+    lp_before_dot,
     name_and_lp,
     read_score_file,
     write_score_file,
@@ -89,7 +90,7 @@ def find_lps(path: Path) -> dict[str, str]:
     return {canonical_lp(file.stem): file.stem for file in find_files(path, "sources/*.txt")}
 
 
-def choose_lp(lps: Mapping[str, str], lp: str | None, path: Path) -> str:
+def choose_lp(lps: Collection[str], lp: str | None, path: Path) -> str:
     """The language pair that is meant, in canonical form.
 
     Raises:
@@ -100,9 +101,7 @@ def choose_lp(lps: Mapping[str, str], lp: str | None, path: Path) -> str:
         if len(lps) != 1:
             raise UsageError(f"{path} has {len(lps)} language pairs: add --lp, one of {names}")
         return next(iter(lps))
-    if canonical_lp(lp) not in lps:
-        raise UsageError(f"{path} has no language pair {canonical_lp(lp)!r}; it has {names}")
-    return canonical_lp(lp)
+    return str(lp_among(lp, lps, path))
 
 
 def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = False) -> TestSet:
@@ -371,13 +370,14 @@ def find_test_set(path: Path | str) -> TestSet | None:
         folder, name = path.parent.parent.parent, f"{path.parent.name}."
     else:
         return None
-    lp = next((lp for lp, stem in find_lps(folder).items() if name.startswith(f"{stem}.")), None)
-    return None if lp is None else read_mtme(folder, lp)
+    own = lp_before_dot(Path(name))
+    return read_mtme(folder, own) if own in find_lps(folder) else None
 
 
-def rater_name(path: Path | str, lp: str) -> str:
+def rater_name(path: Path | str) -> str:
     """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
-    return Path(path).name.removesuffix(".gz").removesuffix(".seg.rating").removeprefix(f"{lp}.") or "mqm"
+    name = Path(path).name.removesuffix(".gz").removesuffix(".seg.rating")
+    return (name if lp_before_dot(Path(path)) is None else name.partition(".")[2]) or "mqm"
 
 
 def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
@@ -392,7 +392,7 @@ def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
         UsageError: the test set has several language pairs.
     """
     path = Path(path)
-    rater = rater_name(path, single_lp(test_set))
+    rater = rater_name(path)
     lines: Counter[str] = Counter()
     met: Counter[str] = Counter()
     records = []
@@ -517,7 +517,7 @@ def write_ratings(path: Path | str, records: Iterable[Record], test_set: TestSet
     for system in systems:
         if system.split() != [system] or system.startswith("\ufeff"):
             raise DataError(f"a system in a rating file has no white space in its name, got {system!r}")
-    rater = rater_name(path, lp)
+    rater = rater_name(path)
     said = ((system, found.get((system, segment.segment))) for system in systems for segment in test_set)
     write_lines(
         path,

@@ -150,18 +150,18 @@ def _digest(item: Mapping[str, Any]) -> str:
 
 
 def find_lp(name: str, wanted: str | None = None) -> str:
-    """Take the language pair that is wanted, or that part of a campaign's name, such as `eng---deu v3`.
+    """Take the language pair of a part of a campaign's name, such as `eng---deu v3`; else the one given.
 
     Raises:
         UsageError: neither says it.
     """
-    if wanted is not None:
-        return canonical_lp(wanted)
     for part in reversed(name.split("_#_")):
         try:
             return canonical_lp(part.split(" ")[0].replace("---", "-"))
         except UsageError:
             continue
+    if wanted is not None:
+        return canonical_lp(wanted)
     raise UsageError(f"campaign {name!r} does not say its language pair: add --lp, such as --lp en-de")
 
 
@@ -289,6 +289,8 @@ def _rendered(span: ErrorSpan, text: str, *, has_categories: bool) -> dict[str, 
 MORE: Final = "pearmut"
 """Key of `Submission.more` and of `CampaignFile.settings`: what else a file of Pearmut said."""
 RESET: Final = "__RESET__"
+_CAMPAIGN: Final = "campaign_id"
+"""Key of a line of JSON lines that we write: their file may have another name than the campaign."""
 
 _LONGEST_GAP: Final = 61.0
 """Seconds between two actions that still count as work, as Pearmut counts."""
@@ -357,8 +359,12 @@ def read_pearmut_submissions(
         if o.is_other
     ]
     names = [*dict.fromkeys(line.campaign for line in lines)]
+    titles = {
+        o.campaign.removesuffix(f"_#_{find_lp(o.campaign, lp)}") if o.fields.has(_CAMPAIGN) else o.campaign
+        for o in lines
+    }
     return CampaignFile(
-        name=names[0] if len(names) == 1 else path.stem,
+        name=titles.pop() if len(titles) == 1 else path.stem,
         protocol=told,
         submissions=_in_order(found, [line for line in lines if line.is_reset]),
         settings={MORE: {"is_json": is_json, "campaigns": names, "others": kept}},
@@ -368,7 +374,8 @@ def read_pearmut_submissions(
 def _read_lines(path: Path) -> tuple[bool, list[_Line]]:
     if path.name.removesuffix(".gz").endswith(".jsonl"):
         name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-        return False, [_line(value, number, name, path) for number, value in read_json_lines(path)]
+        read = [_line(value, number, name, path) for number, value in read_json_lines(path)]
+        return False, [replace(one, campaign=one.fields.text(_CAMPAIGN, name)) for one in read]
     found = read_json_file(path)
     if not isinstance(found, dict) or not all(isinstance(lines, list) for lines in found.values()):
         raise DataError("wanted a JSON object: campaign to a list of what was submitted", path=path)
@@ -538,8 +545,8 @@ def write_pearmut_submissions(path: Path | str, file: CampaignFile) -> Counter[s
     lines = [(other["line"], other["campaign"], other["fields"]) for other in about.get("others", ())]
     lines += _stored([s for s in file.submissions if MORE in s.more])
     last = max((number for number, _, _ in lines), default=0)
-    ours = _rendered_submissions([s for s in file.submissions if MORE not in s.more], left_out)
-    lines += [(number, file.name, line) for number, line in enumerate(ours, start=last + 1)]
+    ours = _rendered_submissions(file, left_out)
+    lines += [(number, line[_CAMPAIGN], line) for number, line in enumerate(ours, start=last + 1)]
     lines.sort(key=lambda line: line[0])
     if about.get("is_json"):
         found: dict[str, list[object]] = {name: [] for name in about["campaigns"]}
@@ -562,16 +569,15 @@ def _stored(submissions: Sequence[Submission]) -> Iterator[tuple[int, str, dict[
         yield number, parts[0]["campaign"], {**line, **rest, **user}
 
 
-def _rendered_submissions(
-    submissions: Sequence[Submission], left_out: Counter[str]
-) -> Iterator[dict[str, Any]]:
+def _rendered_submissions(file: CampaignFile, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
     """Lines of a campaign that was not Pearmut's: what one person did of one task."""
-    tasks: dict[tuple[str, int, bool], list[Submission]] = {}
-    for submission in submissions:
-        left_out.update(unsaid_elsewhere(submission))
-        if any(isinstance(record, Annotation) for record in submission.records):
-            tasks.setdefault((submission.person, submission.task, submission.is_last), []).append(submission)
-    for (person, task, _), said in sorted(tasks.items(), key=_order):
+    tasks: dict[_Task, list[Submission]] = {}
+    for one in file.submissions:
+        if MORE not in one.more:
+            left_out.update(unsaid_elsewhere(one))
+            if any(isinstance(record, Annotation) for record in one.records):
+                tasks.setdefault((one.person, one.task, one.is_last, one.lp), []).append(one)
+    for (person, task, _, lp), said in sorted(tasks.items(), key=_order):
         parts = sorted(said, key=lambda s: (s.item, s.ended))
         actions = [{"time": min(s.started for s in parts), "action": "load"}]
         actions += [{"time": s.ended, "action": "score", "index": at} for at, s in enumerate(parts)]
@@ -581,12 +587,25 @@ def _rendered_submissions(
             "item": [_item(s) for s in parts],
             "user_id": person,
             "item_i": f"welcome_{task}" if parts[0].kind == "tutorial" else task,
+            _CAMPAIGN: file.name if _names(file.name, lp) else f"{file.name}_#_{lp}",
         }
 
 
-def _order(entry: tuple[tuple[str, int, bool], Sequence[Submission]]) -> tuple[bool, bool, float]:
+_Task = tuple[str, int, bool, str]
+"""Person, number of the task, whether it counts, and language pair."""
+
+
+def _names(campaign: str, lp: str) -> bool:
+    """Whether the name of a campaign says that this is its language pair."""
+    try:
+        return find_lp(campaign) == lp
+    except UsageError:
+        return False
+
+
+def _order(entry: tuple[_Task, Sequence[Submission]]) -> tuple[bool, bool, float]:
     """What counts comes last, since of one item the later line counts: not what a filler showed again."""
-    (_, _, is_last), parts = entry
+    (_, _, is_last, _), parts = entry
     return is_last, not any(submission.is_filler for submission in parts), parts[0].ended
 
 

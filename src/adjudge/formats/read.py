@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, cast
 from annotated_types import Ge
 from pydantic import BeforeValidator
 
-from adjudge.core.language import canonical_lp, coded_lp
+from adjudge.core.language import coded_lp, lp_among
 from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
@@ -30,13 +30,14 @@ from adjudge.core.wording import command
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.appraise import find_batches
 from adjudge.formats.catalog import cached_path, find_public_set
-from adjudge.formats.file_content import Content
+from adjudge.formats.file_content import Content, respelled
 from adjudge.formats.mtme import find_test_set, read_bare_scores
 from adjudge.formats.registry import FORMATS, Asked, Seen, claimed_by, find_format
 from adjudge.formats.rows import HUB, Frame, Rows, content_of_rows, place_of, rows_in
 from adjudge.formats.score_file import (
     count_of_lines,
     files_beside_lines,
+    lp_before_dot,
     read_plain_scores,
 )
 from adjudge.formats.text import read_documents, read_files, split_names, with_documents
@@ -91,10 +92,8 @@ def load(
         return texts if documents is None else with_documents(texts, Path(documents))
     path, lp = find_path(path, lp)
     kind = find_format(detect(path) if form is None else form)
-    if kind.texts is not None:
-        found: TestSet | None = kind.texts(path, lp)
-    else:
-        found = kind.content(path, Asked(lp=lp)).test_set if "test set" in kind.holds else None
+    is_there = kind.texts is not None or "test set" in kind.holds
+    found = kind.content(path, Asked(lp=lp), texts_only=True).test_set if is_there else None
     if found is None:
         raise DataError(f"{kind.name} holds judgements and no texts; a test set was wanted", path=path)
     return found if documents is None else with_documents(found, Path(documents))
@@ -383,9 +382,11 @@ def read_content(
     if (rows := rows_in(path)) is not None:
         return content_of_rows(rows, lp, test_set, place_of(path))
     path, lp = find_path(path, lp)
-    texts = test_set if test_set is None or lp is None else test_set.select(lp=canonical_lp(lp))
-    asked = Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign)
-    return find_format(detect(path) if form is None else form).content(path, asked)
+    kind = find_format(detect(path) if form is None else form)
+    texts = test_set
+    if texts is not None:
+        texts = _of_one_lp(path, texts, lp) if kind.name in _LINES else texts.select(lp=lp)
+    return kind.content(path, Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign))
 
 
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
@@ -442,6 +443,17 @@ class Judgements:
         run = None if self.run is None else replace(self.run, records=kept)
         return replace(self, records=kept, run=run)
 
+    def spelled(self, lps: Mapping[str, str]) -> Judgements:
+        """Return the same with language pairs in another spelling, in the run and its texts too."""
+        if not lps:
+            return self
+        texts = self.test_set
+        if texts is not None:
+            texts = replace(texts, segments=tuple(respelled(texts.segments, lps)))
+        kept = tuple(respelled(self.records, lps))
+        run = None if self.run is None or texts is None else replace(self.run, records=kept, test_set=texts)
+        return replace(self, records=kept, test_set=texts, run=run)
+
     def of_one_kind(self, lp: str | None) -> Judgements:
         """Keep one language pair, and the first of repeated judgements.
 
@@ -449,12 +461,10 @@ class Judgements:
             DataError: there are no judgements, or preferences and annotations are mixed.
             UsageError: there are none of the language pair.
         """
-        kept, _ = without_repeats([r for r in self.records if lp is None or r.lp == lp])
-        if not kept:
-            if not self.records or lp is None:
-                raise DataError(f"{self.name} has no records")
-            known = ", ".join(dict.fromkeys(r.lp for r in self.records))
-            raise UsageError(f"{self.name} has no records of {lp}; it has some of {known}")
+        if not self.records:
+            raise DataError(f"{self.name} has no records")
+        lp = lp_among(lp, (r.lp for r in self.records), self.name)
+        kept, _ = without_repeats([r for r in self.records if lp in {None, r.lp}])
         if {Annotation, Preference} <= {type(r) for r in kept}:
             raise DataError(f"{self.name} holds preferences and annotations; give them as two files")
         return replace(self, records=tuple(kept))
@@ -684,10 +694,9 @@ def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
     Raises:
         UsageError: there are several, and nothing tells.
     """
-    named = next((known for known in texts.lps if path.name.startswith(f"{known}.")), None)
-    if named is None and path.resolve().parent.name in texts.lps:
-        named = path.resolve().parent.name
-    chosen = named or lp
+    chosen = lp_before_dot(path) or lp
+    with suppress(UsageError):  # a folder may be called as nothing that is there
+        chosen = chosen or lp_among(path.resolve().parent.name, texts.lps, path)
     if chosen is None and len(texts.lps) > 1:
         raise UsageError(f"{path} does not name its language pair, one of {', '.join(texts.lps)}: add --lp")
     return texts if chosen is None else texts.select(lp=chosen)

@@ -14,7 +14,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Final
 
-from adjudge.core.language import canonical_lp
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import RunInfo
 from adjudge.core.segment import TestSet
@@ -41,7 +40,7 @@ from adjudge.formats.campaign_export import (
     select_lp,
     write_campaign_file,
 )
-from adjudge.formats.file_content import Content, content_of
+from adjudge.formats.file_content import Content, content_of, of_pair
 from adjudge.formats.fire_mt import is_fire_folder, read_fire
 from adjudge.formats.ment import (
     is_ment_folder,
@@ -83,7 +82,7 @@ from adjudge.formats.tabular import (
     read_tmx,
     read_xlsx,
 )
-from adjudge.formats.text import is_text_folder, of_lp, read_text_folder, write_text_folder
+from adjudge.formats.text import is_text_folder, read_text_folder, write_text_folder
 from adjudge.formats.wmt import (
     is_challenge_folder,
     is_score_folder,
@@ -251,32 +250,40 @@ class Format:
             return False
         return bool(self.root and self.root == seen.root) or (self.text is not None and self.text(seen))
 
-    def content(self, path: Path, asked: Asked) -> Content[Record]:
-        """Read all of a file or a folder.
+    def content(self, path: Path, asked: Asked, *, texts_only: bool = False) -> Content[Record]:
+        """Read all of a file or a folder, or its texts only where they can be read alone.
 
         Raises:
             UsageError: it is written, not read.
         """
-        if self.read is not None:
-            found = self.read(path, asked)
-            return found if found.test_set is not None else replace(found, test_set=asked.texts)
-        if self.texts is None:
+        if not self.reads:
             raise UsageError(f"{self.name} is written, not read")
-        return Content(test_set=self.texts(path, asked.lp))
+        try:
+            found: Content[Record] = Content()
+            if self.texts is not None and (texts_only or self.read is None):
+                found = Content(test_set=self.texts(path, asked.lp))
+            elif self.read is not None:
+                found = self.read(path, asked)
+            texts = asked.texts if found.test_set is None else found.test_set
+            return of_pair(replace(found, test_set=texts), asked.lp, path)
+        except UsageError as error:
+            if str(path) in str(error):
+                raise
+            raise UsageError(f"{path}: {error}") from error
 
 
 def _about(texts: TestSet | None, content: Content[Record]) -> Content[Record]:
     return content if texts is None else replace(content, test_set=texts)
 
 
-def _read_run(path: Path, asked: Asked) -> Content[Record]:
+def _read_run(path: Path) -> Content[Record]:
     """Read a run; its origin is the file that it has judged, if judgements can be written into that file."""
     run, origin = read_run(path), None
     if isinstance(name := run.info.test_set.get("origin"), str) and (path / name).is_file():
         form = claimed_by(Seen(path / name))
         origin = path / name if form is not None and form.is_marked_up else None
-    records = _with_weights(_records_of(run.records, asked.lp), run.info)
-    return Content(test_set=of_lp(run.test_set, asked.lp), records=records, origin=origin)
+    records = _with_weights(run.records, run.info)
+    return Content(test_set=run.test_set, records=records, origin=origin)
 
 
 def _with_weights(records: Sequence[Record], info: RunInfo) -> Sequence[Record]:
@@ -286,15 +293,11 @@ def _with_weights(records: Sequence[Record], info: RunInfo) -> Sequence[Record]:
     return [replace(r, weights=info.weights) if isinstance(r, Annotation) else r for r in records]
 
 
-def _read_records(path: Path, asked: Asked) -> Content[Record]:
+def _read_records(path: Path) -> Content[Record]:
     """Read records; those of a run, given without its folder, are of the weights of its judge, too."""
-    records = _records_of(read_records(path), asked.lp)
+    records = read_records(path)
     is_of_run = path.name == RECORDS and (path.parent / INFO).is_file()
     return Content(records=_with_weights(records, read_run_info(path.parent)) if is_of_run else records)
-
-
-def _records_of(records: Sequence[Record], lp: str | None) -> Sequence[Record]:
-    return records if lp is None else [r for r in records if r.lp == canonical_lp(lp)]
 
 
 def _read_lines(
@@ -330,7 +333,7 @@ def _read_appraise(path: Path, asked: Asked) -> Content[Record]:
 
 
 def _of_campaign(file: CampaignFile, asked: Asked) -> Content[Record]:
-    return content_of(file if asked.lp is None else select_lp(file, canonical_lp(asked.lp)))
+    return content_of(select_lp(file, asked.lp))
 
 
 def _write_texts(write: Callable[..., Counter[str] | None]) -> Callable[..., Counter[str]]:
@@ -367,8 +370,8 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="run directory",
         holds="test set, records",
         folder=lambda path: (path / INFO).is_file(),
-        texts=lambda path, lp: of_lp(read_run(path).test_set, lp),
-        read=_read_run,
+        texts=lambda path, _: read_run(path).test_set,
+        read=lambda path, _: _read_run(path),
         files=(INFO,),
     ),
     Format(
@@ -495,7 +498,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set, records",
         keys=("schema",),
         holds_text=b'"adjudge-campaign/',
-        texts=lambda path, lp: of_lp(campaign_test_set(read_campaign_file(path)), lp),
+        texts=lambda path, _: campaign_test_set(read_campaign_file(path)),
         read=lambda path, asked: _of_campaign(read_campaign_file(path), asked),
         write=_write_campaign(write_campaign_file),
         is_campaign=True,
@@ -515,7 +518,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="Appraise's batches (JSON), which start a campaign; written beside appraise",
         holds="test set",
         keys=("items task",),
-        texts=lambda path, lp: of_lp(batches_test_set(read_batches(path), path.stem), lp),
+        texts=lambda path, _: batches_test_set(read_batches(path), path.stem),
     ),
     Format(
         name="pearmut-campaign",
@@ -659,7 +662,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="our records, one judgement a line",
         holds="records",
         keys=("kind annotator",),
-        read=_read_records,
+        read=lambda path, _: _read_records(path),
         write=_write_records,
     ),
     Format(

@@ -17,13 +17,12 @@ from typing import Any, Final, Protocol
 
 from adjudge.core.columns import Column, Framed
 from adjudge.core.extras import import_extra
-from adjudge.core.language import canonical_lp
 from adjudge.core.record import Record
 from adjudge.core.scores import record_columns
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import argument_of
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.file_content import Content
+from adjudge.formats.file_content import Content, of_pair
 from adjudge.formats.score_file import SCORE_COLUMNS, read_score_rows
 from adjudge.formats.tabular import has_source, read_table
 from adjudge.store.json_lines import record_from_json
@@ -116,7 +115,7 @@ def content_of_rows(
         UsageError: no language pair.
     """
     with _in_rows(place):
-        return _content(rows, lp, texts, place)
+        return of_pair(_content(rows, lp, texts, place), lp, place)
 
 
 @contextmanager
@@ -135,8 +134,7 @@ def _content(rows: Rows, lp: str | None, texts: TestSet | None, place: Path | st
     if "kind" in columns:
         stated = [{name: cell for name, cell in row.items() if not _is_nan(cell)} for row in filled]
         records = [record_from_json(row, line=number) for number, row in enumerate(stated, start=1)]
-        wanted = None if lp is None else canonical_lp(lp)
-        return Content(records=[r for r in records if wanted in {None, r.lp}], test_set=texts)
+        return Content(records=records, test_set=texts)
     if {"system", "score"} <= {SCORE_COLUMNS.get(column.lower()) for column in columns}:
         numbers = {column for column in columns if SCORE_COLUMNS.get(column.lower()) == "score"}
         table = (

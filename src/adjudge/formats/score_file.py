@@ -367,13 +367,21 @@ def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
     """
     ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), path.suffix)
     stem = path.name.removesuffix(ending)
-    before, dot, name = stem.partition(".")
-    for text, rest in ((before if dot else "", name), (lp or path.resolve().parent.name, stem)):
-        try:
-            return rest, canonical_lp(text)
-        except UsageError:
-            continue
-    return stem, None
+    if own := lp_before_dot(Path(stem)):
+        return stem.partition(".")[2], own
+    try:
+        return stem, canonical_lp(lp or path.resolve().parent.name)
+    except UsageError:
+        return stem, None
+
+
+def lp_before_dot(path: Path) -> str | None:
+    """Language pair before the first dot of a file's name: `en-de` of `en-de.COMET.seg.score`."""
+    before, dot, _ = path.name.partition(".")
+    try:
+        return canonical_lp(before) if dot else None
+    except UsageError:
+        return None
 
 
 def is_lines_folder(path: Path) -> bool:
@@ -474,9 +482,9 @@ def _as_content(
     if not scores:
         why = ": it has a heading and no row below it" if form == "score-table" else ""
         raise DataError(f"there is no score in this file{why}", path=path)
-    texts = [] if test_set is None else [s for s in test_set if lp in {None, s.lp}]
+    texts = [] if test_set is None else test_set.select(lp=lp).segments
     known = [s.segment for s in texts]
-    documents = {s.segment: s.document for s in texts}
+    documents = {(s.lp, s.segment): s.document for s in texts}
     _check_lengths(scores, known, path)
     if lp is None and test_set is not None and len(test_set.lps) == 1:
         lp = test_set.lps[0]
@@ -501,7 +509,7 @@ def _as_content(
                     system=score.system,
                     annotator=score.annotator,
                     protocol="metric",
-                    document=score.document or documents.get(segment, ""),
+                    document=score.document or documents.get((own, segment), ""),
                     rating=score.value,
                 )
             )

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.extras import import_extra
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, is_same_language, source_language
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.score_file import SCORE_COLUMNS
-from adjudge.formats.text import as_holes, csv_rows, of_lp
+from adjudge.formats.text import as_holes, csv_rows
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
 from adjudge.store.files import read_bytes, read_fields, read_json, read_text
@@ -109,7 +109,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
         test_set = TestSet(name=name, segments=as_holes(segments, translated))
     except DataError as error:
         raise DataError(str(error), path=path) from error
-    return of_lp(test_set, lp)
+    return test_set.select(lp=lp)
 
 
 def _check_heading(heading: Sequence[str], path: Path | str) -> None:
@@ -340,7 +340,7 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
     entries = _parse_po(path)
     header = entries.metadata
     languages = (header.get("X-Source-Language"), header.get("Language"))
-    pair = lp_of(*languages, None, path) if lp is None else canonical_lp(lp)
+    pair = lp_of(*languages, lp, path)
     left_out = Counter(kind for entry in entries if (kind := _left_out_as(entry)))
     segments = [
         segment
@@ -438,32 +438,29 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
         segments += _read_unit(unit, name, source, path)
     if not segments:
         raise DataError("no unit has both a text in the source language and a translation", path=path)
-    return of_lp(TestSet(name=path.stem, segments=tuple(segments)), lp)
+    return TestSet(name=path.stem, segments=tuple(segments)).select(lp=lp)
 
 
 def _source_of(language: str, lp: str | None, path: Path) -> str:
     if language.lower() != _ANY_LANGUAGE:
-        return _bare(language)
+        return language
     if lp is None:
         raise UsageError(f"in {path} any language may be the source: add --lp, such as --lp en-de")
-    return _bare(canonical_lp(lp).split("-")[0])
-
-
-def _bare(language: str) -> str:
-    return language.replace("_", "-").lower()
+    return source_language(lp)
 
 
 def _read_unit(unit: Element, name: str, source: str, path: Path) -> Iterator[Segment]:
     texts: dict[str, list[str]] = {}
     for variant in children(unit, "tuv"):
-        language = variant.get(LANG) or variant.get("lang") or ""
+        said = variant.get(LANG) or variant.get("lang") or ""
+        language = next((known for known in texts if is_same_language(known, said)), said)
         segment = next(children(variant, "seg"), None)
         if segment is not None:
             texts.setdefault(language, []).append(plain_text(segment))
-    own = next((language for language in texts if _bare(language) == source), None)
+    own = next((language for language in texts if is_same_language(language, source)), None)
     if own is None:
         return
-    said: dict[str, Any] = {
+    meta: dict[str, Any] = {
         "notes": [plain_text(note) for note in children(unit, "note")],
         "properties": {p.get("type", ""): plain_text(p) for p in children(unit, "prop")},
     }
@@ -476,5 +473,5 @@ def _read_unit(unit: Element, name: str, source: str, path: Path) -> Iterator[Se
             lp=lp_of(own, language, None, path),
             source=texts[own][0],
             translations=dict(zip(systems, found, strict=True)),
-            meta={what: value for what, value in said.items() if value},
+            meta={what: value for what, value in meta.items() if value},
         )

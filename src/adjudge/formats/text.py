@@ -4,8 +4,7 @@ Line 3 of every line-aligned file is segment 3. Lines end at "\n" and nowhere el
 end, and a file cannot say that a translation is missing: both are refused when writing. The folder form is
 `source.txt`, `translations/SYSTEM.txt` and `references/NAME.txt`, of one language pair.
 
-Other formats take from here how rows of CSV and lines of JSON objects are read, and how one language pair of
-a test set is chosen.
+Other formats take from here how rows of CSV and lines of JSON objects are read.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ __all__ = [
     "is_text_folder",
     "json_objects",
     "left_out",
-    "of_lp",
     "read_aligned",
     "read_documents",
     "read_files",
@@ -238,15 +236,6 @@ def single_lp(test_set: TestSet) -> str:
     if len(test_set.lps) != 1:
         raise UsageError(f"choose one language pair with --lp: {', '.join(test_set.lps)}")
     return test_set.lps[0]
-
-
-def of_lp(test_set: TestSet, lp: str | None) -> TestSet:
-    """Return one language pair of a test set, however it is spelled; all of it without one.
-
-    Raises:
-        UsageError: the test set does not have it.
-    """
-    return test_set if lp is None else test_set.select(lp=canonical_lp(lp))
 
 
 def write_aligned(files: Mapping[Path, Sequence[str]], *, keep_mark: bool = False) -> None:

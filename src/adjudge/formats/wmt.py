@@ -17,15 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, lp_among, pair_of
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import MISSING, OMISSION, place_of
 from adjudge.formats.campaign_export import UNDECIDED_MARK
-from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among
-from adjudge.formats.text import csv_rows, json_objects, of_lp, write_csv
+from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among, of_pair
+from adjudge.formats.text import csv_rows, json_objects, write_csv
 from adjudge.store.files import (
     Fields,
     find_files,
@@ -101,9 +101,9 @@ def read_wmt25(path: Path | str, lp: str | None = None) -> ContentWithTexts[Anno
                     spans=tuple(_marked_spans(row, (path, line), met)),
                 )
             )
-    test_set = of_lp(TestSet(name=name, segments=tuple(segments.values())), lp)
-    kept = tuple(r for r in records if r.lp in test_set.lps)
-    return ContentWithTexts(test_set=test_set, records=kept, met=+(met + unread))
+    test_set = TestSet(name=name, segments=tuple(segments.values()))
+    content = ContentWithTexts(test_set=test_set, records=tuple(records), met=+(met + unread))
+    return of_pair(content, lp, path)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -131,7 +131,7 @@ def _add_row(
     segments: dict[tuple[str, str], Segment], row: Mapping[str, str], at: tuple[Path, int]
 ) -> Segment:
     """Add the translation of a row to its segment, which is returned without any translation."""
-    lp = canonical_lp(f"{row['source_lang']}-{row['target_lang']}")
+    lp = pair_of(row["source_lang"], row["target_lang"])
     reference = row["reference_segment"]
     alone = Segment(
         segment=row["segment_id"],
@@ -203,17 +203,16 @@ def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> ContentWithText
         DataError: a line is no such object, or a rating or a mark is none; says which line.
         UsageError: no such language pair.
     """
-    path, wanted = Path(path), None if lp is None else canonical_lp(lp)
+    path = Path(path)
     segments: list[Segment] = []
     records: list[Annotation] = []
     met: Counter[str] = Counter()
     for fields in json_objects(path, "WMT25"):
         segment = _segment_of_line(fields)
         segments.append(segment)
-        if wanted in {None, segment.lp}:
-            records += _annotations(fields, segment, met)
-    test_set = of_lp(TestSet(name=path.name.split(".")[0], segments=tuple(segments)), lp)
-    return ContentWithTexts(test_set=test_set, records=tuple(records), met=+met)
+        records += _annotations(fields, segment, met)
+    test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments))
+    return of_pair(ContentWithTexts(test_set=test_set, records=tuple(records), met=+met), lp, path)
 
 
 def _segment_of_line(fields: Fields) -> Segment:
@@ -418,13 +417,12 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotati
         DataError: a column or a key is missing, a score is no number, or a translation is scored twice.
         UsageError: no such language pair.
     """
-    path, wanted = Path(path), None if lp is None else canonical_lp(lp)
+    path = Path(path)
     met: Counter[str] = Counter()
     read = _document_scores if path.is_dir() or _begins_with(path, _SCORE_KEYS) else _table_scores
     files = find_files(path, "*.jsonl") if path.is_dir() else [path]
     rows = (row for file in files for row in read(file, met))
-    kept = tuple(row for row in rows if wanted in {None, row.lp})
-    return Content(records=kept, met=+met, is_of_metrics=True)
+    return of_pair(Content(records=tuple(rows), met=met, is_of_metrics=True), lp, path)
 
 
 def is_score_folder(path: Path) -> bool:
@@ -450,7 +448,7 @@ def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
         raise DataError(f"a table of scores of WMT25 without the columns {', '.join(lacking)}", path=path)
     seen: set[tuple[str, str, str]] = set()
     for line, row in rows:
-        lp, segment = canonical_lp(f"{row['source_lang']}-{row['target_lang']}"), row["segment_id"]
+        lp, segment = pair_of(row["source_lang"], row["target_lang"]), row["segment_id"]
         key = (lp, segment, row["system_id"])
         if key in seen:
             raise DataError(
@@ -535,7 +533,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
         DataError: there are no sources, or a line is no such object.
         UsageError: no such language pair.
     """
-    path, wanted = Path(path), None if lp is None else canonical_lp(lp)
+    path = Path(path)
     folder = path if path.is_dir() else path.parent
     files = [path] if path.is_file() else find_files(folder, "*.jsonl")
     files = [file for file in files if _begins_with(file, _HYPOTHESES)]
@@ -554,10 +552,11 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
     for fields in json_objects(inside(sources.parent, sources), "document"):
         known.add(fields.text("doc_id"))
         cut = _cut_document(fields, texts, met)
-        segments += cut if wanted is None or (cut and cut[0].lp == wanted) else ()
+        segments += cut
     for system, documents in texts.items():
         met[f"documents of {system} that the sources do not have"] += len(documents.keys() - known)
-    return ContentWithTexts(test_set=TestSet(name=folder.name, segments=tuple(segments)), met=+met)
+    test_set = TestSet(name=folder.name, segments=tuple(segments))
+    return ContentWithTexts(test_set=test_set.select(lp=lp), met=+met)
 
 
 def _hypotheses(path: Path) -> dict[str, str]:
@@ -577,7 +576,7 @@ def _cut_document(fields: Fields, texts: Mapping[str, Mapping[str, str]], met: C
     parts = name.split(mark)
     year26 = parts[0].startswith("WMT")
     try:
-        lp = canonical_lp(f"{parts[2]}-{parts[3]}" if year26 else parts[0])
+        lp = pair_of(parts[2], parts[3]) if year26 else canonical_lp(parts[0])
     except (UsageError, IndexError):
         fields.fail(f"'doc_id' must name its languages, got {name!r}")
     source = _paragraphs(fields.text("src_text"))
@@ -637,10 +636,8 @@ def read_challenge_set(path: Path | str, lp: str | None = None) -> TestSet:
         if match := _CHALLENGE.fullmatch(file.name):
             found.setdefault(canonical_lp(match["lp"]), {})[match["kind"]] = file
     lps = {name: files for name, files in found.items() if "src" in files}
-    wanted = list(lps) if lp is None else [canonical_lp(lp)]
-    if missing := [name for name in wanted if name not in lps]:
-        raise UsageError(f"{path} has no {missing[0]}; there are {', '.join(lps)}")
-    segments = [segment for name in wanted for segment in _challenges(name, lps[name])]
+    wanted = lp_among(lp, lps, path)
+    segments = [s for name in lps if wanted in {None, name} for s in _challenges(name, lps[name])]
     return TestSet(name=path.name, segments=tuple(segments))
 
 
@@ -687,7 +684,7 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
         DataError: a line is no such object, or a mark is none; says which line.
         UsageError: no such language pair.
     """
-    path, wanted = Path(path), None if lp is None else canonical_lp(lp)
+    path = Path(path)
     segments: list[Segment] = []
     records: list[Annotation] = []
     for fields in json_objects(path, "WMT26"):
@@ -697,15 +694,13 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
             fields.fail(
                 f"'item_id' is KIND_###_SOURCE_###_TARGET_###_DOMAIN_###_DOC_###_SEGMENT, got {item!r}"
             )
-        pair = canonical_lp(f"{parts[1]}-{parts[2]}")
-        if wanted not in {None, pair}:
-            continue
+        pair = pair_of(parts[1], parts[2])
         if fields.has("hyps"):
             segments.append(_item(fields, item, pair, parts))
         if fields.has("task1_pred") or fields.has("task2_pred"):
             records += _predictions(fields, item, pair, path)
     test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments)) if segments else None
-    return Content(test_set=test_set, records=tuple(records))
+    return of_pair(Content(test_set=test_set, records=tuple(records)), lp, path)
 
 
 def _item(fields: Fields, item: str, lp: str, parts: Sequence[str]) -> Segment:

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from adjudge.core.extras import import_extra
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, is_same_language, pair_of
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.file_content import ContentWithTexts, annotations_among
+from adjudge.formats.file_content import ContentWithTexts, annotations_among, of_pair
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -43,7 +43,7 @@ from adjudge.formats.its import (
     render_stated,
     severity_of,
 )
-from adjudge.formats.text import as_holes, of_lp
+from adjudge.formats.text import as_holes
 from adjudge.formats.xml_text import (
     LANG,
     Element,
@@ -107,7 +107,7 @@ def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None
         test_set = TestSet(name=path.stem, segments=as_holes([unit.segment for unit in units], [SYSTEM]))
     except DataError as error:
         raise DataError(str(error), path=path) from error
-    return of_lp(test_set, lp)
+    return test_set.select(lp=lp)
 
 
 def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
@@ -181,15 +181,18 @@ def _lp_of_file(file: XmlFile, element: Element, lp: str | None) -> str:
 
 
 def lp_of(source: str | None, target: str | None, lp: str | None, path: Path) -> str:
-    """Language pair of two languages as files spell them, `en-US` and `de`; else the one that was given.
+    """Language pair of two languages as files spell them, `en-US` and `DE`; what is not named, as given.
 
     Raises:
-        UsageError: neither is known.
+        UsageError: neither is known, or what is given is not what the file names.
     """
     if source and target:
-        return canonical_lp("-".join(language.replace("-", "_") for language in (source, target)))
+        return pair_of(source, target)
     if lp is None:
         raise UsageError(f"{path} does not name both its languages: add --lp, such as --lp en-de")
+    for own, given in zip((source, target), canonical_lp(lp).split("-"), strict=True):
+        if own and not is_same_language(own, given):
+            raise UsageError(f"{path} names the language {own!r}, and not {given!r} as in --lp {lp}")
     return canonical_lp(lp)
 
 
@@ -429,7 +432,7 @@ def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Rec
     """
     file = read_xml(path)
     units, kept_out = read_units(file, lp)
-    test_set = test_set_of(path, units, kept_out, lp)
+    test_set = test_set_of(path, units, kept_out, None)
     marks, met = Marks(file), Counter[str]()
     records: list[Record] = []
     for unit in units:
@@ -451,8 +454,7 @@ def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Rec
         for annotator, protocol in judged_as
     ]
     met["marks of ITS that are about no translation here, or votes, left out"] += marks.unread()
-    kept = tuple(record for record in records if record.lp in test_set.lps)
-    return ContentWithTexts(test_set=test_set, records=kept, met=+met)
+    return of_pair(ContentWithTexts(test_set=test_set, records=tuple(records), met=+met), lp, path)
 
 
 class _Reader:

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from adjudge.analysis.preferences import in_order_of_names
-from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
+from adjudge.core.language import is_right_to_left, language_name, lp_among, source_language, target_language
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
 from adjudge.core.scores import Run
@@ -293,8 +293,7 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
         names = ", ".join(name_of(each) for each in judged)
         raise UsageError(f"{names}: judgements without texts; say what they are about with --test-set")
     known = tuple(dict.fromkeys(key[0] for key in every))
-    if lp is not None and lp not in known:
-        raise UsageError(f"no run has lp {lp!r}; there are {', '.join(known)}")
+    lp = lp_among(lp, known, "what was judged")
     segments = {key: s for key, s in every.items() if lp in {None, key[0]}}
     for run in runs:
         _check_run(run, segments)

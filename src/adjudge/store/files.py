@@ -29,8 +29,9 @@ from typing import Any, BinaryIO, NoReturn
 
 import orjson
 
+from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import is_number
-from adjudge.errors import DataError, FolderWarning, warn
+from adjudge.errors import DataError, FolderWarning, UsageError, warn
 
 __all__ = [
     "LINES_WANTED",
@@ -499,6 +500,13 @@ class Fields:
     def name(self, key: str, default: str | None = None) -> str:
         """Text that comes again and again in a file, kept in memory once; else as `text`."""
         return intern(str(self.text(key, default)))
+
+    def lp(self, key: str, default: str | None = None) -> str:
+        """Language pair under a key, in canonical form."""
+        try:
+            return intern(canonical_lp(self.text(key, default)))
+        except UsageError as error:
+            self.fail(str(error))
 
     def optional_text(self, key: str) -> str | None:
         """Text under a key, or None where it is null or absent."""

@@ -60,11 +60,10 @@ def read_test_set(path: Path | str, lp: str | None = None) -> TestSet:
         UsageError: the file has no segment of that lp.
     """
     path = Path(path)
-    wanted = None if lp is None else canonical_lp(lp)
     places: dict[tuple[str, str], int] = {}
     segments = []
     for line, value in read_json_lines(path):
-        segment = _read_segment(value, wanted, path, line)
+        segment = _read_segment(value, lp, path, line)
         first = places.setdefault((segment.lp, segment.segment), line)
         if first != line:
             message = f"segment id {segment.segment!r} of {segment.lp} stands already in line {first}"
@@ -74,20 +73,16 @@ def read_test_set(path: Path | str, lp: str | None = None) -> TestSet:
         raise DataError("the test set has no segment", path=path)
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
     test_set = TestSet(name=name, segments=tuple(segments))
-    return test_set if wanted is None else test_set.select(lp=wanted)
+    return test_set.select(lp=lp)
 
 
 def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> Segment:
     fields = read_fields(value, _KEYS, "segment", path, line)
     if "lp" not in fields.values and wanted is None:
         fields.fail("'lp' is missing; add it to the line, or name it with --lp")
-    try:
-        lp = canonical_lp(fields.text("lp", wanted))
-    except UsageError as error:
-        fields.fail(str(error))
     return Segment(
         segment=fields.text("segment"),
-        lp=lp,
+        lp=fields.lp("lp", wanted),
         source=fields.text("source"),
         translations=fields.text_mapping("translations"),
         references=fields.text_mapping("references"),
@@ -322,8 +317,12 @@ def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, w
     lp, segment, system, annotator, protocol, document, spans, flags = plain
     if not (rating is None or is_number(rating)) or (flags and {*map(type, flags)} != {str}):
         return None
+    try:
+        lp = canonical_lp(lp)
+    except UsageError:
+        return None
     return Annotation(
-        lp=intern(lp),
+        lp=lp,
         segment=intern(segment),
         system=intern(system),
         annotator=intern(annotator),
@@ -368,7 +367,7 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
     if not fields.values.keys() & {"spans", "counts"} and find_protocol(protocol).has_spans:
         fields.fail(f"protocol {protocol} needs 'spans'; an empty list says that a translation has no error")
     return Annotation(
-        lp=fields.name("lp"),
+        lp=fields.lp("lp"),
         segment=fields.name("segment"),
         system=fields.name("system"),
         annotator=fields.name("annotator"),
@@ -448,7 +447,7 @@ def _preference(value: object, path: Path | None, line: int | None) -> Preferenc
     if len(systems) != 2:
         fields.fail(f"'systems' must name two systems, got {systems!r}")
     return Preference(
-        lp=fields.name("lp"),
+        lp=fields.lp("lp"),
         segment=fields.name("segment"),
         systems=(systems[0], systems[1]),
         annotator=fields.name("annotator"),
@@ -470,7 +469,7 @@ def _failure(value: object, path: Path | None, line: int | None) -> Failure:
     if fields.has("system") == fields.has("systems"):
         fields.fail("needs 'system', or 'systems' for a pair, and not both")
     return Failure(
-        lp=fields.name("lp"),
+        lp=fields.lp("lp"),
         segment=fields.name("segment"),
         systems=(fields.name("system"),) if fields.has("system") else fields.texts("systems"),
         annotator=fields.name("annotator"),
