@@ -226,8 +226,8 @@ class Sampled:
                 IDENTICAL in getattr(one, "flags", ()) for one in taken[0]
             ):
                 return taken[0]  # a pair of one text: nobody was asked
-        read = readable(taken, at_least=1)
-        if isinstance(read[0], Annotation):
+        read = [one for one in taken if not isinstance(one, AnswerError)]
+        if not read or isinstance(read[0], Annotation):
             return self._together(taken)
         each = [[one] * len(read[0]) if isinstance(one, AnswerError) else one for one in taken]
         found: list[Outcome] = []
@@ -352,19 +352,15 @@ def check_temperature(temperature: float) -> None:
         raise UsageError(f"samples need a temperature above 0, got {temperature!r}")
 
 
-def readable(samples: Sequence[T | AnswerError], *, at_least: int = 0) -> list[T]:
+def readable(samples: Sequence[T | AnswerError]) -> list[T]:
     """The samples that could be read, in order, if they are more than half of those that were taken.
-
-    Args:
-        samples: as they were taken.
-        at_least: so many are enough, in place of more than half.
 
     Raises:
         AnswerError: they are not; with the reason that all the others share, else count.
     """
     read = [one for one in samples if not isinstance(one, AnswerError)]
     failed = [one for one in samples if isinstance(one, AnswerError)]
-    if len(read) >= (at_least or len(samples) // 2 + 1):
+    if 2 * len(read) > len(samples):
         return read
     reasons = Counter(error.reason for error in failed)
     listed = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
