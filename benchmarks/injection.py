@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import adjudge
 from adjudge import examples
 from adjudge.checks.attacks import find_attacks
-from adjudge.core.judge import PROFILES, is_translation_judge
+from adjudge.core.judge import PROFILES
 from adjudge.core.record import Failure, Record
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AnswerError
@@ -172,7 +172,7 @@ def forged_set(attacks: Sequence[Attack]) -> TestSet:
 def asks_little(name: str) -> bool:
     """Whether a judge of single translations asks once or twice; agents are tested in tests/attacks."""
     judge = load_judge(name)
-    return is_translation_judge(judge) and judge.calls.min <= 2
+    return hasattr(judge, "annotate") and judge.calls.min <= 2
 
 
 def steps_table(names: Sequence[str]) -> Iterator[str]:
@@ -190,7 +190,7 @@ async def copies(name: str, profile: str) -> Counter[str]:
     """What becomes of replies that are copied from an attack."""
     judge = load_judge(name, profile=profile, settings={"samples": "1"} if name == "gemba-v2" else {})  # type: ignore[arg-type]
     found: Counter[str] = Counter()
-    assert is_translation_judge(judge)
+    assert hasattr(judge, "annotate")
     for attack, place in zip(ATTACKS, cycle(PLACES), strict=False):
         for step in {0, judge.calls.min - 1}:
             ask = Hostile(attack.text, step=step)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean
 from typing import Any, Final, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, SearchEngine, Tool
@@ -226,8 +227,8 @@ class Sampled:
                 IDENTICAL in getattr(one, "flags", ()) for one in taken[0]
             ):
                 return taken[0]  # a pair of one text: nobody was asked
-        read = readable(taken, at_least=1)
-        if isinstance(read[0], Annotation):
+        read = [one for one in taken if not isinstance(one, AnswerError)]
+        if not read or isinstance(read[0], Annotation):
             return self._together(taken)
         each = [[one] * len(read[0]) if isinstance(one, AnswerError) else one for one in taken]
         found: list[Outcome] = []
@@ -256,7 +257,7 @@ class Sampled:
         if is_outvoted(marked, spans := vote(marked)):
             flags.append(OUTVOTED)
         numbers = [_number(one, self.judge.weights) for one in read]
-        result = _majority(numbers) if self.judge.protocol == "criteria" else _mean(numbers)
+        result = _majority(numbers) if self.judge.protocol == "criteria" else fmean(numbers)
         return replace(
             read[min(range(len(numbers)), key=lambda index: abs(numbers[index] - result))],
             rating=None if read[0].rating is None else result,
@@ -268,7 +269,7 @@ class Sampled:
 
     def _compared(self, read: Sequence[Preference], missing: Sequence[str]) -> Preference:
         verdict = _most_frequent([one.verdict for one in read])
-        strength = _mean([SIGNS[one.verdict] if one.strength is None else one.strength for one in read])
+        strength = fmean([SIGNS[one.verdict] if one.strength is None else one.strength for one in read])
         longest = max(len(one.orders) for one in read)  # a sample in which a part is missing has no orders
         known = [one.orders for one in read if len(one.orders) == longest]
         orders = tuple(map(_most_frequent, zip(*known, strict=True)))
@@ -292,10 +293,6 @@ def _number(annotation: Annotation, weights: str | None) -> float:
     if annotation.rating is not None:
         return float(annotation.rating)
     return mqm_score(annotation, find_weights(weights or "mqm-google"))
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return math.fsum(numbers) / len(numbers)
 
 
 def _majority(verdicts: Sequence[float]) -> float:
@@ -352,19 +349,15 @@ def check_temperature(temperature: float) -> None:
         raise UsageError(f"samples need a temperature above 0, got {temperature!r}")
 
 
-def readable(samples: Sequence[T | AnswerError], *, at_least: int = 0) -> list[T]:
+def readable(samples: Sequence[T | AnswerError]) -> list[T]:
     """The samples that could be read, in order, if they are more than half of those that were taken.
-
-    Args:
-        samples: as they were taken.
-        at_least: so many are enough, in place of more than half.
 
     Raises:
         AnswerError: they are not; with the reason that all the others share, else count.
     """
     read = [one for one in samples if not isinstance(one, AnswerError)]
     failed = [one for one in samples if isinstance(one, AnswerError)]
-    if len(read) >= (at_least or len(samples) // 2 + 1):
+    if 2 * len(read) > len(samples):
         return read
     reasons = Counter(error.reason for error in failed)
     listed = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
