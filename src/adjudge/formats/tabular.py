@@ -4,10 +4,11 @@ A table has a heading and a column for each system, and perhaps for references, 
 criteria. Of a workbook the first sheet is read: a formula is the text of the formula, never its result, and
 numbers and dates are written out. A workbook is a zip archive of XML, and so is checked before it is opened.
 
-In PO and TMX, translations are by the system `target`. A message of gettext with plurals is a segment for
-each of its forms; fuzzy and obsolete messages are left out, and a warning says how many. A unit of a memory
-is a segment for each language of its translations, the second one of a language by `target 2`; inline tags
-become placeholders, notes and properties go to `meta`.
+In PO and TMX, translations are by the system `target`. A message of gettext is named by its context and text,
+and one with plurals is a segment for each of its forms; fuzzy and obsolete messages are left out, and counted
+in a warning. A unit of a memory is named by its `tuid`, or else by its place in the file (`TUID#PLACE` where
+several have one `tuid`), and is a segment for each language of its translations, the second one of a language
+by `target 2`; inline tags become placeholders, notes and properties go to `meta`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.score_file import SCORE_COLUMNS
-from adjudge.formats.text import as_holes, csv_rows, of_lp
+from adjudge.formats.text import as_holes, csv_rows, of_lp, unit_name
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
 from adjudge.store.files import read_bytes, read_fields, read_json, read_text
@@ -341,12 +342,23 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
     header = entries.metadata
     languages = (header.get("X-Source-Language"), header.get("Language"))
     pair = lp_of(*languages, None, path) if lp is None else canonical_lp(lp)
-    left_out = Counter(kind for entry in entries if (kind := _left_out_as(entry)))
-    segments = [
-        segment
-        for number, entry in enumerate((e for e in entries if not _left_out_as(e)), start=1)
-        for segment in _read_entry(entry, str(number), pair)
-    ]
+    left_out: Counter[str] = Counter()
+    segments: list[Segment] = []
+    known: dict[tuple[str | None, str], int] = {}
+    for entry in entries:
+        key = (entry.msgctxt, entry.msgid)
+        first = entry.linenum if entry.obsolete else known.setdefault(key, entry.linenum)
+        if first != entry.linenum:
+            raise DataError(
+                f"message {entry.msgid!r:.80} stands already in line {first}: take one out, or give each a "
+                "msgctxt of its own",
+                path=path,
+                line=entry.linenum,
+            )
+        if kind := _left_out_as(entry):
+            left_out[kind] += 1
+        else:
+            segments += _read_entry(entry, unit_name(*key), pair)
     if left_out:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
         warn(f"{path}: {counts} messages are left out")
@@ -384,7 +396,7 @@ def _left_out_as(entry: Any) -> str:  # noqa: ANN401 (the same)
     return "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else ""
 
 
-def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
+def _read_entry(entry: Any, name: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
     """The segments of one message; an empty translation of a text is none, as gettext has it."""
     meta = {
         key: value
@@ -401,7 +413,7 @@ def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa:
         is_plural = bool(entry.msgid_plural)
         source = entry.msgid_plural if is_plural and (place or len(forms) == 1) else entry.msgid
         yield Segment(
-            segment=f"{number}[{place}]" if is_plural else number,
+            segment=f"{name}[{place}]" if is_plural else name,
             lp=lp,
             source=source,
             translations={SYSTEM: text} if text or not source.strip() else {},
@@ -429,13 +441,12 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
     header, body = (next(children(root, name), None) for name in ("header", "body"))
     default = _ANY_LANGUAGE if header is None else header.get("srclang", _ANY_LANGUAGE)
     units = [] if body is None else list(children(body, "tu"))
-    names = [unit.get("tuid", "") for unit in units]
-    if "" in names or len(set(names)) < len(names):
-        names = [str(number) for number in range(1, len(units) + 1)]
+    times = Counter(unit.get("tuid") for unit in units)
     segments: list[Segment] = []
-    for name, unit in zip(names, units, strict=True):
-        source = _source_of(unit.get("srclang", default), lp, path)
-        segments += _read_unit(unit, name, source, path)
+    for number, unit in enumerate(units, start=1):
+        source, name = _source_of(unit.get("srclang", default), lp, path), unit.get("tuid")
+        named = (f"{name}#{number}" if times[name] > 1 else name) if name else str(number)
+        segments += _read_unit(unit, named, source, path)
     if not segments:
         raise DataError("no unit has both a text in the source language and a translation", path=path)
     return of_lp(TestSet(name=path.stem, segments=tuple(segments)), lp)

@@ -11,7 +11,10 @@ a test set is chosen.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -40,6 +43,7 @@ __all__ = [
     "read_text_folder",
     "single_lp",
     "split_names",
+    "unit_name",
     "with_documents",
     "write_aligned",
     "write_csv",
@@ -49,6 +53,20 @@ __all__ = [
 K = TypeVar("K")
 
 _SOURCE: Final = "source.txt"
+_SHORT_NAME: Final = re.compile(r"(?! )[^|\[\]\0-\x1f]{1,60}(?<! )")
+
+
+def unit_name(*parts: str | None) -> str:
+    """Name a unit after texts of its own, whatever else is in the file: short ones, or a start and a digest.
+
+    Args:
+        parts: such as context and message; one that is absent is None.
+    """
+    said = [part for part in parts if part is not None]
+    if all(_SHORT_NAME.fullmatch(part) and part.isascii() for part in said):
+        return "|".join(said)
+    digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return f"{' '.join('|'.join(said).split())[:40].strip()}|{digest}".lstrip("|")
 
 
 def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K, list[str]]:

@@ -206,7 +206,8 @@ def _read_unit_2(holder: Element, place: Segment) -> Iterator[Unit]:
     parts = children_by_name(holder)
     segments, notes = parts.get("segment", []), _notes(parts)
     for number, part in enumerate(segments, start=1):
-        name = place.segment + (f"/{part.get('id') or number}" if len(segments) > 1 else "")
+        within = part.get("id") or (number if number > 1 else "")
+        name = f"{place.segment}/{within}".removesuffix("/")
         at = Segment(segment=name, lp=place.lp, source="", document=place.document)
         source, target = (next(children(part, name), None) for name in ("source", "target"))
         found = {"state": part.get("state"), "name": holder.get("name")}
