@@ -5,6 +5,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import polars as pl
@@ -12,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.segment import TestSet
+from adjudge.analysis.compare import compare
+from adjudge.core.record import Annotation
+from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning
-from adjudge.formats.read import load
+from adjudge.formats.read import load, read_content, read_judgements
 
 PLAIN, LEFT_OUT, UNTRANSLATED, DELETED = "plain", "left out", "untranslated", "deleted"
 TEXTS = (
@@ -226,3 +229,235 @@ def test_a_unit_that_shares_its_tuid_never_takes_the_name_of_another(tmp_path: P
 
     assert [s.segment for s in load(write("x", "y", "x", ""))] == ["x#1", "y", "x#3", "4"]
     assert [s.segment for s in load(write("x", "y"))] == ["x", "y"]
+
+
+EMPTY = ("", " ", "\u200b", " \u2060\u00a0")
+
+
+def segments_jsonl(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "x.jsonl"
+    line = {
+        "segment": segment,
+        "lp": "en-de",
+        "source": "a",
+        "translations": {system: "b"},
+        "document": document,
+    }
+    path.write_text(json.dumps(line) + "\n")
+    return path
+
+
+def records_jsonl(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "x.jsonl"
+    line = {"kind": "annotation", "lp": "cs-uk", "segment": segment, "system": system, "document": document}
+    path.write_text(json.dumps(line | {"annotator": "Ann", "protocol": "da-sqm", "rating": 5}) + "\n")
+    return path
+
+
+def text_csv(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "x.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["source", system, "id", "document"], ["a", "b", segment, document]])
+    return path
+
+
+def text_xlsx(folder: Path, system: str, segment: str, document: str) -> Path:
+    path, book = folder / "x.xlsx", openpyxl.Workbook()
+    for row in (["source", system, "id", "document"], ["a", "b", segment, document]):
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def scores_csv(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "x.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [
+                ["system", "segment", "document", "score"],
+                ["Alder", "1", "d", "1"],
+                [system, segment, document, "2"],
+            ]
+        )
+    return path
+
+
+def wmt25(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "x.tsv"
+    heading = (
+        *("doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id"),
+        *("source_segment", "hypothesis_segment", "reference_segment", "domain_name", "method"),
+    )
+    row = (document, segment, "en", "de", "set", system, "a", "b", "", "news", "")
+    path.write_text("\t".join(heading) + "\n" + "\t".join(row) + "\n", encoding="utf-8")
+    return path
+
+
+def mqm(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "x.tsv"
+    heading = [
+        *("system", "doc", "docSegId", "globalSegId", "rater"),
+        *("source", "target", "category", "severity"),
+    ]
+    row = (system, document, "1", segment, "r1", "a", "b", "No-error", "No-error")
+    path.write_text("\t".join(heading) + "\n" + "\t".join(row) + "\n", encoding="utf-8")
+    return path
+
+
+def pearmut(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "en---de.jsonl"
+    item = {"item_id": segment, "doc_id": document, "src": "a", "tgt": {system: "b"}}
+    answer = {"item": [item], "annotation": [{system: {"score": 5, "error_spans": []}}], "actions": []}
+    path.write_text(json.dumps(answer | {"user_id": "u", "item_i": 0}) + "\n")
+    return path
+
+
+def wmt26(folder: Path, system: str, segment: str, document: str) -> Path:
+    path = folder / "x.jsonl"
+    item = (
+        segment
+        if not segment.strip(" \u200b\u2060\u00a0")
+        else f"a_###_en_###_de_###_news_###_{document}_###_1"
+    )
+    path.write_text(json.dumps({"item_id": item, "src": "a", "hyps": {system: "b"}}) + "\n")
+    return path
+
+
+def fire(folder: Path, system: str, _segment: str, _document: str) -> Path:
+    path = folder / "en-de-annotation.json"
+    row = {"src": "a", "trans1": "b", "trans2": "c", "model1": system, "model2": "Birch"}
+    path.write_text(json.dumps([row]))
+    return path
+
+
+def xliff_named(folder: Path, _system: str, segment: str, document: str) -> Path:
+    path = folder / "x.xlf"
+    path.write_text(
+        f"<xliff version='1.2'><file original='{document}' source-language='en' target-language='de'><body>"
+        f"<trans-unit id='{segment}'><source>a</source><target>b</target></trans-unit></body></file></xliff>",
+        encoding="utf-8",
+    )
+    return path
+
+
+def tmx_named(folder: Path, _system: str, segment: str, _document: str) -> Path:
+    path = folder / "x.tmx"
+    path.write_text(
+        f"<tmx version='1.4'><header srclang='en'/><body><tu tuid='{segment}'><tuv xml:lang='en'><seg>a</seg>"
+        "</tuv><tuv xml:lang='de'><seg>b</seg></tuv></tu></body></tmx>",
+        encoding="utf-8",
+    )
+    return path
+
+
+Named = Callable[[Path, str, str, str], Path]
+READERS: dict[Named, str] = {
+    segments_jsonl: "system segment document",
+    records_jsonl: "system segment document",
+    text_csv: "system segment document",
+    text_xlsx: "system segment document",
+    scores_csv: "system segment document",
+    wmt25: "system segment document",
+    mqm: "system segment document",
+    pearmut: "system segment document",
+    wmt26: "system segment document",
+    fire: "system",
+    xliff_named: "segment document",
+    tmx_named: "segment",
+}
+SEEN = {"system": "Alder", "segment": "s", "document": "d"}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize(
+    ("write", "kind"), [(write, kind) for write, kinds in READERS.items() for kind in kinds.split()]
+)
+def test_an_empty_name_is_refused_with_its_file(tmp_path: Path, write: Named, kind: str, name: str) -> None:
+    lp = "en-de" if write in {text_csv, text_xlsx, scores_csv, mqm} else None
+    read_content(write(tmp_path, *SEEN.values()), lp=lp)
+    path = write(tmp_path, *(SEEN | {kind: name}).values())
+    is_none_given = not name and (kind == "document" or write in {xliff_named, tmx_named, mqm})
+    if is_none_given and (kind, write) != ("system", mqm):
+        read_content(path, lp=lp)
+        return
+    with pytest.raises(DataError) as caught:
+        read_content(path, lp=lp)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def annotation(**names: str) -> Annotation:
+    about: dict[str, Any] = {"lp": "en-de", "segment": "1", "annotator": "Ann", "system": "Alder"}
+    return Annotation(**(about | {"document": "d"} | names), protocol="da-sqm", rating=5.0)
+
+
+@pytest.mark.parametrize("kind", ["system", "segment", "document", "annotator"])
+@pytest.mark.parametrize("spelling", ["Ale\u0301", " Al\u00e9\t", "\u00a0Ale\u0301"])
+def test_a_name_in_two_spellings_is_one(kind: str, spelling: str) -> None:
+    assert getattr(annotation(**{kind: spelling}), kind) == "Al\u00e9"
+
+
+def test_systems_in_two_spellings_are_compared_as_one(tmp_path: Path) -> None:
+    for file, system in (("a.csv", "Ale\u0301"), ("b.csv", "Al\u00e9 ")):
+        rows = "".join(f"{system},{number},{number}\n" for number in range(1, 9))
+        (tmp_path / file).write_text(f"system,segment,score\n{rows}", encoding="utf-8")
+    found = compare(
+        tmp_path / "a.csv", tmp_path / "b.csv", lp="cs-uk", systems="Ale\u0301,Al\u00e9", resamples=20
+    )
+    assert (found.first.name, found.second.name, found.first.n) == ("Al\u00e9", "Al\u00e9", 8)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("alder", "'Alder' and 'alder'"),
+        ("\u0410lder", r"'Alder' and '\u0410lder' \('\\u0410lder'\)"),
+        ("Al\u200bder", r"'Alder' and 'Al\\u200bder'"),
+        ("Al\u00adder", r"'Alder' and 'Al\\xadder'"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["system", "segment", "document", "annotator"])
+def test_names_that_look_alike_stay_apart_with_a_warning(kind: str, other: str, said: str) -> None:
+    records = [annotation(**{kind: name}) for name in ("Alder", other, "Birch", "Alder")]
+    with pytest.warns(DataWarning, match=f"two {kind}s look alike and are kept apart: {said}") as caught:
+        found = read_judgements(records)
+    assert len(caught) == 1
+    assert {getattr(record, kind) for record in found.records} == {"Alder", other, "Birch"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"),
+    [
+        ("GPT\u041e-4", True),
+        ("\u0391lder", True),
+        ("\u042f\u043d\u0434\u0435\u043a\u0441 MT", False),
+        ("\u6771\u4eac\u306e\u30c6\u30b9\u30c8MT2", False),
+        ("\u041c\u0422b", True),
+        ("GPT4\u043e", True),
+        ("\u041c\u0422_b-2", False),
+        ("\u05d0-MT.3", False),
+    ],
+)
+def test_a_word_of_two_scripts_is_told(name: str, is_told: bool) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read_judgements([annotation(system=name), annotation(system="Birch")])
+    assert bool(caught) == is_told
+
+
+def test_messages_of_gettext_that_differ_in_case_are_nothing_to_tell(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(load(po(tmp_path, [(2, "Open", PLAIN), (7, "open", PLAIN)]), "en-de")) == 2
+
+
+def test_two_spellings_of_one_system_in_a_segment_are_refused() -> None:
+    with pytest.raises(DataError, match="stands twice, spelled in two ways"):
+        Segment(segment="1", lp="en-de", source="a", translations={"e\u0301": "b", "\u00e9": "c"})
+
+
+def test_a_system_is_chosen_in_any_spelling() -> None:
+    test_set = TestSet(
+        name="x", segments=(Segment(segment="1", lp="en-de", source="a", translations={"\u00e9": "b"}),)
+    )
+    assert test_set.select(systems=["e\u0301 "]).systems == ("\u00e9",)

@@ -36,7 +36,7 @@ from adjudge.store.run_directory import read_run, read_run_info
 from tests.open_files import files_open_in
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
-MOST_ENTERED = 177  # a frame's argument is named, makers of a store wait, a new folder is named, blank texts
+MOST_ENTERED = 189  # a frame's argument is named, makers of a store wait, a new folder is named, blank texts
 """Functions before the first question of a run; who lowers their number lowers this."""
 
 # An engine is found by its name, and imported when it is called for.

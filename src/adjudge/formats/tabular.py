@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from adjudge.core.extras import import_extra
 from adjudge.core.language import canonical_lp
+from adjudge.core.names import name_at
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
@@ -84,7 +85,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
         UsageError: no language pair.
     """
     lines = iter(rows)
-    heading = [cell.strip() for cell in next(lines, [])]
+    heading = [name_at(cell, "system", path, 1) if cell.strip() else "" for cell in next(lines, [])]
     if not has_source(heading):
         raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
     _check_heading(heading, path)
@@ -92,10 +93,10 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
     segments, empty = [], 0
     for number, row in enumerate(lines, start=1):
         if any(row):
-            if len(row) > len(heading) and any(row[len(heading) :]):
-                raise DataError(f"row {number} has {len(row)} cells, the heading {len(heading)}", path=path)
-            cells = dict(zip_longest(heading, row[: len(heading)], fillvalue=""))
-            segment = _read_row(cells, str(number), lp, path)
+            try:
+                segment = _read_row(heading, row, str(number), lp, path)
+            except DataError as error:
+                raise DataError(f"row {number}: {error.message}", path=path) from error
             segments.append(segment)
             empty += len(systems) - len(segment.translations)
     if empty:
@@ -133,7 +134,15 @@ def _check_heading(heading: Sequence[str], path: Path | str) -> None:
         raise DataError(f"two columns are {twice!r}: rename or take out one", path=path)
 
 
-def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path | str) -> Segment:
+def _read_row(
+    heading: Sequence[str], cells: Sequence[str], number: str, lp: str | None, path: Path | str
+) -> Segment:
+    if any(cells[len(heading) :]):
+        raise DataError(f"{len(cells)} cells, and the heading has {len(heading)}")
+    row = dict(zip_longest(heading, cells[: len(heading)], fillvalue=""))
+    unnamed = (cell.strip() for name, cell in zip(heading, cells, strict=False) if not name)
+    if text := next((cell for cell in unnamed if cell and not cell.isdecimal()), None):
+        raise DataError(f"{text!r:.40} stands in a column without a name")
     found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in _WORDS}
     one = {kind: next(iter(texts.values()), "") for kind, texts in found.items()}
     is_blank = not one["source"].strip()
@@ -142,7 +151,7 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path | 
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
     criteria = [line.strip() for line in one["criteria"].split("\n") if line.strip()]
     return Segment(
-        segment=one["id"] or number,
+        segment=one["id"] if "id" in map(_kind, row) else number,
         lp=canonical_lp(pair),
         source=one["source"],
         translations={
@@ -445,6 +454,7 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
     segments: list[Segment] = []
     for number, unit in enumerate(units, start=1):
         source, name = _source_of(unit.get("srclang", default), lp, path), unit.get("tuid")
+        name = name and name_at(name, "segment", path, unit.sourceline)
         named = (f"{name}#{number}" if times[name] > 1 else name) if name else str(number)
         segments += _read_unit(unit, named, source, path)
     if not segments:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.names import as_name, is_blank, name_at
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError, warn
@@ -151,14 +152,14 @@ def read_documents(file: Path, segments: int) -> list[str]:
     Raises:
         DataError: the file has not one line for each segment, or an empty one.
     """
-    names = [line.strip() for line in read_lines(file)]
+    names = read_lines(file)
     if len(names) != segments:
         raise DataError(
             f"{count(len(names), 'document')}, one a line, for {count(segments, 'segment')}", path=file
         )
     if "" in names:
         raise DataError("the document is empty", path=file, line=names.index("") + 1)
-    return names
+    return [name_at(name, "document", file, line) for line, name in enumerate(names, start=1)]
 
 
 def is_text_folder(path: Path) -> bool:
@@ -331,8 +332,9 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
         name, equals, file = text.partition("=")
         if not equals or Path(text).exists():
             name, file = "stdin" if text == "-" else Path(text.removesuffix(".gz")).stem, text
-        if not name.strip() or not file:
+        if is_blank(name) or not file:
             raise UsageError(f"a {what} is given as NAME=FILE or FILE, got {text!r}")
+        name = as_name(name, what)
         if name in found:
             raise UsageError(f"two files of {what} {name!r}: {found[name]} and {file}; name them, NAME=FILE")
         found[name] = Path(file)

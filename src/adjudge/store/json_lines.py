@@ -85,12 +85,12 @@ def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> S
     except UsageError as error:
         fields.fail(str(error))
     return Segment(
-        segment=fields.text("segment"),
+        segment=fields.name("segment"),
         lp=lp,
         source=fields.text("source"),
         translations=fields.text_mapping("translations"),
         references=fields.text_mapping("references"),
-        document=fields.text("document", ""),
+        document=fields.name("document", ""),
         domain=fields.text("domain", ""),
         meta=fields.mapping("meta"),
     )
