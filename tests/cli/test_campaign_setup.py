@@ -166,7 +166,7 @@ def bombs(folder: Path) -> dict[str, str]:
         **dict.fromkeys(("lists.jsonl", "objects.jsonl", "annotations.json"), deep),
         **dict.fromkeys(("line.jsonl", "line.csv"), long),
         "columns.csv": "a table of more than 16,384 columns",
-        "cells.csv": "row 1 has 1000001 cells, the heading 2",
+        "cells.csv": "row 1: 1000001 cells, and the heading has 2",
         "columns.tsv": "severity must be neutral, minor, major, critical or No-error",
         **dict.fromkeys(("laughs.xliff", "laughs.tmx", "file.xliff", "file.tmx"), declares),
         "sheet.xlsx": "unpacks to 400 MB",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from adjudge.core.names import as_name, is_blank
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side
 from adjudge.core.segment import Segment, TestSet
@@ -34,7 +35,10 @@ NASTY = [
 
 texts = st.one_of(st.sampled_from(NASTY), st.text(max_size=12))
 one_line = texts.filter(lambda text: "\n" not in text)
-ids = st.text(min_size=1, max_size=5)
+ids = st.text(min_size=1, max_size=5).filter(lambda text: not is_blank(text)).map(as_name)
+document_names = texts.filter(lambda text: not text or not is_blank(text)).map(
+    lambda text: as_name(text) if text else ""
+)
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,7}", fullmatch=True)
 
 
@@ -44,7 +48,7 @@ def drawn_test_sets(
     *,
     text: st.SearchStrategy[str] = texts,
     segment_ids: st.SearchStrategy[str] | None = ids,
-    documents: st.SearchStrategy[str] = texts,
+    documents: st.SearchStrategy[str] = document_names,
     complete: bool = False,
     lps: Sequence[str] = ("en-de", "zh_Hant-en"),
 ) -> TestSet:
@@ -117,7 +121,7 @@ annotations = st.builds(
     system=ids,
     annotator=ids,
     protocol=st.just("mqm"),
-    document=texts,
+    document=document_names,
     spans=st.lists(spans, max_size=3).map(tuple),
     counts=st.dictionaries(st.sampled_from(SEVERITIES), st.integers(0, 9), max_size=2),
     flags=st.lists(texts, max_size=2).map(tuple),

@@ -32,7 +32,7 @@ from adjudge.formats.file_content import Content
 from adjudge.formats.read import detect, load, read_content
 from adjudge.formats.spreadsheet import render_cell
 from tests.formats.campaigns import submission as campaigns_submission
-from tests.formats.nasty import annotations, ids, preferences, ratings, spans, texts
+from tests.formats.nasty import annotations, document_names, ids, preferences, ratings, spans, texts
 
 # A campaign between the formats: told by how it begins, converted, and safe in a spreadsheet.
 
@@ -276,7 +276,7 @@ def drawn_submissions(draw: st.DrawFn) -> Submission:
         kind=draw(st.sampled_from(KINDS)),
         lp="en-de",
         segment=draw(ids),
-        document=draw(texts),
+        document=draw(document_names),
         task=draw(st.integers(0, 9)),
         item=draw(st.integers(0, 9)),
         place=draw(st.integers(0, 9)),

@@ -113,7 +113,10 @@ def test_whatever_a_format_does_not_refuse_or_count_comes_back(
 
 
 def _without_reference_names(test_set: TestSet) -> list[Segment]:
-    return [replace(s, references=dict(enumerate(s.references.values()))) for s in test_set]  # type: ignore[arg-type]
+    return [
+        replace(s, references={str(n): text for n, text in enumerate(s.references.values())})
+        for s in test_set
+    ]
 
 
 def test_the_formats_are_all_read_or_written_and_have_names_of_their_own() -> None:

@@ -574,7 +574,6 @@ def test_what_a_tsv_has_no_row_for_is_counted(tmp_path: Path) -> None:
         ({}, "a\tb", "a tab or a line end, as in the source"),
         ({}, "a\nb", "a tab or a line end"),
         ({}, "a<v>b", "has its tags in it"),
-        ({"annotator": ""}, "xy", "needs a rater"),
         ({"annotator": "a\tb"}, "xy", "as in the rater"),
         ({"system": "B"}, "xy", "no translation by 'B' of segment '7', which 'r1' judged"),
         ({"segment": "8"}, "xy", "of segment '8'"),

@@ -436,7 +436,7 @@ def test_annotations_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert read_ratings(path, SET).records == tuple(records)
 
 
-@pytest.mark.parametrize("name", ["A\n", " A", "A\t", "A B", "\ufeffA", ""])
+@pytest.mark.parametrize("name", ["A\nB", "A B", "A\tB", "\ufeffA"])
 def test_a_system_that_would_not_come_back_is_refused_by_name(name: str, tmp_path: Path) -> None:
     path = tmp_path / "en-de.mqm.seg.rating"
     with pytest.raises(DataError, match=re.escape(f"no white space in its name, got {name!r}")):

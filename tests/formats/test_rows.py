@@ -110,14 +110,14 @@ def records(draw: Callable[[Any], Any]) -> tuple[Record, ...]:
                     **place,
                     **who,
                     **flags,
-                    systems=("A", "B"),
+                    systems=("X", "Y"),
                     criterion="overall",
                     verdict=verdict,
                     strength=draw(st.none() | st.floats(-1, 1)),
                 )
             )
         else:
-            systems = ("A",) if kind == "failure" else ("A", "B")
+            systems = ("X",) if kind == "failure" else ("X", "Y")
             found.append(
                 Failure(**place, **who, systems=systems, protocol="esa", reason="parse", detail=draw(texts))
             )

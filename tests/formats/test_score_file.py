@@ -221,10 +221,16 @@ def test_what_is_no_plain_finite_number_is_refused_with_its_line(tmp_path: Path,
         read_score_file(write(tmp_path, f"A\t1\nA\t{number}\n"))
 
 
-@pytest.mark.parametrize("line", ["A", "A\t1\t2", "\t1", "A\t", "", "A 1", "A 1 2", "A\u20281", " \t1"])
+@pytest.mark.parametrize("line", ["A", "A\t1\t2", "A\t", "", "A 1", "A 1 2", "A\u20281"])
 def test_a_line_that_is_no_score_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
     with pytest.raises(DataError, match=r"wanted SYSTEM<TAB>SCORE, with a tab between, got .* line 2\)"):
         read_score_file(write(tmp_path, f"A\t1\n{line}\nA\t2\n"))
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u200b"])
+def test_a_score_of_no_system_is_refused_with_its_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match=r"the system is empty: .* line 2\)"):
+        read_score_file(write(tmp_path, f"A\t1\n{name}\t2\n"))
 
 
 @pytest.mark.parametrize("text", ["A" * 100_000, "A\t" + "1" * 100_000 + "x"])

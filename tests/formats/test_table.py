@@ -81,7 +81,7 @@ def test_rows_without_ids_are_numbered_and_empty_cells_are_no_translations(
     [
         ([["source", "A", "A"], ["a", "b", "c"]], "two columns are 'A'"),
         ([["source", "src"], ["a", "b"]], "two columns are 'source'"),
-        ([["source", "A"], ["a", "b", "c"]], "row 1 has 3 cells, the heading 2"),
+        ([["source", "A"], ["a", "b", "c"]], "row 1: 3 cells, and the heading has 2"),
         ([["source", "A"]], "no row"),
         ([["source", "id", "A"], ["a", "1", "x"], ["b", "1", "x"]], "'1' occurs twice"),
     ],

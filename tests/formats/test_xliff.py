@@ -81,9 +81,12 @@ def test_segments_of_a_unit_of_2_have_ids_of_their_own(tmp_path: Path) -> None:
     assert second.translations == {}
 
 
-def test_a_unit_of_2_with_one_segment_goes_by_its_own_name(tmp_path: Path) -> None:
-    (segment,) = read(tmp_path, two('<segment id="s1"><source>One.</source></segment>'))
-    assert segment.segment == "u1"
+@pytest.mark.parametrize(("given", "name"), [("", "u1"), (' id="s1"', "u1/s1")])
+def test_one_segment_of_a_unit_of_2_is_called_as_if_there_were_more(
+    tmp_path: Path, given: str, name: str
+) -> None:
+    (segment,) = read(tmp_path, two(f"<segment{given}><source>One.</source></segment>"))
+    assert segment.segment == name
 
 
 @pytest.mark.parametrize("version", ["1", "2"])

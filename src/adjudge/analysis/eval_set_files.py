@@ -26,6 +26,7 @@ from adjudge.analysis.eval_set import (
 )
 from adjudge.analysis.meta_settings import base_name
 from adjudge.analysis.shared_tasks import list_tasks, references_in
+from adjudge.core.names import as_name, by_name
 from adjudge.core.protocol import PROTOCOLS
 from adjudge.core.record import grouped
 from adjudge.core.segment import TestSet
@@ -446,7 +447,7 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
     stem = lps[lp]
     texts = read_ment_folder(path, lp) if form == "ment" else read_mtme(path, lp, sources_only=True)
     outputs = find_files(path, f"system-outputs/{stem}/*")
-    systems = sorted(file.name.removesuffix(".txt") for file in outputs)
+    systems = sorted(by_name({file.name.removesuffix(".txt"): file for file in outputs}))
     golds: dict[str, list[ScoreFile]] = {}
     metrics: dict[str, list[ScoreFile]] = {}
     unnamed = ANNOTATOR if form == "ment" else "gold"
@@ -457,7 +458,7 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
     if not systems:
         raise DataError(f"no system: there is nothing in system-outputs/{stem}", path=path)
     references = {
-        f.name.removeprefix(f"{stem}.").removesuffix(".txt")
+        as_name(f.name.removeprefix(f"{stem}.").removesuffix(".txt"), "reference")
         for f in find_files(path, f"references/{stem}.*.txt")
     }
     frame = Frame(

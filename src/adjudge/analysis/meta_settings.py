@@ -20,7 +20,17 @@ from adjudge.analysis.eval_set import EvalSet, InMemory, Level, ScoreSet, row_me
 from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
 from adjudge.core.columns import Column, Framed
 from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
-from adjudge.core.verb import Alpha, Names, OfMismatched, Option, Seed, settings, split_names, split_numbers
+from adjudge.core.verb import (
+    Alpha,
+    Name,
+    Names,
+    OfMismatched,
+    Option,
+    Seed,
+    settings,
+    split_names,
+    split_numbers,
+)
 from adjudge.core.wording import nearest
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import Compat
@@ -112,7 +122,7 @@ class MetaSettings:
     ] = ()
     mismatched: OfMismatched = "refuse"
     better: Annotated[
-        str | None,
+        Name | None,
         Option(help="System with the correct translations of a challenge set.", metavar="SYSTEM"),
     ] = None
     scores: Annotated[

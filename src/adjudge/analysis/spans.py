@@ -56,6 +56,7 @@ from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import (
     LanguagePair,
+    Name,
     Names,
     Numbers,
     OfMismatched,
@@ -436,8 +437,8 @@ class MarkSettings:
     """Whose marks are compared, on which texts, which of them count, and the draws of their intervals."""
 
     lp: LanguagePair = None
-    annotator: Annotated[str | None, Option(help="Use only this annotator of the run.")] = None
-    gold_annotator: Annotated[str | None, Option(help="Use only this annotator of gold.")] = None
+    annotator: Annotated[Name | None, Option(help="Use only this annotator of the run.")] = None
+    gold_annotator: Annotated[Name | None, Option(help="Use only this annotator of gold.")] = None
     test_set: Texts = None
     mismatched: OfMismatched = "refuse"
     severities: Annotated[

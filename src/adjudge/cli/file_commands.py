@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from adjudge.cli.options import FormatOption, Without, print_note, print_result
-from adjudge.core.verb import LanguagePair, Option, settings
+from adjudge.core.verb import LanguagePair, Name, Option, settings
 from adjudge.core.wording import command
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.formats.read import TextSettings
@@ -32,7 +32,7 @@ class ConvertSettings:
     """How what is converted is read, and which of it."""
 
     test_set: Annotated[Path | None, Option(help="Test set with the texts, if IN has none.")] = None
-    annotator: Annotated[str | None, Option(help="Convert only this annotator's records.")] = None
+    annotator: Annotated[Name | None, Option(help="Convert only this annotator's records.")] = None
     protocol: Annotated[str, Option(help="Protocol of the numbers in a score file.")] = "metric"
 
 

@@ -27,7 +27,7 @@ from adjudge.cli.options import (
     state_words,
 )
 from adjudge.core.judge import Profile
-from adjudge.core.verb import LanguagePair, Option, settings
+from adjudge.core.verb import LanguagePair, Name, Option, settings
 from adjudge.core.wording import command
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
@@ -329,7 +329,7 @@ class ShowSettings:
     segment: Annotated[
         Path | None, Option(help="Test set whose first segment is shown; default: an example.")
     ] = None
-    system: Annotated[str | None, Option(help="System whose translation is judged.")] = None
+    system: Annotated[Name | None, Option(help="System whose translation is judged.")] = None
     lp: LanguagePair = None
     profile: Annotated[Profile, Option(help="Follow our advice, the paper, or the paper's code.")] = (
         "recommended"

@@ -179,9 +179,11 @@ def trace_command(
     Without --segment: a list of what was judged, failures first.
     """
     from adjudge.core.language import coded_lp, lp_among
+    from adjudge.core.names import as_name
     from adjudge.store.traces import Trace
 
     lp = None if lp is None else coded_lp(lp)
+    segment, system = (None if name is None else as_name(name) for name in (segment, system))
     trace = Trace(run)
     try:
         every = [*trace.units()]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar, get_args
 
 from adjudge.core.columns import as_html
+from adjudge.core.names import as_name, keep_names
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.segment import Digests
 from adjudge.core.wording import count, form
@@ -166,6 +167,7 @@ class Annotation:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
+        keep_names(self, "segment", "system", "annotator", "document")
         protocol = find_protocol(self.protocol)
         if protocol.has_criteria != (self.criterion is not None):
             what = "needs the criterion of" if protocol.has_criteria else "has no criterion for"
@@ -233,6 +235,9 @@ class Preference:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
+        keep_names(self, "segment", "annotator", "document")
+        one, other = (as_name(system, "system") for system in self.systems)
+        object.__setattr__(self, "systems", (one, other))
         for verdict in (self.verdict, *self.orders, *self.samples):
             check_one_of("verdict", verdict, get_args(Verdict))
         if self.systems[0] == self.systems[1]:
@@ -279,6 +284,8 @@ class Failure:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
+        keep_names(self, "segment", "annotator", "document")
+        object.__setattr__(self, "systems", tuple(as_name(system, "system") for system in self.systems))
         check_one_of("reason", self.reason, FAILURE_REASONS)
 
 

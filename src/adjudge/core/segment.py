@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, NamedTuple
-from unicodedata import category, normalize
+from unicodedata import normalize
 
 from adjudge.core.columns import Column, Framed
 from adjudge.core.language import lp_among
+from adjudge.core.names import as_name, by_name, is_blank, keep_names
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
@@ -29,7 +30,6 @@ __all__ = [
     "Term",
     "TestSet",
     "digest_of",
-    "is_blank",
     "plain_text",
     "read_criteria",
 ]
@@ -73,6 +73,9 @@ class Segment:
         document: id of the text it belongs to; segments of a document stand together, in order.
         domain: such as `news`; empty where the test set has none.
         meta: anything else that its file said, carried along.
+
+    Raises:
+        DataError: an empty name, or two spellings of one system.
     """
 
     segment: str
@@ -84,6 +87,14 @@ class Segment:
     domain: str = ""
     meta: Mapping[str, object] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Keep each name in its one spelling."""
+        keep_names(self, "segment", "document")
+        for kind, what in (("translations", "system"), ("references", "reference")):
+            texts = getattr(self, kind)
+            if (named := by_name(texts, what)) != texts:
+                object.__setattr__(self, kind, named)
+
     def has_translation(self, system: str) -> bool:
         """Whether a system translated it; a blank text is a translation of a blank source alone."""
         return self._is_translation(self.translations.get(system))
@@ -94,11 +105,6 @@ class Segment:
 
     def _is_translation(self, text: str | None) -> bool:
         return text is not None and (not is_blank(text) or is_blank(self.source))
-
-
-def is_blank(text: str) -> bool:
-    """Whether a reader sees nothing: white space, and Unicode's control and format characters."""
-    return all(char.isspace() or category(char) in {"Cc", "Cf"} for char in text)
 
 
 def plain_text(text: str) -> str:
@@ -263,7 +269,7 @@ class TestSet(Framed):
         lp = lp_among(lp, self.lps, repr(self.name))
         kept = [s for s in self.segments if lp is None or s.lp == lp]
         if systems is not None:
-            wanted, known = tuple(systems), {name for s in kept for name in s.translations}
+            wanted, known = tuple(map(as_name, systems)), {name for s in kept for name in s.translations}
             for name in wanted:
                 if name not in known:
                     raise UsageError(

@@ -38,6 +38,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from adjudge.core.language import coded_lp
 from adjudge.core.mqm import Weights, find_weights
+from adjudge.core.names import as_name
 from adjudge.core.segment import TestSet
 from adjudge.core.wording import nearest, read_share
 from adjudge.errors import UsageError
@@ -48,6 +49,7 @@ __all__ = [
     "IntervalDraws",
     "LanguagePair",
     "MaxFailed",
+    "Name",
     "Names",
     "Numbers",
     "OneAnnotator",
@@ -334,6 +336,13 @@ def split_names(value: object) -> object:
     return tuple(value) if isinstance(value, Sequence) else value
 
 
+def _read_names(value: object) -> object:
+    """The same, of names: each as it is kept, however it is spelled."""
+    parts = split_names(value)
+    is_names = isinstance(parts, tuple) and all(isinstance(part, str) for part in parts)
+    return tuple(map(as_name, parts)) if is_names and isinstance(parts, tuple) else parts
+
+
 def split_numbers(value: object, kind: type[float], wanted: str) -> object:
     """Split a text at its commas and read each part as a number; every other value as `split_names`.
 
@@ -355,7 +364,10 @@ def _read_numbers(value: object) -> object:
     return split_numbers(value, float, "numbers with commas between, such as 0.1,0.5")
 
 
-Names = Annotated[Sequence[str], BeforeValidator(split_names)]
+Name = Annotated[str, AfterValidator(as_name)]
+"""One name, however it is spelled."""
+
+Names = Annotated[Sequence[str], BeforeValidator(_read_names)]
 """Names as a sequence; one text has commas between them, as on the command line."""
 
 Numbers = Annotated[Sequence[float] | float, BeforeValidator(_read_numbers)]

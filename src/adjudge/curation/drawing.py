@@ -24,6 +24,7 @@ from annotated_types import Ge
 from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import ListedPair, Pair, Place
+from adjudge.core.names import as_name
 from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
@@ -77,7 +78,7 @@ def _read_factors(value: object) -> object:
     for text in value if isinstance(value, list | tuple) else [value]:
         name, equals, factor = str(text).rpartition("=")
         try:
-            found[name] = float(factor if equals else "")
+            found[as_name(name)] = float(factor if equals else "")
         except ValueError:
             raise ValueError("like SYSTEM=3") from None
     return found

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from adjudge.core.language import lp_among, pair_of
+from adjudge.core.names import name_at
 from adjudge.core.protocol import Severity, find_severity
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
@@ -218,13 +219,13 @@ def _read_row(columns: list[str], path: Path, line: int) -> AppraiseRow:
     if not isinstance(spans, list):
         raise DataError(f"spans must be a list, got {spans!r}", path=path, line=line)
     return AppraiseRow(
-        login=columns[0],
-        target=columns[1],
+        login=name_at(columns[0], "annotator", path, line),
+        target=name_at(columns[1], "system", path, line),
         item=int(columns[2]),
         kind=cast("Kind", columns[3]),
         languages=(columns[4], columns[5]),
         score=float(columns[6]),
-        document=columns[7],
+        document=name_at(columns[7], "document", path, line),
         is_complete=columns[8] == "True",
         spans=tuple(appraise_span_from_json(span, path, line) for span in spans),
         start=float(columns[10]),
@@ -495,9 +496,9 @@ def _read_item(values: object, what: str, path: Path) -> BatchItem:
     return BatchItem(
         number=number,
         kind=cast("Kind", kind),
-        document=fields.text("documentID"),
+        document=fields.name("documentID"),
         source_id=fields.text("sourceID"),
-        target=fields.text("targetID"),
+        target=fields.name("targetID"),
         source=fields.text("sourceText"),
         translation=fields.text("targetText"),
         is_complete=fields.values.get("isCompleteDocument") is True,

@@ -290,7 +290,7 @@ def submission_from_json(value: object) -> Submission:
         texts=fields.text_mapping("texts"),
         source=fields.text("source", ""),
         originals=fields.text_mapping("originals"),
-        given={system: _spans(spans, fields) for system, spans in fields.mapping("given").items()},
+        given={system: _spans(spans, fields) for system, spans in fields.by_name("given").items()},
         chosen=fields.optional_text("chosen"),
         edited=fields.optional_text("edited"),
         started=fields.number("started") or 0.0,

@@ -149,7 +149,7 @@ def read_fire_pairs(file: Path) -> Sequence[FirePair]:
 
 
 def _pair(row: Fields, number: int) -> FirePair:
-    systems = row.text("model1"), row.text("model2")
+    systems = row.name("model1"), row.name("model2")
     if systems[0] == systems[1]:
         row.fail(f"both translations are of {systems[0]!r}")
     return FirePair(

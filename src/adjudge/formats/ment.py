@@ -164,7 +164,7 @@ def _segment(fields: Fields) -> Segment:
 
 
 def _id(fields: Fields) -> str:
-    return str(fields.whole("qid")) if isinstance(fields.values.get("qid"), int) else fields.text("qid")
+    return str(fields.whole("qid")) if isinstance(fields.values.get("qid"), int) else fields.name("qid")
 
 
 def _lp(fields: Fields) -> str:

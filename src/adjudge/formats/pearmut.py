@@ -130,11 +130,11 @@ def read_item(value: object, path: Path | None = None, line: int | None = None) 
     texts = fields.text_mapping("tgt")
     if not texts:
         fields.fail("'tgt' must say a text of one model at least")
-    segment = fields.optional_text("item_id") or _digest(value)
+    segment = fields.name("item_id") if fields.has("item_id") else _digest(value)
     before = _DOCUMENT.match(segment)
     return PearmutItem(
         segment=segment,
-        document=fields.optional_text("doc_id") or (before[1] if before else ""),
+        document=(fields.name("doc_id", "") if fields.has("doc_id") else "") or (before[1] if before else ""),
         source=fields.optional_text("src") or "",
         reference=fields.optional_text("ref"),
         texts=texts,
@@ -307,7 +307,7 @@ class _Line:
 
     @property
     def user(self) -> str:
-        return self.fields.text("user_id", "unknown")
+        return self.fields.name("user_id", "unknown")
 
     @property
     def is_reset(self) -> bool:
@@ -406,7 +406,7 @@ def _answers(line: _Line) -> Iterator[Mapping[str, Mapping[str, Any]]]:
     answers, is_skipped = line.fields.values["annotation"], line.is_skipped
     for answer in answers if isinstance(answers, list) else ():
         kept = answer.items() if isinstance(answer, dict) else ()
-        said = {model: one for model, one in kept if isinstance(one, dict)}
+        said = line.fields.named({model: one for model, one in kept if isinstance(one, dict)})
         yield {model: one for model, one in said.items() if not is_skipped or one.get("score") is not None}
 
 
@@ -420,7 +420,7 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
     told = next((text for value in items if (text := _instruction(value))), "")
     for at, answer in enumerate(_answers(line)):
         item = read_item(items[at], fields.path, fields.line)
-        marked = Fields(item.values, "item", fields.path, fields.line).mapping("error_spans")
+        marked = Fields(item.values, "item", fields.path, fields.line).by_name("error_spans")
         more = {"line": line.number, "at": at, "campaign": line.campaign, "item": dict(item.values)}
         more |= {"answer": answers[at], **({"fields": rest} if at == 0 else {})}
         started, ended, active, idle = times[at]

@@ -22,6 +22,7 @@ from annotated_types import Ge
 from pydantic import BeforeValidator
 
 from adjudge.core.language import coded_lp, lp_among
+from adjudge.core.names import look_alikes
 from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
@@ -86,17 +87,42 @@ def load(
         UsageError: no such name, or an lp that is not there.
     """
     if (rows := rows_in(path)) is not None:
-        texts = content_of_rows(rows, lp, None, place_of(path)).test_set
-        if texts is None:
-            raise DataError(f"{place_of(path)} holds judgements and no texts; a test set was wanted")
-        return texts if documents is None else with_documents(texts, Path(documents))
-    path, lp = find_path(path, lp)
-    kind = find_format(detect(path) if form is None else form)
-    is_there = kind.texts is not None or "test set" in kind.holds
-    found = kind.content(path, Asked(lp=lp), texts_only=True).test_set if is_there else None
-    if found is None:
-        raise DataError(f"{kind.name} holds judgements and no texts; a test set was wanted", path=path)
-    return found if documents is None else with_documents(found, Path(documents))
+        place: Path | str = place_of(path)
+        found = content_of_rows(rows, lp, None, place).test_set
+        if found is None:
+            raise DataError(f"{place} holds judgements and no texts; a test set was wanted")
+    else:
+        place, lp = find_path(path, lp)
+        kind = find_format(detect(place) if form is None else form)
+        is_there = kind.texts is not None or "test set" in kind.holds
+        found = kind.content(place, Asked(lp=lp), texts_only=True).test_set if is_there else None
+        if found is None:
+            raise DataError(f"{kind.name} holds judgements and no texts; a test set was wanted", path=place)
+    found = found if documents is None else with_documents(found, Path(documents))
+    warn_of_names(place, found)
+    return found
+
+
+def warn_of_names(place: Path | str, texts: TestSet | None, records: Iterable[Record] = ()) -> None:
+    """Warn of names in an input that look like one and are two, or that mix scripts.
+
+    A segment that is named by its own text is none that somebody has named.
+    """
+    found: dict[str, dict[str, None]] = {kind: {} for kind in ("system", "segment", "document", "annotator")}
+    for segment in texts or ():
+        found["system"].update(dict.fromkeys(segment.translations))
+        found["document"][segment.document] = None
+        if not segment.source or segment.source not in segment.segment:
+            found["segment"][segment.segment] = None
+    own = {segment.segment for segment in texts or ()}
+    for record in records:
+        found["system"].update(dict.fromkeys(record.systems))
+        found["document"][record.document] = found["annotator"][record.annotator] = None
+        if record.segment not in own:
+            found["segment"][record.segment] = None
+    for kind, names in found.items():
+        if told := list(look_alikes(names, kind)):
+            warn(f"{place}: {'; '.join(told[:3])}{f'; and {len(told) - 3} more' if len(told) > 3 else ''}")
 
 
 _SAID: ContextVar[tuple[str, frozenset[Path]] | None] = ContextVar("said", default=None)
@@ -380,13 +406,17 @@ def read_content(
         UsageError: no such format, or records need texts that were not given.
     """
     if (rows := rows_in(path)) is not None:
-        return content_of_rows(rows, lp, test_set, place_of(path))
-    path, lp = find_path(path, lp)
-    kind = find_format(detect(path) if form is None else form)
-    texts = test_set
-    if texts is not None:
-        texts = _of_one_lp(path, texts, lp) if kind.name in _LINES else texts.select(lp=lp)
-    return kind.content(path, Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign))
+        place: Path | str = place_of(path)
+        found = content_of_rows(rows, lp, test_set, place)
+    else:
+        place, lp = find_path(path, lp)
+        kind = find_format(detect(place) if form is None else form)
+        texts = test_set
+        if texts is not None:
+            texts = _of_one_lp(place, texts, lp) if kind.name in _LINES else texts.select(lp=lp)
+        found = kind.content(place, Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign))
+    warn_of_names(place, found.test_set, found.records)
+    return found
 
 
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
@@ -602,12 +632,16 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
                 f"judgements are wanted: a run, records, a data frame or a path; got {type(source).__name__} "
                 f"with {strange[0]!r:.40}"
             )
+        warn_of_names("the records", texts, records)
         return Judgements(name="records", records=records, test_set=texts)
     place = place_of(source)
-    return _of_content(place, "", content_of_rows(rows, lp, texts, place), texts, place)
+    content = content_of_rows(rows, lp, texts, place)
+    warn_of_names(place, content.test_set, content.records)
+    return _of_content(place, "", content, texts, place)
 
 
 def _of_run(run: Run, name: str) -> Judgements:
+    warn_of_names(name, run.test_set, run.records)
     return Judgements(
         name=name,
         records=run.records,

@@ -17,7 +17,7 @@ from typing import Final
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import RunInfo
 from adjudge.core.segment import TestSet
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import (
     batches_test_set,
     find_batch_file,
@@ -270,6 +270,10 @@ class Format:
             if str(path) in str(error):
                 raise
             raise UsageError(f"{path}: {error}") from error
+        except DataError as error:
+            if error.path is not None or str(path) in error.message:
+                raise
+            raise DataError(error.message, path=path, line=error.line) from error
 
 
 def _about(texts: TestSet | None, content: Content[Record]) -> Content[Record]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.names import as_name, is_blank, name_at
 from adjudge.core.record import Annotation
 from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
@@ -171,7 +172,7 @@ def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
             block = np.array(values, dtype=np.float64)
         except (ValueError, TypeError):
             return None
-        if name in blocks or not block.size or not name or "\n" in name:
+        if name in blocks or not block.size or is_blank(name) or "\n" in name or as_name(name) != name:
             return None
         blocks[name] = block
         start = end + 1
@@ -195,12 +196,13 @@ def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tup
     text = decode(raw, path).removesuffix("\n")
     for number, line in enumerate(text.split("\n") if text else [], start=1):
         fields = line.removesuffix("\r").split("\t")
-        if len(fields) != len(columns) or not all(map(str.strip, fields)):
+        if len(fields) != len(columns) or not fields[-1].strip():
             wanted = "<TAB>".join(columns).upper()
             raise DataError(
                 f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}", path=path, line=number
             )
-        yield fields[:-1], read_score(fields[-1].strip(" "), path, number)
+        names = [name_at(*pair, path, number) for pair in zip(fields, columns[:-1], strict=False)]
+        yield names, read_score(fields[-1].strip(" "), path, number)
 
 
 def read_score(text: str, path: Path | str, line: int) -> float:
@@ -279,7 +281,8 @@ def _read_averages(path: Path) -> ScoreTable:
             raise DataError(
                 f"wanted system, score and segment, got {line[:_SHOWN]!r}", path=path, line=number
             )
-        rows.append(([fields[2], fields[0]], read_score(fields[1], path, number)))
+        names = [name_at(fields[at], what, path, number) for at, what in ((2, "segment"), (0, "system"))]
+        rows.append((names, read_score(fields[1], path, number)))
     return _tabulate(rows, "seg", path)
 
 
@@ -479,6 +482,7 @@ def _as_content(
     form: str = "score-table",
 ) -> Content[Annotation]:
     """Scores as annotations; what is missing is counted, and is no judgement."""
+    scores = [score._replace(system=as_name(score.system, "system")) for score in scores]
     if not scores:
         why = ": it has a heading and no row below it" if form == "score-table" else ""
         raise DataError(f"there is no score in this file{why}", path=path)
@@ -599,9 +603,8 @@ def _read_row(names: list[str], row: list[str], path: Path | str, line: int) -> 
     if len(row) != len(names):
         raise DataError(f"{len(row)} cells under {len(names)} column names", path=path, line=line)
     cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
-    for name in ("system", "segment"):
-        if name in cells and not cells[name]:
-            raise DataError(f"the {name} is empty", path=path, line=line)
+    given = ((name, row[names.index(name)]) for name in ("system", "segment", "document") if name in cells)
+    cells |= {name: name_at(cell, name, path, line) for name, cell in given}
     return _Score(
         system=cells["system"],
         value=read_score(cells["score"] or "None", path, line),

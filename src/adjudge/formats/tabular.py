@@ -4,10 +4,11 @@ A table has a heading and a column for each system, and perhaps for references, 
 criteria. Of a workbook the first sheet is read: a formula is the text of the formula, never its result, and
 numbers and dates are written out. A workbook is a zip archive of XML, and so is checked before it is opened.
 
-In PO and TMX, translations are by the system `target`. A message of gettext with plurals is a segment for
-each of its forms; fuzzy and obsolete messages are left out, and a warning says how many. A unit of a memory
-is a segment for each language of its translations, the second one of a language by `target 2`; inline tags
-become placeholders, notes and properties go to `meta`.
+In PO and TMX, translations are by the system `target`. A message of gettext is named by its context and text,
+and one with plurals is a segment for each of its forms; fuzzy and obsolete messages are left out, and counted
+in a warning. A unit of a memory is named by its `tuid`, or else by its place in the file (`TUID#PLACE` where
+several have one `tuid`), and is a segment for each language of its translations, the second one of a language
+by `target 2`; inline tags become placeholders, notes and properties go to `meta`.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from typing import Any, Final
 
 from adjudge.core.extras import import_extra
 from adjudge.core.language import canonical_lp, is_same_language, source_language
+from adjudge.core.names import name_at
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.score_file import SCORE_COLUMNS
-from adjudge.formats.text import as_holes, csv_rows
+from adjudge.formats.text import as_holes, csv_rows, unit_name
 from adjudge.formats.xliff import SYSTEM, lp_of
 from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_text, read_xml
 from adjudge.store.files import read_bytes, read_fields, read_json, read_text
@@ -83,7 +85,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
         UsageError: no language pair.
     """
     lines = iter(rows)
-    heading = [cell.strip() for cell in next(lines, [])]
+    heading = [name_at(cell, "system", path, 1) if cell.strip() else "" for cell in next(lines, [])]
     if not has_source(heading):
         raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
     _check_heading(heading, path)
@@ -91,10 +93,10 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
     segments, empty = [], 0
     for number, row in enumerate(lines, start=1):
         if any(row):
-            if len(row) > len(heading) and any(row[len(heading) :]):
-                raise DataError(f"row {number} has {len(row)} cells, the heading {len(heading)}", path=path)
-            cells = dict(zip_longest(heading, row[: len(heading)], fillvalue=""))
-            segment = _read_row(cells, str(number), lp, path)
+            try:
+                segment = _read_row(heading, row, str(number), lp, path)
+            except DataError as error:
+                raise DataError(f"row {number}: {error.message}", path=path) from error
             segments.append(segment)
             empty += len(systems) - len(segment.translations)
     if empty:
@@ -132,7 +134,15 @@ def _check_heading(heading: Sequence[str], path: Path | str) -> None:
         raise DataError(f"two columns are {twice!r}: rename or take out one", path=path)
 
 
-def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path | str) -> Segment:
+def _read_row(
+    heading: Sequence[str], cells: Sequence[str], number: str, lp: str | None, path: Path | str
+) -> Segment:
+    if any(cells[len(heading) :]):
+        raise DataError(f"{len(cells)} cells, and the heading has {len(heading)}")
+    row = dict(zip_longest(heading, cells[: len(heading)], fillvalue=""))
+    unnamed = (cell.strip() for name, cell in zip(heading, cells, strict=False) if not name)
+    if text := next((cell for cell in unnamed if cell and not cell.isdecimal()), None):
+        raise DataError(f"{text!r:.40} stands in a column without a name")
     found = {kind: {n: text for n, text in row.items() if n and text and _kind(n) == kind} for kind in _WORDS}
     one = {kind: next(iter(texts.values()), "") for kind, texts in found.items()}
     is_blank = not one["source"].strip()
@@ -141,7 +151,7 @@ def _read_row(row: Mapping[str, str], number: str, lp: str | None, path: Path | 
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
     criteria = [line.strip() for line in one["criteria"].split("\n") if line.strip()]
     return Segment(
-        segment=one["id"] or number,
+        segment=one["id"] if "id" in map(_kind, row) else number,
         lp=canonical_lp(pair),
         source=one["source"],
         translations={
@@ -341,12 +351,23 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
     header = entries.metadata
     languages = (header.get("X-Source-Language"), header.get("Language"))
     pair = lp_of(*languages, lp, path)
-    left_out = Counter(kind for entry in entries if (kind := _left_out_as(entry)))
-    segments = [
-        segment
-        for number, entry in enumerate((e for e in entries if not _left_out_as(e)), start=1)
-        for segment in _read_entry(entry, str(number), pair)
-    ]
+    left_out: Counter[str] = Counter()
+    segments: list[Segment] = []
+    known: dict[tuple[str | None, str], int] = {}
+    for entry in entries:
+        key = (entry.msgctxt, entry.msgid)
+        first = entry.linenum if entry.obsolete else known.setdefault(key, entry.linenum)
+        if first != entry.linenum:
+            raise DataError(
+                f"message {entry.msgid!r:.80} stands already in line {first}: take one out, or give each a "
+                "msgctxt of its own",
+                path=path,
+                line=entry.linenum,
+            )
+        if kind := _left_out_as(entry):
+            left_out[kind] += 1
+        else:
+            segments += _read_entry(entry, unit_name(*key), pair)
     if left_out:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
         warn(f"{path}: {counts} messages are left out")
@@ -384,7 +405,7 @@ def _left_out_as(entry: Any) -> str:  # noqa: ANN401 (the same)
     return "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else ""
 
 
-def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
+def _read_entry(entry: Any, name: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
     """The segments of one message; an empty translation of a text is none, as gettext has it."""
     meta = {
         key: value
@@ -401,7 +422,7 @@ def _read_entry(entry: Any, number: str, lp: str) -> Iterator[Segment]:  # noqa:
         is_plural = bool(entry.msgid_plural)
         source = entry.msgid_plural if is_plural and (place or len(forms) == 1) else entry.msgid
         yield Segment(
-            segment=f"{number}[{place}]" if is_plural else number,
+            segment=f"{name}[{place}]" if is_plural else name,
             lp=lp,
             source=source,
             translations={SYSTEM: text} if text or not source.strip() else {},
@@ -429,13 +450,13 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
     header, body = (next(children(root, name), None) for name in ("header", "body"))
     default = _ANY_LANGUAGE if header is None else header.get("srclang", _ANY_LANGUAGE)
     units = [] if body is None else list(children(body, "tu"))
-    names = [unit.get("tuid", "") for unit in units]
-    if "" in names or len(set(names)) < len(names):
-        names = [str(number) for number in range(1, len(units) + 1)]
+    times = Counter(unit.get("tuid") for unit in units)
     segments: list[Segment] = []
-    for name, unit in zip(names, units, strict=True):
-        source = _source_of(unit.get("srclang", default), lp, path)
-        segments += _read_unit(unit, name, source, path)
+    for number, unit in enumerate(units, start=1):
+        source, name = _source_of(unit.get("srclang", default), lp, path), unit.get("tuid")
+        name = name and name_at(name, "segment", path, unit.sourceline)
+        named = (f"{name}#{number}" if times[name] > 1 else name) if name else str(number)
+        segments += _read_unit(unit, named, source, path)
     if not segments:
         raise DataError("no unit has both a text in the source language and a translation", path=path)
     return TestSet(name=path.stem, segments=tuple(segments)).select(lp=lp)

@@ -10,7 +10,10 @@ Other formats take from here how rows of CSV and lines of JSON objects are read.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.names import as_name, is_blank, name_at
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError, warn
@@ -38,6 +42,7 @@ __all__ = [
     "read_text_folder",
     "single_lp",
     "split_names",
+    "unit_name",
     "with_documents",
     "write_aligned",
     "write_csv",
@@ -47,6 +52,20 @@ __all__ = [
 K = TypeVar("K")
 
 _SOURCE: Final = "source.txt"
+_SHORT_NAME: Final = re.compile(r"(?! )[^|\[\]\0-\x1f]{1,60}(?<! )")
+
+
+def unit_name(*parts: str | None) -> str:
+    """Name a unit after texts of its own, whatever else is in the file: short ones, or a start and a digest.
+
+    Args:
+        parts: such as context and message; one that is absent is None.
+    """
+    said = [part for part in parts if part is not None]
+    if all(_SHORT_NAME.fullmatch(part) and part.isascii() for part in said):
+        return "|".join(said)
+    digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return f"{' '.join('|'.join(said).split())[:40].strip()}|{digest}".lstrip("|")
 
 
 def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K, list[str]]:
@@ -131,14 +150,14 @@ def read_documents(file: Path, segments: int) -> list[str]:
     Raises:
         DataError: the file has not one line for each segment, or an empty one.
     """
-    names = [line.strip() for line in read_lines(file)]
+    names = read_lines(file)
     if len(names) != segments:
         raise DataError(
             f"{count(len(names), 'document')}, one a line, for {count(segments, 'segment')}", path=file
         )
     if "" in names:
         raise DataError("the document is empty", path=file, line=names.index("") + 1)
-    return names
+    return [name_at(name, "document", file, line) for line, name in enumerate(names, start=1)]
 
 
 def is_text_folder(path: Path) -> bool:
@@ -302,8 +321,9 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
         name, equals, file = text.partition("=")
         if not equals or Path(text).exists():
             name, file = "stdin" if text == "-" else Path(text.removesuffix(".gz")).stem, text
-        if not name.strip() or not file:
+        if is_blank(name) or not file:
             raise UsageError(f"a {what} is given as NAME=FILE or FILE, got {text!r}")
+        name = as_name(name, what)
         if name in found:
             raise UsageError(f"two files of {what} {name!r}: {found[name]} and {file}; name them, NAME=FILE")
         found[name] = Path(file)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp, lp_among, pair_of
+from adjudge.core.names import name_at
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
@@ -64,6 +65,7 @@ NO_REFERENCE: Final = "NaN"
 META: Final = ("set_id", "method")
 """Columns that go to `meta`."""
 _REFERENCE: Final = "ref"
+_NAMES: Final = {"doc_id": "document", "segment_id": "segment", "system_id": "system"}
 Place = tuple[str, str, str]
 """Language pair, segment and system."""
 
@@ -114,7 +116,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     for line, row in rows:
         if len(row) != len(heading):
             raise DataError(f"wanted {len(heading)} columns, got {len(row)}", path=path, line=line)
-        yield line, dict(zip(heading, row, strict=True))
+        cells = dict(zip(heading, row, strict=True))
+        names = {key: name_at(cells[key], what, path, line) for key, what in _NAMES.items() if key in cells}
+        yield line, cells | names
 
 
 def _check_heading(heading: Sequence[str], path: Path) -> tuple[bool, Counter[str]]:
@@ -216,7 +220,7 @@ def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> ContentWithText
 
 
 def _segment_of_line(fields: Fields) -> Segment:
-    name = fields.text("doc_id")
+    name = fields.name("doc_id")
     parts = name.split("_#_")
     if len(parts) < 4:
         fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
@@ -238,7 +242,7 @@ def _segment_of_line(fields: Fields) -> Segment:
 
 
 def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterator[Annotation]:
-    for system, said in fields.mapping("scores").items():
+    for system, said in fields.by_name("scores").items():
         if system not in segment.translations:
             fields.fail(f"{system!r} has scores and no translation")
         taken: Counter[str] = Counter()
@@ -246,7 +250,7 @@ def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterato
             if not judged.has(f"human{number}"):
                 met["judgements without a rating, left out"] += 1
                 continue
-            person = judged.text(f"annotator{number}")
+            person = judged.name(f"annotator{number}")
             taken[person] += 1
             spans = [
                 _span(mark, segment.translations[system], judged, met) for mark in _marks(judged, number)
@@ -470,7 +474,7 @@ def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
 def _document_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
     system = _system_of(path)
     for fields in json_objects(path, "scores of a document"):
-        said, document = fields.text("language_pair"), fields.text("document_id")
+        said, document = fields.text("language_pair"), fields.name("document_id")
         start = f"{said}_#_{fields.text('domain')}_#_{document}"
         lists = fields.mapping("metric_scores")
         lengths = {len(scores) for scores in lists.values() if isinstance(scores, list)}
@@ -550,7 +554,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
     segments: list[Segment] = []
     known: set[str] = set()
     for fields in json_objects(inside(sources.parent, sources), "document"):
-        known.add(fields.text("doc_id"))
+        known.add(fields.name("doc_id"))
         cut = _cut_document(fields, texts, met)
         segments += cut
     for system, documents in texts.items():
@@ -562,7 +566,7 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
 def _hypotheses(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for fields in json_objects(path, "document"):
-        name = fields.text("doc_id")
+        name = fields.name("doc_id")
         if name in found:
             fields.fail(f"document {name!r} is there twice")
         if (text := fields.optional_text("hypothesis")) is not None:
@@ -571,7 +575,7 @@ def _hypotheses(path: Path) -> dict[str, str]:
 
 
 def _cut_document(fields: Fields, texts: Mapping[str, Mapping[str, str]], met: Counter[str]) -> list[Segment]:
-    name = fields.text("doc_id")
+    name = fields.name("doc_id")
     mark = "_###_" if "_###_" in name else "_#_"
     parts = name.split(mark)
     year26 = parts[0].startswith("WMT")
@@ -688,7 +692,7 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
     segments: list[Segment] = []
     records: list[Annotation] = []
     for fields in json_objects(path, "WMT26"):
-        item = fields.text("item_id")
+        item = fields.name("item_id")
         parts = item.split("_###_")
         if len(parts) != _ITEM_PARTS:
             fields.fail(
@@ -723,8 +727,8 @@ def _item(fields: Fields, item: str, lp: str, parts: Sequence[str]) -> Segment:
 
 
 def _predictions(fields: Fields, item: str, lp: str, path: Path) -> Iterator[Annotation]:
-    marked = fields.mapping("task1_pred") if fields.has("task1_pred") else {}
-    scored = fields.mapping("task2_pred") if fields.has("task2_pred") else {}
+    marked = fields.by_name("task1_pred") if fields.has("task1_pred") else {}
+    scored = fields.by_name("task2_pred") if fields.has("task2_pred") else {}
     for system in dict.fromkeys((*marked, *scored)):
         score = scored.get(system)
         if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):

@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 
 from adjudge.core.extras import import_extra
 from adjudge.core.language import canonical_lp, is_same_language, pair_of
+from adjudge.core.names import name_at
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
@@ -134,10 +135,8 @@ def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
             if translate == "no":
                 kept_out += 1
                 continue
-            place = Segment(
-                segment=prefix + (holder.get("id") or str(number)), lp=pair, source="", document=document
-            )
-            units += read(holder, place)
+            name = name_at(holder.get("id") or str(number), "segment", file.path, holder.sourceline)
+            units += read(holder, Segment(segment=prefix + name, lp=pair, source="", document=document))
     if not units:
         raise DataError("the file has no unit that is to be translated", path=file.path)
     return units, kept_out
@@ -153,8 +152,9 @@ def _files(file: XmlFile) -> Iterator[tuple[str, str, Element]]:
     elements = list(children(file.root, "file"))
     names = [e.get("original") or e.get("id") or str(n) for n, e in enumerate(elements, start=1)]
     counts = Counter(names)
-    for number, (name, element) in enumerate(zip(names, elements, strict=True), start=1):
-        document = name if counts[name] == 1 else f"{name}#{number}"
+    for number, (original, element) in enumerate(zip(names, elements, strict=True), start=1):
+        name = name_at(original, "document", file.path, element.sourceline)
+        document = name if counts[original] == 1 else f"{name}#{number}"
         yield (f"{document}/" if len(elements) > 1 else ""), document, element
 
 
@@ -209,7 +209,8 @@ def _read_unit_2(holder: Element, place: Segment) -> Iterator[Unit]:
     parts = children_by_name(holder)
     segments, notes = parts.get("segment", []), _notes(parts)
     for number, part in enumerate(segments, start=1):
-        name = place.segment + (f"/{part.get('id') or number}" if len(segments) > 1 else "")
+        within = part.get("id") or (number if number > 1 else "")
+        name = f"{place.segment}/{within}".removesuffix("/")
         at = Segment(segment=name, lp=place.lp, source="", document=place.document)
         source, target = (next(children(part, name), None) for name in ("source", "target"))
         found = {"state": part.get("state"), "name": holder.get("name")}

@@ -40,9 +40,10 @@ from adjudge.core.judge import (
     is_searching_judge,
     is_source_judge,
 )
+from adjudge.core.names import is_blank
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
-from adjudge.core.segment import Segment, Subject, Term, TestSet, is_blank, read_criteria
+from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
 from adjudge.core.wording import command, form, nearest, of_all
 from adjudge.errors import (
     AdjudgeError,

@@ -30,6 +30,7 @@ from typing import Any, BinaryIO, NoReturn
 import orjson
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.names import as_name, by_name
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, FolderWarning, UsageError, warn
 
@@ -498,8 +499,23 @@ class Fields:
         return value
 
     def name(self, key: str, default: str | None = None) -> str:
-        """Text that comes again and again in a file, kept in memory once; else as `text`."""
-        return intern(str(self.text(key, default)))
+        """A name, as it is kept; one that is not empty, unless the default is. Kept in memory once."""
+        text = self.text(key, default)
+        try:
+            return text if text == default else intern(as_name(text, key))
+        except DataError as error:
+            self.fail(error.message)
+
+    def by_name(self, key: str) -> dict[str, Any]:
+        """Object under a key, with the names of systems as they are kept; empty where absent."""
+        return self.named(self.mapping(key))
+
+    def named(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The same of an object that stands somewhere within."""
+        try:
+            return by_name(values)
+        except DataError as error:
+            self.fail(error.message)
 
     def lp(self, key: str, default: str | None = None) -> str:
         """Language pair under a key, in canonical form."""
@@ -548,8 +564,8 @@ class Fields:
         return value
 
     def text_mapping(self, key: str) -> dict[str, str]:
-        """Object of texts under a key; empty where absent."""
-        value = self.mapping(key)
+        """Object of texts under a key, by names; empty where absent."""
+        value = self.by_name(key)
         for name, text in value.items():
             if not isinstance(text, str):
                 self.fail(f"{key!r} must hold texts, got {text!r} for {name!r}; leave out what is missing")

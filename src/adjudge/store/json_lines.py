@@ -81,12 +81,12 @@ def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> S
     if "lp" not in fields.values and wanted is None:
         fields.fail("'lp' is missing; add it to the line, or name it with --lp")
     return Segment(
-        segment=fields.text("segment"),
+        segment=fields.name("segment"),
         lp=fields.lp("lp", wanted),
         source=fields.text("source"),
         translations=fields.text_mapping("translations"),
         references=fields.text_mapping("references"),
-        document=fields.text("document", ""),
+        document=fields.name("document", ""),
         domain=fields.text("domain", ""),
         meta=fields.mapping("meta"),
     )
