@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from adjudge.errors import DataError
 
-__all__ = ["as_name", "by_name", "is_blank", "keep_names", "look_alikes", "name_at"]
+__all__ = ["KEPT", "as_name", "by_name", "is_blank", "keep_names", "look_alikes", "name_at"]
 
 V = TypeVar("V")
 
@@ -73,12 +73,17 @@ def name_at(text: str, what: str, path: object, line: int | None) -> str:
         raise DataError(error.message, path=path, line=line) from None
 
 
+KEPT: Final[set[str]] = set()
+"""Names that were seen and are as they are kept: a file has millions of records, and few names."""
+
+
 def keep_names(named: object, *kinds: str) -> None:
     """Keep the names of something that is made as `as_name` has them; an empty document is none."""
     for kind in kinds:
         text: str = getattr(named, kind)
         if (name := name_at(text, kind, None, None)) != text:
             object.__setattr__(named, kind, name)
+        KEPT.update({name} - {""})
 
 
 def look_alikes(names: Iterable[str], what: str) -> Iterator[str]:

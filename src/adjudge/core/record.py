@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar, get_args
 
 from adjudge.core.columns import as_html
-from adjudge.core.names import as_name, keep_names
+from adjudge.core.names import KEPT, as_name, keep_names
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.segment import Digests
 from adjudge.core.wording import count, form
@@ -167,7 +167,13 @@ class Annotation:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
-        keep_names(self, "segment", "system", "annotator", "document")
+        if not (
+            self.segment in KEPT
+            and self.system in KEPT
+            and self.annotator in KEPT
+            and (not self.document or self.document in KEPT)
+        ):
+            keep_names(self, "segment", "system", "annotator", "document")
         protocol = find_protocol(self.protocol)
         if protocol.has_criteria != (self.criterion is not None):
             what = "needs the criterion of" if protocol.has_criteria else "has no criterion for"

@@ -73,11 +73,13 @@ def of_pair(content: C, lp: str | None, where: object) -> C:
     test_set, records = content.test_set, content.records
     texts = () if test_set is None else test_set.lps
     if records:
-        _, spelled = one_spelling([texts, {record.lp for record in records}])
+        there = dict.fromkeys(record.lp for record in records)
+        _, spelled = one_spelling([texts, there])
         records = respelled(records, spelled)
-        lp = lp_among(lp, [*texts, *(record.lp for record in records)], where)
-        kept = tuple(record for record in records if lp in {None, record.lp})
-        records = records if len(kept) == len(records) else kept
+        there = dict.fromkeys(spelled.get(each, each) for each in there)
+        lp = lp_among(lp, [*texts, *there], where)
+        if lp is not None and there.keys() - {lp}:
+            records = tuple(record for record in records if record.lp == lp)
     if test_set is not None and (lp in texts or not records):
         test_set = test_set.select(lp=lp) if texts else test_set
     return replace(content, records=records, test_set=test_set)

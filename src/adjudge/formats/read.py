@@ -108,18 +108,22 @@ def warn_of_names(place: Path | str, texts: TestSet | None, records: Iterable[Re
 
     A segment that is named by its own text is none that somebody has named.
     """
-    found: dict[str, dict[str, None]] = {kind: {} for kind in ("system", "segment", "document", "annotator")}
-    for segment in texts or ():
-        found["system"].update(dict.fromkeys(segment.translations))
-        found["document"][segment.document] = None
-        if not segment.source or segment.source not in segment.segment:
-            found["segment"][segment.segment] = None
-    own = {segment.segment for segment in texts or ()}
-    for record in records:
-        found["system"].update(dict.fromkeys(record.systems))
-        found["document"][record.document] = found["annotator"][record.annotator] = None
-        if record.segment not in own:
-            found["segment"][record.segment] = None
+    segments, judged = tuple(texts or ()), tuple(records)
+    own = {segment.segment for segment in segments}
+    pairs = dict.fromkeys(r.systems for r in judged if not isinstance(r, Annotation))
+    found = {
+        "system": [
+            *(name for s in segments for name in s.translations),
+            *(name for pair in pairs for name in pair),
+            *dict.fromkeys(r.system for r in judged if isinstance(r, Annotation)),
+        ],
+        "segment": [
+            *(s.segment for s in segments if not s.source or s.source not in s.segment),
+            *(name for name in dict.fromkeys(r.segment for r in judged) if name not in own),
+        ],
+        "document": [*dict.fromkeys(s.document for s in (*segments, *judged))],
+        "annotator": [*dict.fromkeys(r.annotator for r in judged)],
+    }
     for kind, names in found.items():
         if told := list(look_alikes(names, kind)):
             warn(f"{place}: {'; '.join(told[:3])}{f'; and {len(told) - 3} more' if len(told) > 3 else ''}")
