@@ -780,7 +780,7 @@ def test_a_terminal_obeys_no_name_of_a_system(
 ) -> None:
     records = [
         rated(name, str(segment), 50.0 + segment)
-        for name in ("A\x1b[31m", "B\u202e\r")
+        for name in ("A\x1b[31m", "B\u202e\rC")
         for segment in range(3)
     ]
     write_records(tmp_path / "r.jsonl", records)
@@ -788,4 +788,4 @@ def test_a_terminal_obeys_no_name_of_a_system(
         asked = Asked(capsys, command[0], tmp_path / "r.jsonl", *command[1:], "--format", form)
         assert not [char for char in asked.out + asked.err if char in "\x1b\u202e\r"], command
         assert "A[ESC][31m" in asked.out
-        assert "B[RLO][CR]" in asked.out
+        assert "B[RLO][CR]C" in asked.out

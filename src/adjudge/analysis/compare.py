@@ -633,7 +633,7 @@ def compare(first: Source, second: Source | None, settings: CompareSettings) -> 
         one = other = scored(first, settings)
     else:
         sides, notes = together([first, second], settings, "sources")
-        one, other = (scored(side, settings) for side in sides)
+        one, other = (scored(side, replace(settings, documents=None)) for side in sides)
     domains = {**other.domains, **one.domains}
     found = compare_scores(one.scores, other.scores, settings.systems, settings=settings, domains=domains)
     return replace(found, notes=(*found.notes, *notes))
