@@ -201,6 +201,41 @@ def test_inputs_without_texts_are_joined_by_name_and_named(tmp_path: Path) -> No
     assert found.notes[-1] == f"Texts could not be compared: {bare} has none."
 
 
+def test_a_translation_that_one_input_lacks_is_no_other_text() -> None:
+    def without(segment: Segment) -> Segment:
+        return replace(segment, translations={**segment.translations, "B": " "})
+
+    one, other = texts(), texts(without)
+    with_texts = [
+        Judgements(name=n, records=tuple(judged(t, n)), test_set=t) for n, t in (("a", one), ("b", other))
+    ]
+    by_digest = [
+        replace(
+            side,
+            test_set=None,
+            records=tuple(
+                replace(
+                    r,
+                    digests=Digests.of(
+                        next(s for s in t if (s.lp, s.segment) == (r.lp, r.segment)), r.systems
+                    ),
+                )
+                for r in side.records[:30]
+            ),
+        )
+        for side, t in zip(with_texts, (one, other), strict=True)
+    ]
+    for sides in (with_texts, by_digest, [with_texts[0], by_digest[1]], [by_digest[0], with_texts[1]]):
+        assert put_together(sides, "translations").notes == []
+
+
+@pytest.mark.parametrize("change", [other_source, other_translation])
+def test_a_report_compares_the_texts_that_it_is_given_beside(change: Any, tmp_path: Path) -> None:
+    run = adjudge.run("chrf", texts().select(limit=8, lp="zh-en"), out=tmp_path / "run", reference="ref")
+    with pytest.raises(UsageError, match=r"1 of 8 segments of chrf and set has .*'7' of zh-en"):
+        adjudge.report(run, tmp_path / "page.html", test_set=texts(change))
+
+
 def test_the_records_of_a_run_and_of_a_conversion_keep_digests(tmp_path: Path) -> None:
     test_set = texts().select(lp="en-de", limit=2)
     adjudge.run("chrf", test_set, out=tmp_path / "run", reference="ref")

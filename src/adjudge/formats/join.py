@@ -8,7 +8,7 @@ same system as well. Texts are compared where both sides have them, else their d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from adjudge.core.language import one_spelling
 from adjudge.core.record import Record, grouped
@@ -23,6 +23,9 @@ __all__ = ["Same", "put_together"]
 Same = Literal["sources", "translations"]
 Key = tuple[str, str, str | None]
 """Language pair, segment, and a system; without a name it is the source, and None is the reference."""
+
+
+_MISSING: Final = digest_of("")  # a translation that one input lacks is no other text
 
 
 class _Text(NamedTuple):
@@ -110,7 +113,8 @@ def _texts(side: Judgements, place: int, same: Same) -> Iterator[tuple[Key, _Tex
                 ("", digests.source),
                 *(of_systems if same == "translations" else reference),
             ):
-                yield (record.lp, record.segment, name), _Text(None, digest, place)
+                if not name or digest != _MISSING:
+                    yield (record.lp, record.segment, name), _Text(None, digest, place)
         return
     judged = grouped(((record.lp, record.segment), record.systems) for record in side.records)
     used = "" if side.run is None else side.run.info.signature.fields.get("ref", "")
@@ -129,7 +133,7 @@ def _texts(side: Judgements, place: int, same: Same) -> Iterator[tuple[Key, _Tex
             else {None: one.references.get(used)}
         )
         for name, text in texts.items():
-            if text is not None:
+            if text is not None and (not name or one.has_translation(name)):
                 yield (one.lp, one.segment, name), _Text(text, None, place)
 
 

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -279,9 +279,13 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
     if not judged:
         raise UsageError("a report needs at least one run, file of judgements or campaign")
     beside = gold if isinstance(gold, Judgements) else Judgements(name="gold", records=tuple(gold))
-    every = [*(read_judgements(each) for each in judged), beside]
-    *sides, beside = put_together(every, "translations", mismatched).sides
-    judged, gold = [side.run or side for side in sides], beside.records
+    if not beside.records:  # without gold its texts are nobody's
+        beside = replace(beside, test_set=None)
+    every = [beside, *(read_judgements(each) for each in judged)]
+    if test_set is not None:
+        every.append(Judgements(name=test_set.name, records=(), test_set=test_set))
+    beside, *sides = put_together(every, "translations", mismatched).sides
+    judged, gold = [side.run or side for side in sides[: len(judged)]], beside.records
     segments = page_texts(judged, lp, test_set)
     lps = tuple(dict.fromkeys(key[0] for key in segments))
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
