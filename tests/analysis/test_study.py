@@ -1,6 +1,7 @@
 """A whole campaign: what counts, what is left out, and numbers that a person can count."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,9 @@ from adjudge.analysis.study import Analysis, analyse
 from adjudge.analysis.study_people import fates, seconds_by_person
 from adjudge.analysis.study_pieces import Section, final_pieces, pieces_of
 from adjudge.core.record import Annotation
-from adjudge.formats.campaign_export import Kind, Submission
+from adjudge.errors import UsageError
+from adjudge.formats.campaign_export import Kind, Submission, campaign_test_set
+from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.bootstrap import Draws
 from tests.analysis.study_campaigns import campaign, compare, missing, span, work
 
@@ -172,7 +175,7 @@ def test_gold_is_compared_where_it_judged_and_what_it_lacks_is_counted() -> None
         for n in range(5)
         for s, r in (("A", 90), ("B", 20))
     ]
-    found = analyse(campaign(*two_systems()), gold=gold, draws=FEW)
+    found = analyse(campaign(*two_systems()), gold=read_judgements(gold), draws=FEW)
     assert value(found.section("systems"), "with gold", "pairwise accuracy") == 1
     assert value(found.section("gold"), "rating", "Kendall tau-c") == pytest.approx(1)
     assert found.section("gold").notes == ("Translations left out, for which gold has no score: 2.",)
@@ -182,6 +185,34 @@ def test_another_campaign_meets_this_one_translation_by_translation() -> None:
     later = [work("ann", "A", str(n), 70 + n) for n in range(4)]
     found = analyse(campaign(*two_systems()), beside=campaign(*later, name="later"), draws=FEW)
     assert value(found.section("agreement"), "with later", "Pearson") == pytest.approx(1)
+
+
+def test_the_pairs_of_another_campaign_may_be_spelled_in_another_way() -> None:
+    later = campaign(*(work("ann", "A", str(n), 70 + n) for n in range(4)), name="later")
+    later = later.spelled({"en-de": "eng_Latn-deu_Latn"})
+    found = analyse(campaign(*two_systems()), beside=later, draws=FEW)
+    assert value(found.section("agreement"), "with later", "Pearson") == pytest.approx(1)
+
+
+@pytest.mark.parametrize("changed", ["source", "texts"])
+def test_gold_and_another_campaign_must_be_about_the_same_texts(changed: str) -> None:
+    ours = campaign(*two_systems())
+
+    def other(said: Submission) -> Submission:
+        if said.segment != "3":
+            return said
+        texts = {system: f"{text} x" for system, text in said.texts.items()}
+        return replace(said, source="x") if changed == "source" else replace(said, texts=texts)
+
+    later = replace(ours, name="later", submissions=tuple(map(other, ours.submissions)))
+    records = tuple(r for s in later.submissions for r in s.records)
+    gold = Judgements(name="gold", records=records, test_set=campaign_test_set(later))
+    asked: list[dict[str, Any]] = [{"beside": later}, {"gold": gold}]
+    for beside in asked:
+        with pytest.raises(UsageError, match="1 of 6 segments"):
+            analyse(ours, draws=FEW, **beside)
+        found = analyse(ours, draws=FEW, mismatched="leave-out", **beside)
+        assert any("1 of 6 segments" in note for note in found.notes)
 
 
 def test_one_person_who_judges_twice_is_compared_with_itself() -> None:

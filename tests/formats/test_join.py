@@ -259,3 +259,70 @@ def written_run(folder: Path) -> Path:
 
     adjudge.run("chrf", texts(changed).select(lp="en-de", limit=2), out=folder / "second", reference="ref")
     return folder / "second"
+
+
+_ROWS = """lp,segment,system,score,source,translation
+en-de,1,A,3,{one},Auf
+en-de,2,A,4,Close,{two}
+fr-ja,1,A,5,Fermer,閉
+"""
+_OF_COMET = """{{"A.txt": [
+  {{"src": "{one}", "mt": "Auf", "COMET": 3}}, {{"src": "Close", "mt": "{two}", "COMET": 4}}
+]}}"""
+WITH_TEXTS = {"score-table": ("scores.csv", _ROWS), "comet": ("scores.json", _OF_COMET)}
+
+
+@pytest.mark.parametrize(("one", "two"), [("Open", "Zu"), ("Open 7", "Zu"), ("Open", "Weg damit")])
+@pytest.mark.parametrize("form", WITH_TEXTS)
+def test_scores_with_texts_beside_them_are_held_to_those_of_the_test_set(
+    form: str, one: str, two: str, tmp_path: Path
+) -> None:
+    name, content = WITH_TEXTS[form]
+    file = tmp_path / name
+    file.write_text(content.format(one=one, two=two), encoding="utf-8")
+    segments = [("en-de", "1", "Open", "Auf"), ("en-de", "2", "Close", "Zu"), ("fr-ja", "1", "Fermer", "閉")]
+    texts = TestSet(
+        name="texts",
+        segments=tuple(
+            Segment(lp=lp, segment=name, source=source, translations={"A": translation})
+            for lp, name, source, translation in segments[: 2 if form == "comet" else 3]
+        ),
+    )
+    if (one, two) == ("Open", "Zu"):
+        assert len(read_judgements(file, texts=texts).records) == len(texts)
+    else:
+        with pytest.raises(UsageError, match=f"other texts than 1 of {len(texts)} judgements"):
+            read_judgements(file, texts=texts)
+
+
+def test_an_mqm_tsv_is_about_the_sources_of_its_test_set(tmp_path: Path) -> None:
+    file = tmp_path / "marks.tsv"
+    file.write_text(
+        "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
+        "A\td\t1\t1\tr1\tOpen 1 file\tÖffne <v>1</v> Datei\tAccuracy/Mistranslation\tMajor\n"
+        "A\td\t2\t2\tr1\tClose it\tSchließ es\tNo-error\tNo-error\n",
+        encoding="utf-8",
+    )
+
+    def texts(first: str) -> TestSet:
+        pairs = [("1", first, "Öffne 1 Datei"), ("2", "Close it", "Schließ es")]
+        return TestSet(
+            name="texts",
+            segments=tuple(
+                Segment(lp="en-de", segment=name, source=source, translations={"A": translation})
+                for name, source, translation in pairs
+            ),
+        )
+
+    assert len(read_judgements(file, "en-de", texts("Open  1 file")).records) == 2  # WMT's lose blanks
+    with pytest.raises(UsageError, match="other sources than 1 of 2 segments"):
+        read_judgements(file, "en-de", texts("Open 7 files"))
+
+
+def test_rows_without_segments_are_numbered_within_pair_and_annotator(tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    rows = [f"{lp},{who},A,{n}" for lp in ("en-de", "fr-ja") for who in ("ann", "ben") for n in range(3)]
+    file.write_text("\n".join(["lp,annotator,system,score", *rows]), encoding="utf-8")
+    records = read_judgements(file).records
+    assert len({(r.lp, r.annotator, r.segment) for r in records}) == 12
+    assert {r.segment for r in records} == {"1", "2", "3"}

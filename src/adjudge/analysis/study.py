@@ -60,10 +60,14 @@ from adjudge.analysis.study_systems import (
     systems_beside,
     weight_section,
 )
+from adjudge.core.language import one_spelling
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Preference, Record, grouped
+from adjudge.core.record import Annotation, Preference, grouped
+from adjudge.core.verb import Mismatched
 from adjudge.errors import AdjudgeError
-from adjudge.formats.campaign_export import CampaignFile, Submission, of_latest_pass
+from adjudge.formats.campaign_export import CampaignFile, Submission, campaign_test_set, of_latest_pass
+from adjudge.formats.join import put_together
+from adjudge.formats.read import Judgements
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Floats, Result
@@ -223,8 +227,9 @@ class Analysis:
 def analyse(
     campaign: CampaignFile,
     *,
-    gold: Sequence[Record] = (),
+    gold: Judgements | None = None,
     beside: CampaignFile | None = None,
+    mismatched: Mismatched = "refuse",
     weights: str | None = None,
     draws: Draws | None = None,
 ) -> Analysis:
@@ -234,21 +239,22 @@ def analyse(
         campaign: its submissions, all of them.
         gold: judgements of the same translations that people's are compared with.
         beside: another campaign of the same translations, such as the same people's two months later.
+        mismatched: whether other texts in gold or in the other campaign are refused, or are in no
+            comparison with them.
         weights: of marked errors; None for `esa-spans` with ESA, `mqm-google` with MQM.
         draws: of the intervals; 1,000 unless told otherwise. Segments are drawn whole.
 
     Raises:
-        UsageError: no such weights.
+        UsageError: no such weights, or texts that differ.
     """
     draws = draws or Draws(resamples=1000)
-    notes = tuple(left_out(campaign.submissions))
     pieces = pieces_of(campaign.submissions, weights)
+    other, known, told = _of_the_same_texts(campaign, beside, gold, weights, mismatched)
+    notes = (*left_out(campaign.submissions), *told)
     counts = _counts(campaign.submissions, pieces)
     if not pieces:
         return _of_others(campaign, counts, notes, draws)
-    other = pieces_of(beside.submissions, weights) if beside else ()
     twice = twice_judged(pieces, other, beside.name if beside else "")
-    known = [r for r in gold if isinstance(r, Annotation)]
     marks, scores = {(r.lp, r.segment, r.system): r for r in known}, _gold_scores(known, weights)
     against = systems_beside(pieces, scores)
     rankings, no_ranking = ranked(pieces, draws)
@@ -295,6 +301,32 @@ def analyse(
 
 def _where(section: Section, *, is_wanted: bool) -> tuple[Section, ...]:
     return (section,) if is_wanted else ()
+
+
+def _of_the_same_texts(
+    campaign: CampaignFile,
+    beside: CampaignFile | None,
+    gold: Judgements | None,
+    weights: str | None,
+    mismatched: Mismatched,
+) -> tuple[list[Piece], list[Annotation], Sequence[str]]:
+    """What another campaign and gold say of the texts of this one, and what must be said of their texts."""
+    if beside is None and gold is None:
+        return [], [], ()
+    files = [campaign, *([] if beside is None else [beside])]
+    spelled = one_spelling({s.lp for s in file.submissions} for file in files)
+    files = [file.spelled(lps) for file, lps in zip(files, spelled, strict=True)]
+    every = [[*pieces_of(file.submissions, weights)] for file in files]
+    sides = [
+        Judgements(
+            name=file.name, records=tuple(p.annotation for p in pieces), test_set=campaign_test_set(file)
+        )
+        for file, pieces in zip(files, every, strict=True)
+    ]
+    joined, told = put_together([*sides, *([] if gold is None else [gold])], "translations", mismatched)
+    known = [] if gold is None else [r for r in joined.pop().records if isinstance(r, Annotation)]
+    left = {id(record) for record in joined[-1].records}
+    return [p for p in every[-1] if beside is not None and id(p.annotation) in left], known, told
 
 
 def _gold_scores(gold: Sequence[Annotation], weights: str | None) -> dict[Key, float]:

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator
 
 from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result, print_tables
 from adjudge.core.language import canonical_lp
-from adjudge.core.verb import IntervalDraws, LanguagePair, Option, Seed, settings, split_names
+from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, settings, split_names
 from adjudge.core.wording import command, count
 from adjudge.errors import DataError, UsageError
 from adjudge.reports.tables import Table, TableFormat, duration
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from adjudge.campaigns.dashboard import PersonProgress, Progress
     from adjudge.campaigns.database import Campaign, Person
     from adjudge.campaigns.people import Link
-    from adjudge.core.record import Record
     from adjudge.formats.campaign_export import CampaignFile
 
 
@@ -195,6 +194,7 @@ class AnalyseSettings:
     test_set: Annotated[
         Path | None, Option(help="Test set with the texts, if --gold has none.", metavar="PATH")
     ] = None
+    mismatched: OfMismatched = "refuse"
     resamples: IntervalDraws = 1000
     seed: Seed = 0
 
@@ -233,13 +233,12 @@ def campaign_analyse_command(
 
     lp, batches, beside = settings.lp, settings.batches, settings.beside
     said = select_lp(read_campaign(campaign, batches), lp)
-    gold: Sequence[Record] = ()
-    if settings.gold is not None:
-        gold = read_judgements(settings.gold, lp, settings.test_set).warn().records
+    gold = settings.gold
     found = analyse(
         said,
-        gold=gold,
+        gold=None if gold is None else read_judgements(gold, lp, settings.test_set).warn(),
         beside=None if beside is None else select_lp(read_campaign(beside, batches), lp),
+        mismatched=settings.mismatched,
         weights=settings.weights,
         draws=Draws(resamples=settings.resamples, seed=settings.seed),
     )

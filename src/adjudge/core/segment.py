@@ -133,6 +133,13 @@ class Digests(NamedTuple):
             None if reference is None else digest_of(reference),
         )
 
+    def fits(self, segment: Segment, systems: Iterable[str]) -> bool:
+        """Whether source and translations are those of a segment; a missing translation is no other text."""
+        other = Digests.of(segment, systems)
+        pairs = zip(self.translations, other.translations, strict=False)
+        none = digest_of("")
+        return self.source == other.source and all(one == two or none in {one, two} for one, two in pairs)
+
 
 def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
     """Read the criteria of a segment from its meta, in order; none where it has none.

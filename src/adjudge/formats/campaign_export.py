@@ -189,6 +189,14 @@ class CampaignFile:
     submissions: tuple[Submission, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    def spelled(self, lps: Mapping[str, str]) -> CampaignFile:
+        """Return the same with language pairs in another spelling."""
+        said = []
+        for one in self.submissions if lps else ():
+            lp = lps.get(one.lp, one.lp)
+            said.append(replace(one, lp=lp, records=tuple(replace(r, lp=lp) for r in one.records)))
+        return replace(self, submissions=tuple(said)) if lps else self
+
 
 def of_latest_pass(
     said: Iterable[_Said], kind: Callable[[_Said], Kind], about: Callable[[_Said], Hashable]

@@ -28,6 +28,7 @@ from adjudge.core.names import name_at
 from adjudge.core.protocol import find_category, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
+from adjudge.core.wording import of_all
 from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.formats.file_content import ContentWithTexts, annotations_among
 from adjudge.formats.text import single_lp
@@ -578,6 +579,15 @@ class _Reader:
         self._targets = _most_common(
             ((self._id(r), self._names[r.system][0]), r.rater, remove_tags(r.target)) for r in rows
         )
+        # WMT's sources lose blanks in these files; raters edit translations, as `text_edited` counts
+        known = {name: segment.source for name, segment in self._segments.items() if name in self._sources}
+        other = [n for n, text in known.items() if "".join(text.split()) != "".join(self._sources[n].split())]
+        if other:
+            raise UsageError(
+                f"the test set has other sources than {of_all(len(other), len(known), 'segment')} of {path}: "
+                f"the first is {other[0]!r} of {lp}, with {self._sources[other[0]]!r:.80} here and "
+                f"{known[other[0]]!r:.80} there"
+            )
 
     def _id(self, row: Row) -> str:
         return self._ids[row.document, row.position, row.segment]

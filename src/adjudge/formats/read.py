@@ -27,7 +27,7 @@ from adjudge.core.record import Annotation, Preference, Record, repeats_note, wi
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import LanguagePair, Names, Option, checks_keywords, settings
-from adjudge.core.wording import command
+from adjudge.core.wording import command, of_all
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.appraise import find_batches
 from adjudge.formats.catalog import cached_path, find_public_set
@@ -545,7 +545,7 @@ def read_judgements(
         return source
     lp = None if lp is None else coded_lp(lp)
     if not isinstance(source, Path | str) or str(source).startswith(HUB):
-        return _of_object(source, lp, texts, needed=needed)
+        return _of_object(source, lp, texts, beside, needed=needed)
     path, lp = find_path(source, lp)
     form = detect(path)
     kind = find_format(form)
@@ -621,7 +621,14 @@ def _with_documents(judgements: Judgements, source: Given, file: Path) -> Judgem
     return replace(judgements, records=tuple(records), test_set=texts)
 
 
-def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Judgements:  # noqa: ANN401 (a frame's type is its library's)
+def _of_object(
+    source: Any,  # noqa: ANN401 (a frame's type is its library's)
+    lp: str | None,
+    texts: Texts,
+    beside: TestSet | None,
+    *,
+    needed: bool,
+) -> Judgements:
     if isinstance(source, list | tuple) and source and all(isinstance(each, Path | str) for each in source):
         return _of_files([Path(each) for each in source], lp, _loaded(texts, lp))
     if texts is not None and needed:
@@ -637,9 +644,10 @@ def _of_object(source: Any, lp: str | None, texts: Texts, *, needed: bool) -> Ju
                 f"with {strange[0]!r:.40}"
             )
         warn_of_names("the records", texts, records)
+        _refuse_other_texts("the records", records, texts)
         return Judgements(name="records", records=records, test_set=texts)
     place = place_of(source)
-    content = content_of_rows(rows, lp, texts, place)
+    content = content_of_rows(rows, lp, texts or beside, place)
     warn_of_names(place, content.test_set, content.records)
     return _of_content(place, "", content, texts, place)
 
@@ -670,6 +678,7 @@ def _of_content(
             path=path,
         )
     records, repeated = without_repeats(content.records)
+    _refuse_other_texts(name, records, texts)
     return Judgements(
         name=name,
         records=tuple(records),
@@ -677,6 +686,25 @@ def _of_content(
         form=form,
         notes=(*content.notes, *repeats_note(repeated)),
     )
+
+
+def _refuse_other_texts(name: str, records: Sequence[Record], texts: TestSet | None) -> None:
+    """Refuse judgements of other texts than those that are given with them.
+
+    Raises:
+        UsageError: says how many, and which is the first.
+    """
+    segments = {(segment.lp, segment.segment): segment for segment in texts or ()}
+    told = [
+        (r, r.digests, segments[key]) for r in records if r.digests and (key := (r.lp, r.segment)) in segments
+    ]
+    other = [r for r, digests, segment in told if not digests.fits(segment, r.systems)]
+    if texts is not None and other:
+        first = f"the first is segment {other[0].segment!r} of {other[0].lp}"
+        raise UsageError(
+            f"{texts.name} has other texts than {of_all(len(other), len(told), 'judgement')} of {name}: "
+            f"{first}. Give the texts that were judged"
+        )
 
 
 def sources_of(given: Given | Sequence[Given]) -> Sequence[Given]:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, one_spelling
 from adjudge.core.names import as_name, is_blank, name_at
-from adjudge.core.record import Annotation
-from adjudge.core.segment import TestSet
+from adjudge.core.record import Annotation, grouped
+from adjudge.core.segment import Digests, TestSet, digest_of
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import Content
 from adjudge.formats.text import csv_rows
@@ -333,6 +333,12 @@ SCORE_COLUMNS: Final[Mapping[str, str]] = {
 }
 """Headings, folded to lower case, and what they are called here."""
 
+_TEXTS: Final = (("source", "src"), ("translation", "target", "mt"), ("reference", "ref"))
+"""Headings of texts that may stand beside a score, folded to lower case."""
+
+
+_Rows = tuple[str, str, str]
+
 
 class _Score(NamedTuple):
     """One score; an empty segment is the next line of its system, an empty lp is that of the file."""
@@ -344,6 +350,12 @@ class _Score(NamedTuple):
     document: str = ""
     lp: str = ""
     is_of_metric: bool = False
+    digests: Digests | None = None
+
+    @property
+    def rows(self) -> _Rows:
+        """Language pair, annotator and system: rows without segments are numbered within them."""
+        return self.lp, self.annotator, self.system
 
 
 def is_number(first: str) -> bool:
@@ -482,39 +494,45 @@ def _as_content(
     form: str = "score-table",
 ) -> Content[Annotation]:
     """Scores as annotations; what is missing is counted, and is no judgement."""
-    scores = [score._replace(system=as_name(score.system, "system")) for score in scores]
     if not scores:
         why = ": it has a heading and no row below it" if form == "score-table" else ""
         raise DataError(f"there is no score in this file{why}", path=path)
     texts = [] if test_set is None else test_set.select(lp=lp).segments
-    known = [s.segment for s in texts]
+    known = grouped((s.lp, s.segment) for s in texts)
     documents = {(s.lp, s.segment): s.document for s in texts}
-    _check_lengths(scores, known, path)
-    if lp is None and test_set is not None and len(test_set.lps) == 1:
-        lp = test_set.lps[0]
+    if lp is None and len(known) == 1:
+        (lp,) = known
     told = name_and_lp(path, lp)[1] if isinstance(path, Path) else lp
-    seen: Counter[str] = Counter()
+    if not told and not all(score.lp for score in scores):
+        raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
+    own = [canonical_lp(score.lp or told or "") for score in scores]
+    _, spelled = one_spelling([known, own])
+    scores = [
+        score._replace(system=as_name(score.system, "system"), lp=spelled.get(each, each))
+        for score, each in zip(scores, own, strict=True)
+    ]
+    _check_lengths(scores, known, path)
+    seen: Counter[_Rows] = Counter()
     records: list[Annotation] = []
     asked: set[tuple[str, str]] = set()
     for score in scores:
-        seen[score.system] += 1
-        if (own := score.lp or told) is None:
-            raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
-        own, place = canonical_lp(own), seen[score.system]
-        segment = score.segment or (known[place - 1] if known else str(place))
-        asked.add((own, segment))
+        seen[score.rows] += 1
+        place = seen[score.rows]
+        segment = score.segment or (known[score.lp][place - 1] if score.lp in known else str(place))
+        asked.add((score.lp, segment))
         if math.isnan(score.value):
             met[_MISSING] += 1
         else:
             records.append(
                 Annotation(
-                    lp=own,
+                    lp=score.lp,
                     segment=segment,
                     system=score.system,
                     annotator=score.annotator,
                     protocol="metric",
-                    document=score.document or documents.get((own, segment), ""),
+                    document=score.document or documents.get((score.lp, segment), ""),
                     rating=score.value,
+                    digests=score.digests,
                 )
             )
     if not records:
@@ -527,20 +545,23 @@ def _as_content(
 _MISSING: Final = "missing scores (None or an empty cell), whose translations are not judged"
 
 
-def _check_lengths(scores: Iterable[_Score], known: list[str], path: Path | str) -> None:
+def _check_lengths(scores: Iterable[_Score], known: Mapping[str, list[str]], path: Path | str) -> None:
     """Check that every system has as many lines as there are segments, where lines are segments."""
-    counts = Counter(score.system for score in scores if not score.segment)
-    first = next(iter(counts), "")
-    wanted = counts[first]
-    for system, found in counts.items():
-        if found != wanted:
+    counts = Counter(score.rows for score in scores if not score.segment)
+    firsts: dict[str, _Rows] = {}
+    for rows, found in counts.items():
+        lp, *_, system = rows
+        first = firsts.setdefault(lp, rows)
+        if found != (wanted := counts[first]):
             raise DataError(
-                f"{system!r} has {found} scores, {first!r} has {wanted}; every system needs one for each "
+                f"{system!r} has {found} scores, {first[2]!r} has {wanted}; every system needs one for each "
                 "segment, None or an empty cell where there is none",
                 path=path,
             )
-    if known and counts and wanted != len(known):
-        raise DataError(f"{wanted} scores a system, where the test set has {len(known)} segments", path=path)
+        if lp in known and found != len(known[lp]):
+            raise DataError(
+                f"{found} scores a system, where the test set has {len(known[lp])} segments", path=path
+            )
 
 
 def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
@@ -562,7 +583,9 @@ def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
             met["errors that COMET marked, of which the score alone is read"] += len(
                 segment.get("errors") or ()
             )
-            yield _Score(system=stem if stems[stem] == 1 else file, value=float(score), annotator=_COMET)
+            system = stem if stems[stem] == 1 else file
+            texts = _digests({key: text for key, text in segment.items() if isinstance(text, str)})
+            yield _Score(system=system, value=float(score), annotator=_COMET, digests=texts)
 
 
 def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
@@ -596,7 +619,17 @@ def _scores_in(
     for line, row in rows:
         if row:
             score = _read_row(names, row, path, line)
-            yield score._replace(annotator=score.annotator or name, is_of_metric="metric" in heading)
+            texts = _digests(dict(zip(heading, row, strict=True)))
+            yield score._replace(
+                annotator=score.annotator or name, is_of_metric="metric" in heading, digests=texts
+            )
+
+
+def _digests(texts: Mapping[str, str]) -> Digests | None:
+    """Digests of the texts that stand beside a score; None without a source."""
+    found = [next((texts[name] for name in names if texts.get(name)), None) for names in _TEXTS]
+    source, translation, reference = (None if text is None else digest_of(text) for text in found)
+    return None if source is None else Digests(source, (translation,) if translation else (), reference)
 
 
 def _read_row(names: list[str], row: list[str], path: Path | str, line: int) -> _Score:

@@ -285,11 +285,11 @@ def _read_gold(gold: Given, lp: str | None, texts: TestSet | None, beside: TestS
     """Gold of a file or of what is in memory, in which repeats do not count either."""
     if isinstance(gold, (Path, str)):
         return read_judgements(read_judged([gold], lp, texts, beside)[0])
-    given = read_judgements(gold, lp, texts or beside, needed=False).warn()
+    given = read_judgements(gold, lp, texts, beside=beside, needed=False).warn()
     records, repeated = without_repeats(given.records)
     for what in repeats_note(repeated):
         warn(f"gold: {what}")
-    return given.with_records(records)
+    return replace(given.with_records(records), name="gold")
 
 
 def _commands(given: Sequence[Given], judged: Sequence[Judged], asked: Mapping[str, object]) -> list[str]:

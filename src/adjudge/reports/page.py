@@ -11,7 +11,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -200,6 +200,7 @@ class Page:
     untranslated: int
     gold_left_out: int
     left_out: tuple[tuple[str, int], ...]
+    of_texts: Sequence[str]
     segments: Mapping[Key, Segment]
     systems: tuple[str, ...]
     facts: Mapping[str, Any]
@@ -279,13 +280,12 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
     if not judged:
         raise UsageError("a report needs at least one run, file of judgements or campaign")
     beside = gold if isinstance(gold, Judgements) else Judgements(name="gold", records=tuple(gold))
-    if not beside.records:  # without gold its texts are nobody's
-        beside = replace(beside, test_set=None)
-    every = [beside, *(read_judgements(each) for each in judged)]
+    every = [*(read_judgements(each) for each in judged), *([beside] if beside.records else [])]
     if test_set is not None:
         every.append(Judgements(name=test_set.name, records=(), test_set=test_set))
-    beside, *sides = put_together(every, "translations", mismatched).sides
-    judged, gold = [side.run or side for side in sides[: len(judged)]], beside.records
+    sides, of_texts = put_together(every, "translations", mismatched)
+    gold = sides[len(judged)].records if beside.records else ()
+    judged = [side.run or side for side in sides[: len(judged)]]
     segments = page_texts(judged, lp, test_set)
     lps = tuple(dict.fromkeys(key[0] for key in segments))
     systems = tuple(dict.fromkeys(name for s in segments.values() for name in s.translations))
@@ -326,6 +326,7 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
         untranslated=len(holes),
         gold_left_out=strangers,
         left_out=count_left_out(judged, own, lps),
+        of_texts=of_texts,
         segments=segments,
         systems=systems,
         facts=page_facts(segments, annotators, systems),
