@@ -13,8 +13,8 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.engines import run
 from adjudge.runs.job import CalibrateSettings
-from adjudge.store.json_lines import read_records, write_records, write_test_set
-from adjudge.store.run_directory import read_run_info
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import read_records, read_run_info
 from tests.cli.calling import call
 from tests.runs.conftest import small_set
 

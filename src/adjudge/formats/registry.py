@@ -99,8 +99,8 @@ from adjudge.formats.wmt import (
 from adjudge.formats.xliff import read_judged_xliff, read_xliff, write_xliff
 from adjudge.formats.xml_text import check_type, root_name
 from adjudge.store.files import find_files, inside, read_head
-from adjudge.store.json_lines import read_records, read_test_set, write_records, write_test_set
-from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, read_run, read_run_info
+from adjudge.store.json_lines import read_test_set, write_records, write_test_set
+from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, read_records, read_run, read_run_info
 
 __all__ = ["FORMATS", "Asked", "Format", "Seen", "claimed_by", "find_format"]
 
