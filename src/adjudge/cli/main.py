@@ -142,7 +142,6 @@ PURPOSES: Final[Mapping[str, str]] = {
 }
 """Headings of `adjudge --help` to the commands below them."""
 
-_ACCEPT: Final = "--accept-changed"
 _COMPLETE: Final = "_ADJUDGE_COMPLETE"  # set by the script that --install-completion writes
 _WITH_SETTINGS: Final = {"run", "forecast", "show", "calibrate"}
 
@@ -153,7 +152,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
-    arguments.sort(key=lambda a: a != _ACCEPT)  # it stands anywhere, and typer reads it here
+    arguments.sort(key=lambda a: a != "--accept-changed")  # it stands anywhere, and typer reads it here
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
@@ -268,7 +267,7 @@ def _root() -> Callable[..., None]:
 
     accept = typer.Option(
         False,
-        _ACCEPT,
+        "--accept-changed",
         help="With any command: read runs whose records were changed after the run, too.",
     )
 

@@ -55,6 +55,7 @@ __all__ = [
     "read_run",
     "read_run_info",
     "refuse_changed",
+    "run_of",
     "write_answer_keys",
     "write_calibration",
     "write_run_info",
@@ -107,9 +108,14 @@ def read_records(path: Path | str) -> list[Record]:
         )
     path = Path(path)
     file = path / RECORDS if path.is_dir() else path
-    if file.name == RECORDS and (file.parent / INFO).is_file():
-        refuse_changed(file.parent, read_run_info(file.parent))
+    if run := run_of(file):
+        refuse_changed(run, read_run_info(run))
     return _records_in(file)
+
+
+def run_of(file: Path) -> Path | None:
+    """The directory of the run whose records a file holds; None for any other file."""
+    return file.parent if file.name == RECORDS and (file.parent / INFO).is_file() else None
 
 
 def _records_in(file: Path) -> list[Record]:
