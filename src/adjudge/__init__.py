@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from adjudge.reports.html import report
     from adjudge.runs.engines import arun, run
     from adjudge.runs.forecast import forecast
-    from adjudge.store.json_lines import read_records
+    from adjudge.store.run_directory import read_records
 
     __version__: str
 
@@ -88,7 +88,7 @@ _HOMES: Final = {
         "reports.html": "report",
         "runs.engines": "arun run",
         "runs.forecast": "forecast",
-        "store.json_lines": "read_records",
+        "store.run_directory": "read_records",
     }.items()
     for name in names.split()
 }

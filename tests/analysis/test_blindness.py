@@ -17,7 +17,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.wording import UNFIT
 from adjudge.formats.read import load
 from adjudge.runs.engines import run
-from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_records
 from tests.faults.conftest import call
 from tests.faults.server import TEXT, Server, body, envelope
 

@@ -16,7 +16,7 @@ from adjudge.analysis.preferences import (
 )
 from adjudge.core.record import Annotation, Failure, Preference, Record, Verdict
 from adjudge.errors import DataError, DataWarning, UsageError
-from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_records
 from tests.analysis.records import error, failed, mqm, preferred, rated
 
 

@@ -28,7 +28,7 @@ from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.bounds import Totals, bounds_of_difference
 from adjudge.stats.paired import Test, holm
-from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_records
 from tests.analysis.records import failed, preferred, rated
 
 PAIRWISE: list[Method] = [m for m in get_args(Method) if "mean" not in m]

@@ -20,7 +20,8 @@ from adjudge.campaigns.assigning import assign_next
 from adjudge.campaigns.items import ItemShown
 from adjudge.core.record import Annotation
 from adjudge.examples import path
-from adjudge.store.json_lines import read_records, read_test_set
+from adjudge.store.json_lines import read_test_set
+from adjudge.store.run_directory import read_records
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.served import Site, serving, visit
 from tests.browser.test_annotating import drag

@@ -10,8 +10,8 @@ from adjudge import examples
 from adjudge.analysis.pair_schedules import read_pairs
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.core.record import Annotation, Failure, Preference, Verdict
-from adjudge.store.json_lines import read_records, read_test_set, write_records
-from adjudge.store.run_directory import read_run
+from adjudge.store.json_lines import read_test_set, write_records
+from adjudge.store.run_directory import read_records, read_run
 from tests.campaigns.work import items, person, take
 from tests.cli.calling import call
 

@@ -13,10 +13,10 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.runs.engines import run
 from adjudge.runs.job import CalibrateSettings
-from adjudge.store.json_lines import read_records, write_records, write_test_set
-from adjudge.store.run_directory import read_run_info
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import read_records, read_run_info
 from tests.cli.calling import call
-from tests.runs.conftest import small_set
+from tests.runs.conftest import rewrite_records, small_set
 
 EXAMPLES = str(examples.path("test_set.jsonl"))
 FEW = ("--lp", "en-de", "--limit", "6")
@@ -109,7 +109,7 @@ def test_it_prints_the_threshold_and_what_it_changes(
     run("direct-rank", small_set(3), out=tmp_path / "run", settings={"samples": "3"})
     found = [r for r in read_records(tmp_path / "run") if isinstance(r, Preference)]
     said = [replace(r, verdict="A", strength=0.2 + 0.3 * n) for n, r in enumerate(found)]
-    write_records(tmp_path / "run" / "records.jsonl", said)
+    rewrite_records(tmp_path / "run", said)
     gold = tmp_path / "gold.jsonl"
     people = [replace(r, annotator="person", verdict="A" if n else "E") for n, r in enumerate(said)]
     write_records(gold, people)

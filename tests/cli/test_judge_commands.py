@@ -26,8 +26,7 @@ from adjudge.runs import session
 from adjudge.runs.resume import Entry
 from adjudge.runs.session import Sink
 from adjudge.runs.units import Unit
-from adjudge.store.json_lines import read_records
-from adjudge.store.run_directory import read_run_info
+from adjudge.store.run_directory import read_records, read_run_info
 from tests.cli.calling import call
 
 # `adjudge run`, `show` and `trace` as a user calls them.

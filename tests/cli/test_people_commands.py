@@ -17,7 +17,8 @@ from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.campaign_export import read_campaign_file
 from adjudge.formats.read import read_content
-from adjudge.store.json_lines import read_records, write_records, write_test_set
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import read_records
 from tests.campaigns.test_tutorial import take_test
 from tests.campaigns.work import work_off
 from tests.cli.calling import call

@@ -15,8 +15,8 @@ from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Segment, TestSet
 from adjudge.formats.mtme import write_ratings, write_score_records
 from adjudge.formats.read import read_judgements
-from adjudge.store.json_lines import read_records, write_records, write_test_set
-from adjudge.store.run_directory import write_run_info
+from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.run_directory import read_records, write_run_info
 from tests.analysis.records import error, failed, mqm, preferred, rated
 from tests.campaigns.work import work_off
 from tests.cli.calling import Asked, call

@@ -19,7 +19,8 @@ from adjudge.errors import DONE, USAGE
 from adjudge.formats.score_file import read_score_file
 from adjudge.reproduce import reproduction
 from adjudge.stats.correlation import kendall_like
-from adjudge.store.json_lines import read_records, read_test_set, write_records
+from adjudge.store.json_lines import read_test_set, write_records
+from adjudge.store.run_directory import read_records
 from tests.analysis.folders import GOLD, METRIC, write_folder, write_own, write_ratings, write_scores
 from tests.analysis.records import error, failed, mqm, preferred, rated
 from tests.cli.calling import Asked, call

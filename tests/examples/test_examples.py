@@ -13,7 +13,8 @@ from adjudge.core.protocol import CATEGORIES, SEVERITIES, SUBTYPES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Preference
 from adjudge.core.segment import Segment, TestSet
 from adjudge.examples import path
-from adjudge.store.json_lines import read_records, read_test_set
+from adjudge.store.json_lines import read_test_set
+from adjudge.store.run_directory import read_records
 
 LPS = ("en-de", "zh-en", "en-ar")
 SYSTEMS = ("Alder", "Birch", "Cedar", "Dogwood")

@@ -16,7 +16,8 @@ from adjudge.core.segment import Digests, Segment, TestSet, digest_of
 from adjudge.errors import UsageError
 from adjudge.formats.join import put_together
 from adjudge.formats.read import Judgements, read_judgements
-from adjudge.store.json_lines import read_records, write_records
+from adjudge.store.json_lines import write_records
+from adjudge.store.run_directory import read_records
 from tests.cli.calling import Asked
 
 LPS = ("en-de", "zh-en")

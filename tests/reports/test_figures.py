@@ -37,7 +37,7 @@ from adjudge.reports.part_figures import (
     matrix_figure,
 )
 from adjudge.runs.engines import run
-from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_records
 from tests.analysis.records import preferred
 
 ROWS = [

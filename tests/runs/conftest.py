@@ -3,7 +3,7 @@
 import gc
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,13 +11,15 @@ import pytest
 
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.judge import Calls, Profile
-from adjudge.core.record import Annotation
+from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.errors import AnswerError, ServerStopError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs import ray as engine
+from adjudge.store.json_lines import write_records
+from adjudge.store.run_directory import RECORDS, digest_of_records, read_run_info, write_run_info
 from tests.runs.fake_ray import FakeRay
 
 RULES = embedded_rules.RulesModel()  # before any test puts another in its place
@@ -207,3 +209,9 @@ def platform_set(size: int) -> TestSet:
         for n in range(size)
     )
     return TestSet(name="small", segments=segments)
+
+
+def rewrite_records(folder: Path, records: Sequence[Record]) -> None:
+    """Put other records in the place of those of a finished run, as if it had written them."""
+    write_records(folder / RECORDS, records)
+    write_run_info(folder, replace(read_run_info(folder), records_digest=digest_of_records(folder)))

@@ -11,7 +11,7 @@ from adjudge.errors import ServerStopError
 from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.engines import run
-from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_records
 from adjudge.store.traces import Trace
 from tests.runs.conftest import small_set
 

@@ -207,6 +207,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.filterwarnings("ignore:.*was changed after the run, and is made anew")
 @given(
     name=st.sampled_from(["records.jsonl", MARKS]),
     place=st.floats(0, 1),

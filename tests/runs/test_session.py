@@ -23,7 +23,7 @@ from adjudge.runs import session as work_module
 from adjudge.runs.resume import Entry, Journal
 from adjudge.runs.session import Progress, Sink, rare_collections, work
 from adjudge.runs.units import Unit, plan_units
-from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_records
 from tests.runs.conftest import small_set
 
 # A run looks for garbage seldom, and leaves the collector as it was.

@@ -14,13 +14,13 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Reco
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.store.json_lines import (
-    read_records,
     read_test_set,
     record_from_json,
     record_to_json,
     write_records,
     write_test_set,
 )
+from adjudge.store.run_directory import read_records
 from tests.formats.nasty import drawn_test_sets, records
 
 # A test set as JSON lines.

@@ -152,6 +152,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
+    arguments.sort(key=lambda a: a != "--accept-changed")  # it stands anywhere, and typer reads it here
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
@@ -264,7 +265,13 @@ def _root() -> Callable[..., None]:
         False, "--version", callback=print_version, is_eager=True, help="Print the version and the build."
     )
 
-    def root(version: bool = show) -> None:
+    accept = typer.Option(
+        False,
+        "--accept-changed",
+        help="With any command: read runs whose records were changed after the run, too.",
+    )
+
+    def root(version: bool = show, accept_changed: bool = accept) -> None:
         """Judge machine translation with people and language models, and know which judge to trust.
 
         Start with `adjudge demo`. Add --debug to any command for the whole traceback of an error.
@@ -324,6 +331,10 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (the same)
         """Run the command."""
+        if ctx.params.get("accept_changed"):
+            from adjudge.store.run_directory import accepting_changed
+
+            ctx.with_resource(accepting_changed())
         with ended_from_outside(), saying_what_came():
             return super().invoke(ctx)
 

@@ -77,6 +77,7 @@ _COUNTS: Final = frozenset(
     {
         *("failed", "untranslated", "extracted", "normalised", "confirmed"),
         *("comparison_failed", "tool_failed", "samples_missing"),
+        "changed",  # after the run, which who reads it has accepted
     }
 )
 """Fields that count judgements, and say nothing about how they were made."""
@@ -483,6 +484,7 @@ class RunInfo:
         tokens: prompt, cached, completion, reasoning; as the server counted them.
         price: in `currency`, or None for unknown.
         times: ISO 8601 `started` and `finished`.
+        records_digest: SHA-256 of `records.jsonl`, in hexadecimal; empty until the run is finished.
         corpus_scores: lp to system to score, of metrics whose corpus score is no mean.
         secret: from which the delimiters of this run are derived; hexadecimal.
         schema_version: of the file.
@@ -504,6 +506,7 @@ class RunInfo:
     price: float | None = None
     currency: str = ""
     times: Mapping[str, str] = field(default_factory=dict)
+    records_digest: str = ""
     corpus_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     secret: str = field(default="", repr=False)
     schema_version: int = 1

@@ -43,7 +43,7 @@ from adjudge.formats.score_file import (
 )
 from adjudge.formats.text import read_documents, read_files, split_names, with_documents
 from adjudge.store.files import read_text
-from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, read_run
+from adjudge.store.run_directory import TEST_SET, read_run, run_of
 
 __all__ = [
     "Given",
@@ -725,7 +725,7 @@ def _identity(source: Any) -> object:  # noqa: ANN401 (any source)
     if not isinstance(source, Path | str):
         return id(source)
     real = Path(source).resolve()
-    return real.parent if real.name == RECORDS and (real.parent / INFO).is_file() else real
+    return run_of(real) or real
 
 
 def refuse_twice(given: Iterable[Any]) -> None:

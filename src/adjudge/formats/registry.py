@@ -99,8 +99,8 @@ from adjudge.formats.wmt import (
 from adjudge.formats.xliff import read_judged_xliff, read_xliff, write_xliff
 from adjudge.formats.xml_text import check_type, root_name
 from adjudge.store.files import find_files, inside, read_head
-from adjudge.store.json_lines import read_records, read_test_set, write_records, write_test_set
-from adjudge.store.run_directory import INFO, RECORDS, TEST_SET, read_run, read_run_info
+from adjudge.store.json_lines import read_test_set, write_records, write_test_set
+from adjudge.store.run_directory import INFO, TEST_SET, read_records, read_run, read_run_info, run_of
 
 __all__ = ["FORMATS", "Asked", "Format", "Seen", "claimed_by", "find_format"]
 
@@ -299,9 +299,8 @@ def _with_weights(records: Sequence[Record], info: RunInfo) -> Sequence[Record]:
 
 def _read_records(path: Path) -> Content[Record]:
     """Read records; those of a run, given without its folder, are of the weights of its judge, too."""
-    records = read_records(path)
-    is_of_run = path.name == RECORDS and (path.parent / INFO).is_file()
-    return Content(records=_with_weights(records, read_run_info(path.parent)) if is_of_run else records)
+    records, run = read_records(path), run_of(path)
+    return Content(records=_with_weights(records, read_run_info(run)) if run else records)
 
 
 def _read_lines(

@@ -46,7 +46,7 @@ from adjudge.reproduce.paper_tables import (
 from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority, percentage_agreement
 from adjudge.stats.bootstrap import NO_INTERVAL
 from adjudge.stats.judged import Floats, Result
-from adjudge.store.json_lines import read_records
+from adjudge.store.run_directory import read_records
 
 __all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", "reproduce"]
 

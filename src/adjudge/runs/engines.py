@@ -26,7 +26,7 @@ from adjudge.runs.job import Job, RunSettings, prepare, remedy_for
 from adjudge.runs.resume import differences
 from adjudge.runs.session import Outcome, run_to_end
 from adjudge.runs.units import Annotator
-from adjudge.store.run_directory import INFO, is_finished, read_run, read_run_info
+from adjudge.store.run_directory import INFO, is_finished, read_run, read_run_info, refuse_changed
 
 __all__ = ["ENGINES", "arun", "carry_out", "run"]
 
@@ -69,6 +69,7 @@ def _only_read(job: Job) -> Outcome | None:
         raise UsageError(
             f"{job.out} holds another run: {'; '.join(found)}. Choose another --out, or the same settings"
         )
+    refuse_changed(job.out, info)
     asked = {"--retry-failed": job.options.retry_failed, "--reparse": job.options.reparse}
     if wanted := [name for name, is_given in asked.items() if is_given]:
         raise UsageError(f"{wanted[0]}: {job.out} cannot be written; copy it to where you may write")

@@ -556,7 +556,9 @@ def _refuse_strangers(judge: object) -> None:
         raise UsageError(f"{name} is neither a judge nor a metric: {todo}")
 
 
-_OTHERS: Final = frozenset({"debug", "format", "help", "judge", "segment", "set", "system", "test_set"})
+_OTHERS: Final = frozenset(
+    {"accept_changed", "debug", "format", "help", "judge", "segment", "set", "system", "test_set"}
+)
 """Options of `adjudge run` and `adjudge show` that are no settings of a run."""
 
 

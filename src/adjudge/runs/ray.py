@@ -47,7 +47,7 @@ from adjudge.llm.money import Budget, Meter, render_price
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.remote import RemoteModel
 from adjudge.runs.job import RESOLVED, Job, RunSettings, open_again, prepare
-from adjudge.runs.resume import RunDirectory, differences, now, remove_shards, shards_in, take_in
+from adjudge.runs.resume import RunDirectory, differences, remove_shards, shards_in, take_in
 from adjudge.runs.run import execute as run_execute
 from adjudge.runs.run import settle_lost
 from adjudge.runs.session import Outcome, Progress
@@ -657,8 +657,7 @@ def _join(
     write_bytes(job.out / RECORDS, lines)
     take_in(job.out, job.store, run_name(info.secret))
     info = _summed(job, info, parts, _asked_in(job.out, job.store), load)
-    info = replace(info, times={**info.times, "finished": now()})
-    directory.write(info)
+    info = directory.finish(info)
     remove_shards(job.out)
     return info
 

@@ -28,7 +28,7 @@ from adjudge.core.record import Failure, Preference, Record
 from adjudge.core.scores import RunInfo
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count
-from adjudge.errors import DataError, StoreError, UsageError
+from adjudge.errors import DataError, StoreError, UsageError, warn
 from adjudge.judges._samples import Sampled
 from adjudge.llm.asking import Trail
 from adjudge.runs.units import Annotator, settings_of
@@ -43,6 +43,8 @@ from adjudge.store.run_directory import (
     SHARDS,
     TEST_SET,
     AnswerKeys,
+    digest_of_records,
+    is_changed,
     read_answer_keys,
     read_run_info,
     write_answer_keys,
@@ -393,6 +395,8 @@ class RunDirectory:
         self.before = before = read_run_info(self.path)
         info = replace(info, secret=before.secret, times={"started": before.times.get("started", now())})
         if not (found := differences(before, info)):
+            if is_changed(self.path, before):
+                warn(f"{self.path / RECORDS} was changed after the run, and is made anew")
             return info
         paths = [self.path / name for name in (RECORDS, PART, _OLD)]
         if not (any(path.is_file() and path.stat().st_size for path in paths) or shards_in(self.path)):
@@ -412,6 +416,13 @@ class RunDirectory:
     def write(self, info: RunInfo) -> None:
         """Write `run.json` anew."""
         write_run_info(self.path, info)
+
+    def finish(self, info: RunInfo) -> RunInfo:
+        """Write the last `run.json`, by which a change of the records is noticed from now on."""
+        times = {**info.times, "finished": now()}
+        info = replace(info, times=times, records_digest=digest_of_records(self.path))
+        write_run_info(self.path, info)
+        return info
 
     def close(self) -> None:
         """Let others write it."""

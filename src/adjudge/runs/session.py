@@ -37,7 +37,7 @@ from adjudge.llm.limits import Load
 from adjudge.llm.model_choice import Models
 from adjudge.llm.money import Meter
 from adjudge.runs.job import Job, remedy_for, roles_of, serves
-from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, now
+from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory
 from adjudge.runs.units import Outcome as Judged
 from adjudge.runs.units import Slot, Unit, adapter_of, calls_of, code_of, judge_subject
 from adjudge.store.call_file import run_name
@@ -271,10 +271,9 @@ class Session:
 
     def finish(self, info: RunInfo) -> RunInfo:
         """Write the records, then the last `run.json`."""
+        self.directory.write(info)  # no digest: who dies below leaves no records that seem changed
         self.journal.finish()
-        info = replace(info, times={**info.times, "finished": now()})
-        self.directory.write(info)
-        return info
+        return self.directory.finish(info)
 
     @property
     def seconds(self) -> float:

@@ -17,7 +17,6 @@ from adjudge.core.language import canonical_lp
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Digests, Segment, TestSet
-from adjudge.core.verb import checks_keywords
 from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
 from adjudge.store.files import (
     LINES_WANTED,
@@ -31,7 +30,6 @@ from adjudge.store.files import (
 __all__ = [
     "RECORD_KEYS",
     "counts_from_json",
-    "read_records",
     "read_test_set",
     "record_from_json",
     "record_to_json",
@@ -148,24 +146,6 @@ _SPAN_TYPES: Final[Mapping[str, frozenset[type]]] = {
 _NO_COUNTS: Final[Mapping[Severity, int]] = {}
 
 
-@checks_keywords
-def read_records(path: Path | str) -> list[Record]:
-    """Read the records of a JSONL file or a run directory, in file order.
-
-    Raises:
-        DataError: a line is no record; says which line and what is wrong with it.
-        UsageError: this is no path.
-    """
-    if not isinstance(path, str | Path):
-        raise UsageError(
-            f"read_records reads a file or a run directory, got {type(path).__name__}: others, such as "
-            "score, take what is in memory as it is"
-        )
-    path = Path(path)
-    file = path / "records.jsonl" if path.is_dir() else path
-    return [_read(value, file, line) for line, value in read_json_lines(file)]
-
-
 def write_records(path: Path | str, records: Iterable[Record], texts: Iterable[Segment] = ()) -> None:
     """Write one record a line; the file appears whole or not at all.
 
@@ -264,20 +244,17 @@ def span_to_json(span: ErrorSpan) -> dict[str, Any]:
     }
 
 
-def record_from_json(value: object, line: int | None = None) -> Record:
+def record_from_json(value: object, line: int | None = None, path: Path | None = None) -> Record:
     """Make a record of its JSON object.
 
     Args:
         value: the object.
         line: where it stands, for errors.
+        path: of its file, for errors.
 
     Raises:
         DataError: it is none.
     """
-    return _read(value, None, line)
-
-
-def _read(value: object, path: Path | None, line: int | None) -> Record:
     try:
         return _RECORDS[_kind(value)](value, path, line)
     except DataError as error:

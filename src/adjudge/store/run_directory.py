@@ -12,7 +12,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast, get_args
@@ -20,18 +21,20 @@ from typing import Any, Final, cast, get_args
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Signature
 from adjudge.core.segment import TestSet
-from adjudge.errors import DataError, StoreError, UsageError
+from adjudge.core.verb import checks_keywords
+from adjudge.errors import DataError, StoreError, UsageError, warn
 from adjudge.store.files import (
     Fields,
     inside,
     read_fields,
     read_json,
     read_json_file,
+    read_json_lines,
     read_text,
     write_bytes,
     write_text,
 )
-from adjudge.store.json_lines import read_records, read_test_set
+from adjudge.store.json_lines import read_test_set, record_from_json
 
 __all__ = [
     "ANSWERS",
@@ -42,11 +45,17 @@ __all__ = [
     "AnswerKeys",
     "Calibration",
     "LpThreshold",
+    "accepting_changed",
+    "digest_of_records",
+    "is_changed",
     "is_finished",
     "read_answer_keys",
     "read_calibration",
+    "read_records",
     "read_run",
     "read_run_info",
+    "refuse_changed",
+    "run_of",
     "write_answer_keys",
     "write_calibration",
     "write_run_info",
@@ -74,14 +83,91 @@ def read_run(path: Path | str, like: TestSet | None = None) -> Run:
         DataError: it is none, it is not finished, or one of its files is damaged.
     """
     folder = Path(path)
-    info = read_run_info(folder)
+    info = refuse_changed(folder, read_run_info(folder))
     if not (folder / RECORDS).is_file():
         raise DataError("not finished: run the same `adjudge run` command again", path=folder)
     test_set = read_test_set(inside(folder, folder / TEST_SET)) if like is None else like
     name = info.test_set.get("name", test_set.name)
-    records = tuple(read_records(folder / RECORDS))
+    records = tuple(_records_in(folder / RECORDS))
     _check_counts(info, records, folder / RECORDS)
     return Run(info=info, test_set=TestSet(name=str(name), segments=test_set.segments), records=records)
+
+
+@checks_keywords
+def read_records(path: Path | str) -> list[Record]:
+    """Read the records of a JSONL file or a run directory, in file order.
+
+    Raises:
+        DataError: a line is no record; says which line and what is wrong with it.
+        UsageError: this is no path, or the file of a run that was changed after it.
+    """
+    if not isinstance(path, str | Path):
+        raise UsageError(
+            f"read_records reads a file or a run directory, got {type(path).__name__}: others, such as "
+            "score, take what is in memory as it is"
+        )
+    path = Path(path)
+    file = path / RECORDS if path.is_dir() else path
+    if run := run_of(file):
+        refuse_changed(run, read_run_info(run))
+    return _records_in(file)
+
+
+def run_of(file: Path) -> Path | None:
+    """The directory of the run whose records a file holds; None for any other file."""
+    return file.parent if file.name == RECORDS and (file.parent / INFO).is_file() else None
+
+
+def _records_in(file: Path) -> list[Record]:
+    return [record_from_json(value, line, file) for line, value in read_json_lines(file)]
+
+
+_ACCEPTED: ContextVar[set[Path] | None] = ContextVar("accepted", default=None)
+
+
+@contextmanager
+def accepting_changed() -> Iterator[None]:
+    """Read the records of runs in here also where they were changed after the run; each is warned of once."""
+    token = _ACCEPTED.set(set())
+    try:
+        yield
+    finally:
+        _ACCEPTED.reset(token)
+
+
+def refuse_changed(folder: Path, info: RunInfo) -> RunInfo:
+    """Refuse a run whose records are not those that it wrote; where that is accepted, its signature says so.
+
+    Raises:
+        UsageError: they were changed.
+    """
+    if not is_changed(folder, info):
+        return info
+    told = f"{folder / RECORDS} was changed after the run: its SHA-256 is not that in run.json"
+    if (accepted := _ACCEPTED.get()) is None:
+        raise UsageError(
+            f"{told}; the same `adjudge run` command makes it anew from the stored answers, "
+            "--accept-changed goes on with it as it is"
+        )
+    if folder not in accepted:
+        accepted.add(folder)
+        warn(f"{told}; --accept-changed takes it as it is")
+    return replace(info, signature=info.signature.with_fields(changed="records"))
+
+
+def is_changed(folder: Path, info: RunInfo) -> bool:
+    """Whether the records of a finished run are not those that it wrote."""
+    return (
+        "finished" in info.times
+        and (folder / RECORDS).is_file()
+        and info.records_digest != digest_of_records(folder)
+    )
+
+
+def digest_of_records(folder: Path) -> str:
+    """SHA-256 of the records of a run, in hexadecimal."""
+    with (folder / RECORDS).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_counts(info: RunInfo, records: Sequence[Record], path: Path) -> None:
@@ -134,6 +220,7 @@ def read_run_info(path: Path | str) -> RunInfo:
         price=fields.number("price"),
         currency=fields.text("currency", ""),
         times=fields.text_mapping("times"),
+        records_digest=fields.text("records_digest"),
         corpus_scores={lp: _numbers(fields, lp) for lp in fields.mapping("corpus_scores")},
         secret=fields.text("secret", ""),
     )

@@ -21,8 +21,8 @@ from adjudge.core.scores import RunInfo
 from adjudge.core.segment import Segment, read_criteria
 from adjudge.store.call_file import Attempt, Exchange, run_name, unit_name, usage_of
 from adjudge.store.calls import CallReader, find_store
-from adjudge.store.json_lines import read_records, read_test_set
-from adjudge.store.run_directory import RECORDS, TEST_SET, read_run_info
+from adjudge.store.json_lines import read_test_set
+from adjudge.store.run_directory import RECORDS, TEST_SET, read_records, read_run_info
 
 __all__ = ["Conversations", "Trace", "TracedUnit"]
 
