@@ -16,7 +16,7 @@ from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored, together
 from adjudge.core.columns import Column, Framed
-from adjudge.core.record import grouped
+from adjudge.core.record import grouped, pair_notes, rows_by_pair
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import Option, Scoring, Seed, settings, takes
 from adjudge.core.wording import count, form
@@ -55,6 +55,7 @@ class SystemEstimate:
             too few labels.
         best: the best rank, from 1, that the intervals of its differences to all others allow.
         worst: the worst one.
+        lp: language pair.
     """
 
     system: str
@@ -62,6 +63,7 @@ class SystemEstimate:
     ahead: Estimate | None
     best: int
     worst: int
+    lp: str
 
 
 def _estimate_columns(of: str, before: str, title: str, plain: str) -> list[Column]:
@@ -118,7 +120,7 @@ class Estimation(Framed):
     """Systems by their means on gold's scale, best first.
 
     Args:
-        systems: best first.
+        systems: of each language pair, best first.
         signature: of the scores.
         gold: signature of the labels.
         settings: what the intervals are for.
@@ -131,9 +133,9 @@ class Estimation(Framed):
     settings: EstimateSettings
     notes: tuple[str, ...]
 
-    def groups(self) -> dict[str, tuple[SystemEstimate, ...]]:
-        """All systems, best first."""
-        return {"": self.systems}
+    def groups(self) -> dict[str, list[SystemEstimate]]:
+        """The systems of each language pair, best first."""
+        return rows_by_pair(self.systems)
 
     def columns(self) -> list[Column]:
         """The columns of `adjudge estimate`, a row a system."""
@@ -171,10 +173,10 @@ def estimates(
     settings: EstimateSettings | None = None,
     strata: Mapping[Place, str] | None = None,
 ) -> Estimation:
-    """Estimate the mean of each system that both know.
+    """Estimate the mean of each system that both know, in each language pair.
 
     Args:
-        scores: the judge's, of one language pair.
+        scores: the judge's.
         gold: labels of some of the segments, drawn at random.
         settings: what the intervals are for, and what was drawn.
         strata: parts of the test set, such as domains, that labels were drawn from separately; None for one
@@ -187,21 +189,42 @@ def estimates(
     settings = settings or EstimateSettings()
     known = grouped(((s.lp, s.segment), s.system) for s in scores.segments)
     labels = ((s.lp, s.segment, [s.system]) for s in gold.segments)
-    strangers = count_strangers("gold", labels, scores.signature.name, known)
+    notes = []
+    if strangers := count_strangers("gold", labels, scores.signature.name, known):
+        which, are = count(strangers, "label"), form(strangers, "is", "are")
+        notes.append(f"{which} of translations that {scores.signature.name} did not judge {are} left out.")
+    golds = gold.by_pair()
+    found = {
+        lp: _of_pair(lp, own, golds[lp], settings, strata or {})
+        if lp in golds
+        else ([], ["Nothing is labelled."])
+        for lp, own in scores.by_pair().items()
+    }
+    rows = [row for own, _ in found.values() for row in own]
+    notes = [*pair_notes({lp: own for lp, (_, own) in found.items()}), *notes]
+    if not rows:
+        why = f": {notes[0]}" if notes else ""
+        raise DataError(f"no system has {LEAST} segments with both a label and a score{why}")
+    return Estimation(
+        systems=tuple(rows),
+        signature=scores.signature_of("mean"),
+        gold=gold.signature_of("mean"),
+        settings=settings,
+        notes=tuple(notes),
+    )
+
+
+def _of_pair(
+    lp: str, scores: Scores, gold: Scores, settings: EstimateSettings, strata: Mapping[Place, str]
+) -> tuple[list[SystemEstimate], list[str]]:
     judged, labelled = _by_system(scores), _by_system(gold)
-    design = _Design(scores, gold, strata or {}, settings)
+    design = _Design(scores, gold, strata, settings)
     found, notes = {}, []
     for system in (name for name in judged if name in labelled):
         try:
             found[system] = _within(gold.range, design.mean(labelled[system], judged[system]))
         except UsageError as error:
             notes.append(f"{system} is left out: {error}.")
-    if strangers:
-        which, are = count(strangers, "label"), form(strangers, "is", "are")
-        notes.append(f"{which} of translations that {scores.signature.name} did not judge {are} left out.")
-    if not found:
-        why = f": {notes[0]}" if notes else ""
-        raise DataError(f"no system has {LEAST} segments with both a label and a score{why}")
     ranked = sorted(found, key=lambda name: (-found[name].value, name))
     gaps = {
         pair: design.gap(pair, labelled, judged)
@@ -221,16 +244,11 @@ def estimates(
             ahead=nexts.get(name),
             best=1 + losses[name],
             worst=len(ranked) - wins[name],
+            lp=lp,
         )
         for name in ranked
     ]
-    return Estimation(
-        systems=tuple(rows),
-        signature=scores.signature_of("mean"),
-        gold=gold.signature_of("mean"),
-        settings=settings,
-        notes=(*notes, *design.notes([row.mean for row in rows])),
-    )
+    return rows, [*notes, *(design.notes([row.mean for row in rows]) if rows else ())]
 
 
 def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:

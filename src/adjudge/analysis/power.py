@@ -19,7 +19,7 @@ from adjudge.analysis.compare import are_documents_known, side_by_side
 from adjudge.analysis.score import Scored, Source, scored
 from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.columns import Column, Framed
-from adjudge.core.record import grouped
+from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import Scores, Signature
 from adjudge.core.verb import Alpha, ByDocument, Names, Option, Resamples, Scoring, Seed, settings, takes
 from adjudge.errors import UsageError
@@ -319,6 +319,7 @@ class Separation:
         more: translations still to be judged, of both systems, by all annotators; None likewise.
         annotator_sd: spread over annotators; None where it cannot be told from that over segments.
         units: segments, or documents, that vary independently.
+        lp: language pair.
     """
 
     first: str
@@ -333,6 +334,7 @@ class Separation:
     more: int | None
     annotator_sd: float | None
     units: int
+    lp: str
 
 
 _SEPARATION: Final = (
@@ -381,9 +383,9 @@ class Power(Framed):
     signature: Signature | None = None
     notes: tuple[str, ...] = ()
 
-    def groups(self) -> dict[str, tuple[Separation | Plan | None, ...]]:
-        """The pairs, or the plan."""
-        return {"": self.pairs or (self.plan,)}
+    def groups(self) -> Mapping[str, Sequence[Separation | Plan | None]]:
+        """The pairs of each language pair, or the plan."""
+        return rows_by_pair(self.pairs) if self.pairs else {"": [self.plan]}
 
     def columns(self) -> list[Column]:
         """The columns of `adjudge power`, a row a pair or the plan."""
@@ -461,7 +463,7 @@ def separations(
     settings: PowerSettings | None = None,
     by_annotator: Mapping[str, Scores] | None = None,
 ) -> tuple[Separation, ...]:
-    """Say what it takes to tell two systems apart, or each system from the next best.
+    """Say what it takes to tell two systems apart, or each from the next best, in each language pair.
 
     Segments needed: by simulation from the differences at hand (`power.units_needed`); by the formula of
     `power.Plan` where another number of annotators is planned than there is.
@@ -477,6 +479,16 @@ def separations(
         UsageError: no such system, fewer than two, or a number of annotators that nothing can be said of.
     """
     settings = settings or PowerSettings()
+    alone = {name: own.by_pair() for name, own in (by_annotator or {}).items()}
+    return tuple(
+        _separation(lp, own, pair, settings, {name: s[lp] for name, s in alone.items() if lp in s})
+        for lp, own in scores.by_pair().items()
+        for pair in pairwise(_named(own, systems))
+    )
+
+
+def _named(scores: Scores, systems: Sequence[str] | None) -> Sequence[str]:
+    """The systems that are asked for, or all of them, best first."""
     names = list(dict.fromkeys(s.system for s in scores.segments))
     if systems is not None and (unknown := [name for name in systems if name not in names]):
         raise UsageError(f"there is no system {unknown[0]!r}; there are {', '.join(names)}")
@@ -487,7 +499,7 @@ def separations(
         raise UsageError(f"power needs two systems, and there is {', '.join(systems) or 'none'}")
     if len(set(systems)) < len(systems):
         raise UsageError(f"{systems[0]!r} was named twice: power needs two different systems")
-    return tuple(_separation(scores, pair, settings, by_annotator or {}) for pair in pairwise(systems))
+    return systems
 
 
 def _gaps(shares: Floats) -> Floats:
@@ -495,6 +507,7 @@ def _gaps(shares: Floats) -> Floats:
 
 
 def _separation(
+    lp: str,
     scores: Scores,
     pair: tuple[str, str],
     settings: PowerSettings,
@@ -536,6 +549,7 @@ def _separation(
         more=None if needed is None else 2 * plan.annotators * max(0, needed - n),
         annotator_sd=None if parts is None else parts[1],
         units=units,
+        lp=lp,
     )
 
 
