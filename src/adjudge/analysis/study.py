@@ -61,14 +61,22 @@ from adjudge.analysis.study_systems import (
     weight_section,
 )
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Preference, Record, grouped
+from adjudge.core.record import Annotation, Preference, Record, by_pair, grouped
 from adjudge.errors import AdjudgeError
 from adjudge.formats.campaign_export import CampaignFile, Submission, of_latest_pass
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Floats, Result
 
-__all__ = ["Analysis", "analyse", "bins_of", "error_profile", "features_of_ratings", "token_counts"]
+__all__ = [
+    "Analysis",
+    "analyse",
+    "analyse_pairs",
+    "bins_of",
+    "error_profile",
+    "features_of_ratings",
+    "token_counts",
+]
 
 
 def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVAL) -> dict[str, Result]:
@@ -206,6 +214,7 @@ class Analysis:
         rankings: by `rating`, by `points`, by criterion; the only one has the name `""`.
         curves: what figures are drawn from.
         notes: what was left out of everything.
+        lp: language pair, where the campaign has several.
     """
 
     name: str
@@ -214,10 +223,37 @@ class Analysis:
     rankings: Mapping[str, Ranking]
     curves: Curves
     notes: tuple[str, ...] = ()
+    lp: str = ""
 
     def section(self, name: str) -> Section:
         """One section by its name."""
         return next(section for section in self.sections if section.name == name)
+
+
+def analyse_pairs(
+    campaign: CampaignFile,
+    *,
+    gold: Sequence[Record] = (),
+    beside: CampaignFile | None = None,
+    weights: str | None = None,
+    draws: Draws | None = None,
+) -> list[Analysis]:
+    """Analyse each language pair of a campaign as `analyse` does, so that no number is of several of them."""
+    golds, others = by_pair(gold), by_pair(beside.submissions if beside else ())
+    pairs = by_pair(campaign.submissions)
+    return [
+        replace(
+            analyse(
+                replace(campaign, submissions=tuple(own)),
+                gold=golds.get(lp, ()),
+                beside=beside and replace(beside, submissions=tuple(others.get(lp, ()))),
+                weights=weights,
+                draws=draws,
+            ),
+            lp=lp if len(pairs) > 1 else "",
+        )
+        for lp, own in (pairs or {"": []}).items()
+    ]
 
 
 def analyse(
@@ -228,7 +264,7 @@ def analyse(
     weights: str | None = None,
     draws: Draws | None = None,
 ) -> Analysis:
-    """Analyse a campaign.
+    """Analyse a campaign of one language pair.
 
     Args:
         campaign: its submissions, all of them.

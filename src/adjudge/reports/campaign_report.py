@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -84,7 +84,10 @@ def analysis_tables(found: Analysis) -> list[Table]:
     is_told = any(number.definition for section in found.sections for number in section.numbers)
     notes = [*found.notes, *([_WHOSE] if is_told else [])]
     last = [Table(columns=["what to mind"], rows=[[note] for note in notes])] if notes else []
-    return [*tables[:1], *rankings, *tables[1:], *last]
+    every = [*tables[:1], *rankings, *tables[1:], *last]
+    return (
+        [replace(t, title=f"{found.lp}: {t.title or 'What to mind'}") for t in every] if found.lp else every
+    )
 
 
 def _section_table(section: Section) -> Table:
@@ -167,8 +170,16 @@ def _cells(row: Number, *, has_both: bool) -> list[str]:
     return [row.of, row.measure, *definition, value, interval(result.interval, digits), whole(result.n)]
 
 
-def analysis_rows(found: Analysis) -> Table:
-    """One row a number, every digit; rankings are sections of their own."""
+def analysis_rows(*found: Analysis) -> Table:
+    """One row a number, every digit; rankings are sections of their own. Several have a column `lp`."""
+    columns = ["section", "of", "measure", "definition", ">value", ">low", ">high", ">n", "reason"]
+    if len(found) > 1:
+        rows = [[each.lp, *row] for each in found for row in _exact_rows(each)]
+        return Table(columns=["lp", *columns], rows=rows)
+    return Table(columns=columns, rows=_exact_rows(*found))
+
+
+def _exact_rows(found: Analysis) -> list[list[str]]:
     rows = [
         [
             *(section.name, row.of, row.measure, row.definition),
@@ -186,14 +197,14 @@ def analysis_rows(found: Analysis) -> Table:
                 ["ranking", system.system, f"{what} {name}".strip(), "", *cells, str(system.n), ""]
                 for what, cells in (("score", score), ("cluster", cluster))
             ]
-    columns = ["section", "of", "measure", "definition", ">value", ">low", ">high", ">n", "reason"]
-    return Table(columns=columns, rows=rows)
+    return rows
 
 
 def analysis_data(found: Analysis) -> dict[str, Any]:
     """The same as one JSON object."""
     return {
         "campaign": found.name,
+        **({"lp": found.lp} if found.lp else {}),
         "protocol": found.protocol,
         "rankings": {name: _ranking_data(ranking) for name, ranking in found.rankings.items()},
         "sections": {section.name: _section_data(section) for section in found.sections},
@@ -246,8 +257,13 @@ _HIGH: Final = 0.95  # a share of pairs ordered alike that is called high
 _GAP: Final = 0.08  # of two labels, as a part of the height of the axes
 
 
-def campaign_figures(found: Analysis) -> Iterator[Figure]:
-    """All that can be drawn of a campaign."""
+def campaign_figures(*found: Analysis) -> Iterator[Figure]:
+    """All that can be drawn of a campaign, of each language pair."""
+    for each in found:
+        yield from (replace(f, name=f"{each.lp}.{f.name}") if each.lp else f for f in _figures(each))
+
+
+def _figures(found: Analysis) -> Iterator[Figure]:
     for name, ranking in found.rankings.items():
         rows = [row for row in ranking.systems if row.score is not None]
         if len(rows) > 1:

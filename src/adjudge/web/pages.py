@@ -191,12 +191,12 @@ _ANALYSES: Final = Resting(_analysed, perf_counter)
 
 def tables_of(folder: Path) -> list[Table]:
     """Tables of what the store of a campaign holds now."""
-    from adjudge.analysis.study import analyse
+    from adjudge.analysis.study import analyse_pairs
     from adjudge.reports.campaign_report import analysis_tables
 
     with open_campaign(folder) as campaign:
         file = export_campaign(campaign)
-    return analysis_tables(analyse(file))
+    return [table for each in analyse_pairs(file) for table in analysis_tables(each)]
 
 
 PAGE_ROUTER: Final = APIRouter(include_in_schema=False)
@@ -269,6 +269,7 @@ def dashboard_page(served: ServedHere, _: Organiser) -> Response:
         "judges": campaign.protocol.shows != "candidates",
         "has_gate": why_no_gate(campaign) is None,
         "forms": fitting_forms(campaign.protocol),
+        "lps": campaign.settings.lps,
     }
     return render("dashboard.html", names)
 
