@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.analysis.study import analyse_pairs
+from adjudge.analysis.study import analyse
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.dashboard import dashboard
 from adjudge.campaigns.exporting import fitting_forms
@@ -26,13 +26,13 @@ from adjudge.cli.people_commands import _FORMATS
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Preference, Record, by_pair
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError
-from adjudge.formats.campaign_export import CampaignFile, Submission, write_campaign_file
+from adjudge.errors import AdjudgeError, UsageError
+from adjudge.formats.campaign_export import CampaignFile, Submission, apart, write_campaign_file
 from adjudge.formats.convert import write_content
 from adjudge.formats.file_content import Content, content_of
 from adjudge.formats.read import load, read_content
 from adjudge.formats.registry import FORMATS, find_format
-from adjudge.reports.campaign_report import analysis_data, campaign_figures
+from adjudge.reports.campaign_report import analysis_data, analysis_tables, campaign_figures
 from adjudge.stats.bootstrap import Draws
 from tests.cli.calling import Asked, call
 
@@ -60,7 +60,7 @@ def texts(lps: Sequence[str]) -> TestSet:
     return TestSet(name="set", segments=tuple(found))
 
 
-def annotations(lps: Sequence[str], seed: object, people: Sequence[str], protocol: str) -> list[Annotation]:
+def rated(lps: Sequence[str], seed: object, people: Sequence[str], protocol: str) -> list[Annotation]:
     """Everybody's judgements: Alder is best in the first pair and worst in the second."""
     return [
         judged(Random(f"{seed} {s.lp} {s.segment} {name} {who}"), s, name, who, protocol)
@@ -122,7 +122,7 @@ def submissions(seed: object) -> tuple[Submission, ...]:
     """What all people said, each of them in both pairs in turn."""
     known = {(s.lp, s.segment): s for s in texts(LPS)}
     tasks = {key: n for n, key in enumerate((s.lp, s.document, name) for s in texts(LPS) for name in SYSTEMS)}
-    records = annotations(LPS, f"{seed} people", PEOPLE, "esa")
+    records = rated(LPS, f"{seed} people", PEOPLE, "esa")
     found = []
     for place, r in enumerate(sorted(records, key=lambda r: (int(r.segment), r.lp, r.system))):
         shown, took = known[r.lp, r.segment], 20.0 + place % 7 + 20 * (r.lp == LPS[1])
@@ -157,11 +157,11 @@ def write_inputs(folder: Path, lps: Sequence[str], seed: int) -> Path:
     """All files of some pairs, called alike wherever they are."""
     folder.mkdir()
     known: dict[str, Sequence[Record]] = {
-        "esa": annotations(lps, f"{seed} people", PEOPLE, "esa"),
-        "gold": annotations(lps, f"{seed} gold", ("Ann",), "esa"),
-        "marks": annotations(lps, f"{seed} marks", ("Bob",), "mqm"),
-        "judge": annotations(lps, f"{seed} judge", ("gpt",), "mqm"),
-        "metric": annotations(lps, f"{seed} metric", ("length",), "metric"),
+        "esa": rated(lps, f"{seed} people", PEOPLE, "esa"),
+        "gold": rated(lps, f"{seed} gold", ("Ann",), "esa"),
+        "marks": rated(lps, f"{seed} marks", ("Bob",), "mqm"),
+        "judge": rated(lps, f"{seed} judge", ("gpt",), "mqm"),
+        "metric": rated(lps, f"{seed} metric", ("length",), "metric"),
         "verdicts": preferences(lps, f"{seed} people", PEOPLE),
     }
     for name, records in known.items():
@@ -305,10 +305,10 @@ def kept(found: Content[Record]) -> Kept:
 def written(form: str, folder: Path, lps: Sequence[str]) -> Kept:
     """What a file, or a folder, of some pairs holds when it is read again."""
     target = find_format(form)
-    content = Content(test_set=texts(lps), records=())
+    content: Content[Record] = Content(test_set=texts(lps), records=())
     if target.has_records:
         protocol = {"mqm-tsv": "mqm", "wmt25": "mqm", "mtme-ratings": "mqm", "mtme-scores": "metric"}
-        records = annotations(lps, "written", PEOPLE[:1], protocol.get(form, "esa"))
+        records = rated(lps, "written", PEOPLE[:1], protocol.get(form, "esa"))
         content = replace(content, records=records)
         if target.is_campaign:
             content = content_of(campaign(lps, 0))
@@ -407,9 +407,14 @@ def test_the_dashboard_tells_of_each_pair_what_it_tells_of_it_alone(houses: dict
 def test_an_analysis_and_its_pages_are_of_one_pair_each(inputs: dict[str, Path]) -> None:
     del inputs
     draws = Draws(resamples=5)
-    both = {found.lp: found for found in analyse_pairs(campaign(LPS, 0), draws=draws)}
-    for lp in LPS:
-        (alone,) = analyse_pairs(campaign([lp], 0), draws=draws)
-        assert analysis_data(replace(both[lp], lp="")) == analysis_data(alone)
-        names = [figure.name for figure in campaign_figures(both[lp])]
-        assert names == [f"{lp}.{figure.name}" for figure in campaign_figures(alone)]
+    both = [analyse(part, draws=draws) for part in apart(campaign(LPS, 0))]
+    alone = [analyse(campaign([found.lp], 0), draws=draws) for found in both]
+    assert sorted(found.lp for found in both) == [*LPS]
+    told = analysis_data(*both)["pairs"]
+    assert told == [{"lp": found.lp, **analysis_data(found)} for found in alone]
+    names = [f"{found.lp}.{figure.name}" for found in alone for figure in campaign_figures(found)]
+    assert [figure.name for figure in campaign_figures(*both)] == names
+    titles = [f"{found.lp}: {t.title or 'what to mind'}" for found in alone for t in analysis_tables(found)]
+    assert [table.title for table in analysis_tables(*both)] == titles
+    with pytest.raises(UsageError, match="has several language pairs, each to be analysed alone"):
+        analyse(campaign(LPS, 0), draws=draws)

@@ -63,7 +63,7 @@ class SystemEstimate:
     ahead: Estimate | None
     best: int
     worst: int
-    lp: str
+    lp: str = ""
 
 
 def _estimate_columns(of: str, before: str, title: str, plain: str) -> list[Column]:
@@ -144,7 +144,7 @@ class Estimation(Framed):
 
 @takes(EstimateSettings)
 def estimate(source: Source, gold: Source | None, settings: EstimateSettings) -> Estimation:
-    """Estimate each system's mean on gold's scale.
+    """Estimate each system's mean on gold's scale, in each language pair.
 
     Args:
         source: a judge's scores of all segments: a run, records, a file.
@@ -162,8 +162,20 @@ def estimate(source: Source, gold: Source | None, settings: EstimateSettings) ->
     strata = {**labels.domains, **judged.domains} if settings.by_domain else None
     if settings.by_domain and not strata:
         raise UsageError("--by-domain needs domains: give the test set that says them, --test-set PATH")
-    found = estimates(judged.scores, labels.scores, settings=settings, strata=strata)
-    return replace(found, notes=(*found.notes, *notes))
+    golds = labels.scores.by_pair()
+    parts = {
+        lp: estimates(own, golds.get(lp, labels.scores), settings=settings, strata=strata)
+        for lp, own in judged.scores.by_pair().items()
+    }
+    if strange := golds.keys() - parts.keys():
+        notes.append(f"Labels of {', '.join(sorted(strange))} are left out: nothing is scored there.")
+    return Estimation(
+        systems=tuple(replace(row, lp=lp) for lp, part in parts.items() for row in part.systems),
+        signature=judged.scores.signature_of("mean"),
+        gold=labels.scores.signature_of("mean"),
+        settings=settings,
+        notes=(*pair_notes({lp: part.notes for lp, part in parts.items()}), *notes),
+    )
 
 
 def estimates(
@@ -173,10 +185,10 @@ def estimates(
     settings: EstimateSettings | None = None,
     strata: Mapping[Place, str] | None = None,
 ) -> Estimation:
-    """Estimate the mean of each system that both know, in each language pair.
+    """Estimate the mean of each system that both know.
 
     Args:
-        scores: the judge's.
+        scores: the judge's, of one language pair.
         gold: labels of some of the segments, drawn at random.
         settings: what the intervals are for, and what was drawn.
         strata: parts of the test set, such as domains, that labels were drawn from separately; None for one
@@ -189,42 +201,21 @@ def estimates(
     settings = settings or EstimateSettings()
     known = grouped(((s.lp, s.segment), s.system) for s in scores.segments)
     labels = ((s.lp, s.segment, [s.system]) for s in gold.segments)
-    notes = []
-    if strangers := count_strangers("gold", labels, scores.signature.name, known):
-        which, are = count(strangers, "label"), form(strangers, "is", "are")
-        notes.append(f"{which} of translations that {scores.signature.name} did not judge {are} left out.")
-    golds = gold.by_pair()
-    found = {
-        lp: _of_pair(lp, own, golds[lp], settings, strata or {})
-        if lp in golds
-        else ([], ["Nothing is labelled."])
-        for lp, own in scores.by_pair().items()
-    }
-    rows = [row for own, _ in found.values() for row in own]
-    notes = [*pair_notes({lp: own for lp, (_, own) in found.items()}), *notes]
-    if not rows:
-        why = f": {notes[0]}" if notes else ""
-        raise DataError(f"no system has {LEAST} segments with both a label and a score{why}")
-    return Estimation(
-        systems=tuple(rows),
-        signature=scores.signature_of("mean"),
-        gold=gold.signature_of("mean"),
-        settings=settings,
-        notes=tuple(notes),
-    )
-
-
-def _of_pair(
-    lp: str, scores: Scores, gold: Scores, settings: EstimateSettings, strata: Mapping[Place, str]
-) -> tuple[list[SystemEstimate], list[str]]:
+    strangers = count_strangers("gold", labels, scores.signature.name, known)
     judged, labelled = _by_system(scores), _by_system(gold)
-    design = _Design(scores, gold, strata, settings)
+    design = _Design(scores, gold, strata or {}, settings)
     found, notes = {}, []
     for system in (name for name in judged if name in labelled):
         try:
             found[system] = _within(gold.range, design.mean(labelled[system], judged[system]))
         except UsageError as error:
             notes.append(f"{system} is left out: {error}.")
+    if strangers:
+        which, are = count(strangers, "label"), form(strangers, "is", "are")
+        notes.append(f"{which} of translations that {scores.signature.name} did not judge {are} left out.")
+    if not found:
+        why = f": {notes[0]}" if notes else ""
+        raise DataError(f"no system has {LEAST} segments with both a label and a score{why}")
     ranked = sorted(found, key=lambda name: (-found[name].value, name))
     gaps = {
         pair: design.gap(pair, labelled, judged)
@@ -244,11 +235,16 @@ def _of_pair(
             ahead=nexts.get(name),
             best=1 + losses[name],
             worst=len(ranked) - wins[name],
-            lp=lp,
         )
         for name in ranked
     ]
-    return rows, [*notes, *(design.notes([row.mean for row in rows]) if rows else ())]
+    return Estimation(
+        systems=tuple(rows),
+        signature=scores.signature_of("mean"),
+        gold=gold.signature_of("mean"),
+        settings=settings,
+        notes=(*notes, *design.notes([row.mean for row in rows])),
+    )
 
 
 def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:

@@ -334,7 +334,7 @@ class Separation:
     more: int | None
     annotator_sd: float | None
     units: int
-    lp: str
+    lp: str = ""
 
 
 _SEPARATION: Final = (
@@ -426,8 +426,16 @@ def power(source: Source | None, settings: PowerSettings) -> Power:
     if settings.sd is not None or settings.annotator_sd or settings.difference is not None:
         raise UsageError("--sd, --annotator-sd and --difference stand in for data; leave them out here")
     whole = scored(source, settings, needed=True)
-    pairs = separations(
-        whole.scores, settings.systems, settings=settings, by_annotator=_apart(whole, settings)
+    alone = {name: scores.by_pair() for name, scores in _apart(whole, settings).items()}
+    pairs = tuple(
+        replace(pair, lp=lp)
+        for lp, scores in whole.scores.by_pair().items()
+        for pair in separations(
+            scores,
+            settings.systems,
+            settings=settings,
+            by_annotator={name: own[lp] for name, own in alone.items() if lp in own},
+        )
     )
     return Power(pairs=pairs, signature=whole.scores.signature_of("mean"), notes=tuple(_cautions(pairs)))
 
@@ -463,13 +471,13 @@ def separations(
     settings: PowerSettings | None = None,
     by_annotator: Mapping[str, Scores] | None = None,
 ) -> tuple[Separation, ...]:
-    """Say what it takes to tell two systems apart, or each from the next best, in each language pair.
+    """Say what it takes to tell two systems apart, or each system from the next best.
 
     Segments needed: by simulation from the differences at hand (`power.units_needed`); by the formula of
     `power.Plan` where another number of annotators is planned than there is.
 
     Args:
-        scores: of one annotator, or means over several.
+        scores: in one language pair, of one annotator, or means over several.
         systems: two of them; None for each system and the next one by mean.
         settings: what is asked.
         by_annotator: scores of each annotator alone, where there are several.
@@ -479,16 +487,6 @@ def separations(
         UsageError: no such system, fewer than two, or a number of annotators that nothing can be said of.
     """
     settings = settings or PowerSettings()
-    alone = {name: own.by_pair() for name, own in (by_annotator or {}).items()}
-    return tuple(
-        _separation(lp, own, pair, settings, {name: s[lp] for name, s in alone.items() if lp in s})
-        for lp, own in scores.by_pair().items()
-        for pair in pairwise(_named(own, systems))
-    )
-
-
-def _named(scores: Scores, systems: Sequence[str] | None) -> Sequence[str]:
-    """The systems that are asked for, or all of them, best first."""
     names = list(dict.fromkeys(s.system for s in scores.segments))
     if systems is not None and (unknown := [name for name in systems if name not in names]):
         raise UsageError(f"there is no system {unknown[0]!r}; there are {', '.join(names)}")
@@ -499,7 +497,7 @@ def _named(scores: Scores, systems: Sequence[str] | None) -> Sequence[str]:
         raise UsageError(f"power needs two systems, and there is {', '.join(systems) or 'none'}")
     if len(set(systems)) < len(systems):
         raise UsageError(f"{systems[0]!r} was named twice: power needs two different systems")
-    return systems
+    return tuple(_separation(scores, pair, settings, by_annotator or {}) for pair in pairwise(systems))
 
 
 def _gaps(shares: Floats) -> Floats:
@@ -507,7 +505,6 @@ def _gaps(shares: Floats) -> Floats:
 
 
 def _separation(
-    lp: str,
     scores: Scores,
     pair: tuple[str, str],
     settings: PowerSettings,
@@ -549,7 +546,6 @@ def _separation(
         more=None if needed is None else 2 * plan.annotators * max(0, needed - n),
         annotator_sd=None if parts is None else parts[1],
         units=units,
-        lp=lp,
     )
 
 

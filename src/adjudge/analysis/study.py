@@ -62,21 +62,13 @@ from adjudge.analysis.study_systems import (
 )
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Preference, Record, by_pair, grouped
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.formats.campaign_export import CampaignFile, Submission, of_latest_pass
 from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Floats, Result
 
-__all__ = [
-    "Analysis",
-    "analyse",
-    "analyse_pairs",
-    "bins_of",
-    "error_profile",
-    "features_of_ratings",
-    "token_counts",
-]
+__all__ = ["Analysis", "analyse", "bins_of", "error_profile", "features_of_ratings", "token_counts"]
 
 
 def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVAL) -> dict[str, Result]:
@@ -214,7 +206,7 @@ class Analysis:
         rankings: by `rating`, by `points`, by criterion; the only one has the name `""`.
         curves: what figures are drawn from.
         notes: what was left out of everything.
-        lp: language pair, where the campaign has several.
+        lp: language pair; empty where nobody judged anything.
     """
 
     name: str
@@ -230,32 +222,6 @@ class Analysis:
         return next(section for section in self.sections if section.name == name)
 
 
-def analyse_pairs(
-    campaign: CampaignFile,
-    *,
-    gold: Sequence[Record] = (),
-    beside: CampaignFile | None = None,
-    weights: str | None = None,
-    draws: Draws | None = None,
-) -> list[Analysis]:
-    """Analyse each language pair of a campaign as `analyse` does, so that no number is of several of them."""
-    golds, others = by_pair(gold), by_pair(beside.submissions if beside else ())
-    pairs = by_pair(campaign.submissions)
-    return [
-        replace(
-            analyse(
-                replace(campaign, submissions=tuple(own)),
-                gold=golds.get(lp, ()),
-                beside=beside and replace(beside, submissions=tuple(others.get(lp, ()))),
-                weights=weights,
-                draws=draws,
-            ),
-            lp=lp if len(pairs) > 1 else "",
-        )
-        for lp, own in (pairs or {"": []}).items()
-    ]
-
-
 def analyse(
     campaign: CampaignFile,
     *,
@@ -264,7 +230,7 @@ def analyse(
     weights: str | None = None,
     draws: Draws | None = None,
 ) -> Analysis:
-    """Analyse a campaign of one language pair.
+    """Analyse a campaign of one language pair; `formats.campaign_export.apart` gives each of several.
 
     Args:
         campaign: its submissions, all of them.
@@ -274,9 +240,14 @@ def analyse(
         draws: of the intervals; 1,000 unless told otherwise. Segments are drawn whole.
 
     Raises:
-        UsageError: no such weights.
+        UsageError: no such weights, or several language pairs.
     """
     draws = draws or Draws(resamples=1000)
+    pairs = by_pair(campaign.submissions)
+    if len(pairs) > 1:
+        raise UsageError(
+            f"{campaign.name} has several language pairs, each to be analysed alone: {', '.join(pairs)}"
+        )
     notes = tuple(left_out(campaign.submissions))
     pieces = pieces_of(campaign.submissions, weights)
     counts = _counts(campaign.submissions, pieces)
@@ -284,7 +255,7 @@ def analyse(
         return _of_others(campaign, counts, notes, draws)
     other = pieces_of(beside.submissions, weights) if beside else ()
     twice = twice_judged(pieces, other, beside.name if beside else "")
-    known = [r for r in gold if isinstance(r, Annotation)]
+    known = [r for r in gold if isinstance(r, Annotation) and r.lp in pairs]
     marks, scores = {(r.lp, r.segment, r.system): r for r in known}, _gold_scores(known, weights)
     against = systems_beside(pieces, scores)
     rankings, no_ranking = ranked(pieces, draws)
@@ -292,16 +263,16 @@ def analyse(
     final = final_pieces(pieces)
     has_both = has_marks(final) and has_ratings(final)
     scan, correlations = weight_section(final, draws)
-    pairs = pair_agreements(piece.annotation for piece in final)
-    if all(pair.over_systems.n < LEAST_SHARED for pair in pairs):
-        pairs = []
+    people = pair_agreements(piece.annotation for piece in final)
+    if all(pair.over_systems.n < LEAST_SHARED for pair in people):
+        people = []
     sections = [
         counts,
         profile_section(final, draws),
         *_where(system_section(pieces, against), is_wanted=bool(final)),
         *_where(gold_section(pieces, scores, draws), is_wanted=bool(known)),
         agreement_section(pieces, twice, draws),
-        *_where(annotator_section(final, pairs), is_wanted=bool(pairs)),
+        *_where(annotator_section(final, people), is_wanted=bool(people)),
         *_where(overlap_section(pieces, twice, marks), is_wanted=has_marks(final)),
         check_section(pieces, draws),
         *_where(assistance_section(pieces, draws), is_wanted=campaign.protocol == "esa-ai"),
@@ -317,10 +288,11 @@ def analyse(
         sections=tuple(sections),
         rankings=rankings,
         notes=(*notes, *no_ranking),
+        lp=pieces[0].annotation.lp,
         curves=replace(
             _curves(final),
             twice=twice,
-            annotators=pairs,
+            annotators=people,
             beside=against,
             pace=_pace(campaign.submissions),
             weights=correlations,
@@ -367,6 +339,7 @@ def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], dr
         sections=tuple(sections),
         rankings=rankings,
         notes=tuple(told),
+        lp=next((s.lp for s in campaign.submissions), ""),
         curves=Curves(pace=_pace(campaign.submissions)),
     )
 

@@ -219,8 +219,8 @@ def campaign_analyse_command(
 
     Where a definition of the ESA paper has a flaw, the paper's number and a mended one stand there.
     """
-    from adjudge.analysis.study import analyse_pairs
-    from adjudge.formats.campaign_export import select_lp
+    from adjudge.analysis.study import analyse
+    from adjudge.formats.campaign_export import apart, select_lp
     from adjudge.formats.read import read_judgements
     from adjudge.reports.campaign_report import (
         analysis_data,
@@ -235,22 +235,19 @@ def campaign_analyse_command(
     gold: Sequence[Record] = ()
     if settings.gold is not None:
         gold = read_judgements(settings.gold, lp, settings.test_set).warn().records
-    found = analyse_pairs(
-        said,
-        gold=gold,
-        beside=None if beside is None else select_lp(read_campaign(beside, batches), lp),
-        weights=settings.weights,
-        draws=Draws(resamples=settings.resamples, seed=settings.seed),
-    )
+    other = None if beside is None else select_lp(read_campaign(beside, batches), lp)
+    draws = Draws(resamples=settings.resamples, seed=settings.seed)
+    found = [
+        analyse(part, gold=gold, beside=other, weights=settings.weights, draws=draws) for part in apart(said)
+    ]
     for figure in campaign_figures(*found) if figures is not None else ():
         figure.write(figures or Path())
     if figures is not None:
         print_note(f"The figures: {figures}")
     if form in {"json", "csv", "tsv"}:
-        data = [analysis_data(each) for each in found]
-        print_result(form, analysis_rows(*found), {"pairs": data} if len(data) > 1 else data[0])
+        print_result(form, analysis_rows(*found), analysis_data(*found))
         return
-    print_tables(form, [table for each in found for table in analysis_tables(each)])
+    print_tables(form, analysis_tables(*found))
 
 
 def read_campaign(path: Path, batches: Path | None = None) -> CampaignFile:

@@ -377,10 +377,9 @@ def by_pair(items: Iterable[P]) -> dict[str, list[P]]:
     return grouped((item.lp, item) for item in items)
 
 
-def rows_by_pair(rows: Iterable[P]) -> dict[str, list[P]]:
+def rows_by_pair(rows: Sequence[P]) -> dict[str, list[P]]:
     """Rows of a result by language pair; a single one has no name there."""
-    found = by_pair(rows)
-    return found if len(found) > 1 else {"": [row for own in found.values() for row in own]}
+    return by_pair(rows) if len({row.lp for row in rows}) > 1 else {"": [*rows]}
 
 
 def pair_notes(notes: Mapping[str, Iterable[str]]) -> list[str]:

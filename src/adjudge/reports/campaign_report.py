@@ -73,8 +73,21 @@ _PAIRS_SHOWN: Final = 10  # of people, in a table; of more, those who agree leas
 _NAMED: Final = 3  # people, systems or pairs that have no value for the same reason
 
 
-def analysis_tables(found: Analysis) -> list[Table]:
-    """One table a question, rankings after what there is; of many pairs of people a summary."""
+def analysis_tables(*found: Analysis) -> list[Table]:
+    """One table a question, rankings after what there is; of many pairs of people a summary.
+
+    Of several language pairs each has its own, and its name stands in their titles.
+    """
+    if len(found) == 1:
+        return _tables(*found)
+    return [
+        replace(table, title=f"{each.lp}: {table.title or table.columns[0]}")
+        for each in found
+        for table in _tables(each)
+    ]
+
+
+def _tables(found: Analysis) -> list[Table]:
     tables = [_section_table(section) for section in found.sections if section.numbers or section.notes]
     question = "Which systems are better?"
     rankings = [
@@ -84,10 +97,7 @@ def analysis_tables(found: Analysis) -> list[Table]:
     is_told = any(number.definition for section in found.sections for number in section.numbers)
     notes = [*found.notes, *([_WHOSE] if is_told else [])]
     last = [Table(columns=["what to mind"], rows=[[note] for note in notes])] if notes else []
-    every = [*tables[:1], *rankings, *tables[1:], *last]
-    return (
-        [replace(t, title=f"{found.lp}: {t.title or 'What to mind'}") for t in every] if found.lp else every
-    )
+    return [*tables[:1], *rankings, *tables[1:], *last]
 
 
 def _section_table(section: Section) -> Table:
@@ -173,13 +183,12 @@ def _cells(row: Number, *, has_both: bool) -> list[str]:
 def analysis_rows(*found: Analysis) -> Table:
     """One row a number, every digit; rankings are sections of their own. Several have a column `lp`."""
     columns = ["section", "of", "measure", "definition", ">value", ">low", ">high", ">n", "reason"]
-    if len(found) > 1:
-        rows = [[each.lp, *row] for each in found for row in _exact_rows(each)]
-        return Table(columns=["lp", *columns], rows=rows)
-    return Table(columns=columns, rows=_exact_rows(*found))
+    if len(found) == 1:
+        return Table(columns=columns, rows=_rows(*found))
+    return Table(columns=["lp", *columns], rows=[[each.lp, *row] for each in found for row in _rows(each)])
 
 
-def _exact_rows(found: Analysis) -> list[list[str]]:
+def _rows(found: Analysis) -> list[list[str]]:
     rows = [
         [
             *(section.name, row.of, row.measure, row.definition),
@@ -200,11 +209,14 @@ def _exact_rows(found: Analysis) -> list[list[str]]:
     return rows
 
 
-def analysis_data(found: Analysis) -> dict[str, Any]:
-    """The same as one JSON object."""
+def analysis_data(*found: Analysis) -> dict[str, Any]:
+    """The same as one JSON object; of several language pairs, `pairs` has that of each."""
+    return _data(*found) if len(found) == 1 else {"pairs": [{"lp": each.lp, **_data(each)} for each in found]}
+
+
+def _data(found: Analysis) -> dict[str, Any]:
     return {
         "campaign": found.name,
-        **({"lp": found.lp} if found.lp else {}),
         "protocol": found.protocol,
         "rankings": {name: _ranking_data(ranking) for name, ranking in found.rankings.items()},
         "sections": {section.name: _section_data(section) for section in found.sections},
@@ -260,7 +272,8 @@ _GAP: Final = 0.08  # of two labels, as a part of the height of the axes
 def campaign_figures(*found: Analysis) -> Iterator[Figure]:
     """All that can be drawn of a campaign, of each language pair."""
     for each in found:
-        yield from (replace(f, name=f"{each.lp}.{f.name}") if each.lp else f for f in _figures(each))
+        before = f"{each.lp}." if len(found) > 1 else ""
+        yield from (replace(figure, name=f"{before}{figure.name}") for figure in _figures(each))
 
 
 def _figures(found: Analysis) -> Iterator[Figure]:

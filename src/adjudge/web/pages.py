@@ -41,6 +41,7 @@ from adjudge.campaigns.items import OMISSION
 from adjudge.campaigns.settings import Scale
 from adjudge.campaigns.tasks import FOLDER
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
+from adjudge.formats.campaign_export import apart
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import NAMES, RANGES, Table
 from adjudge.web.requests import AtOnce, render
@@ -191,12 +192,12 @@ _ANALYSES: Final = Resting(_analysed, perf_counter)
 
 def tables_of(folder: Path) -> list[Table]:
     """Tables of what the store of a campaign holds now."""
-    from adjudge.analysis.study import analyse_pairs
+    from adjudge.analysis.study import analyse
     from adjudge.reports.campaign_report import analysis_tables
 
     with open_campaign(folder) as campaign:
         file = export_campaign(campaign)
-    return [table for each in analyse_pairs(file) for table in analysis_tables(each)]
+    return analysis_tables(*map(analyse, apart(file)))
 
 
 PAGE_ROUTER: Final = APIRouter(include_in_schema=False)
