@@ -35,7 +35,6 @@ from adjudge.core.record import (
     Preference,
     Record,
     by_pair,
-    pair_notes,
     rows_by_pair,
 )
 from adjudge.core.scores import INTERVAL
@@ -298,7 +297,13 @@ def find_agreement(
     names = tuple(dict.fromkeys(a for s in apart[: len(people)] for a in s.annotators))
     if len(names) < 2 and not judges:
         raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")
-    tables = _tables(apart, names, settings)
+    tables = [
+        replace(table, lp=lp)
+        for lp in by_pair(r for s in apart for r in s.records)
+        for table in _tables(
+            [s.with_records(r for r in s.records if r.lp == lp) for s in apart], names, settings
+        )
+    ]
     groups = [(table.lp, group) for table in tables for group in _groups(table, settings)]
     rows: list[AgreementRow] = []
     for done, (lp, group) in enumerate(groups, start=1):
@@ -320,10 +325,7 @@ def find_agreement(
     if looks:
         which = count(looks, "judgement is", "judgements are")
         notes.append(f"{which} of people who were shown what others had marked: no independent agreement.")
-    own = by_pair(tables)
-    notes += pair_notes(
-        {lp: [n for t in own[lp] for n in (*_scale_notes(t), *_apart_notes(t))] for lp in own}
-    )
+    notes += dict.fromkeys(note for table in tables for note in (*_scale_notes(table), *_apart_notes(table)))
     return Agreement(rows=tuple(rows), tests=tests, notes=(*notes, *told))
 
 
@@ -351,7 +353,7 @@ def _elsewhere(table: LabelTable) -> list[str]:
 def _apart_notes(table: LabelTable) -> Iterator[str]:
     """Say how many pairs of people, and of a person and a judge, share nothing, and have no row."""
     if len(table.annotators) == 1:
-        yield f"All is by {table.annotators[0]}, who agrees with nobody."
+        yield f"All of {table.lp} is by {table.annotators[0]}: there is nobody to agree with."
     judged = dict(zip(table.annotators, ~np.isnan(table.labels).T, strict=True))
     two = [pair for pair in combinations(judged, 2) if {*pair} & {*table.people}]
     apart = sum(not (judged[a] & judged[b]).any() for a, b in two)
@@ -364,20 +366,7 @@ def _apart_notes(table: LabelTable) -> Iterator[str]:
 def _tables(
     sources: Sequence[Judgements], people: Sequence[str], settings: AgreementSettings
 ) -> list[LabelTable]:
-    """Labels of each language pair, and in it of each criterion."""
-    lps = by_pair(r for s in sources for r in s.records)
-    own = {lp: [s.with_records(r for r in s.records if r.lp == lp) for s in sources] for lp in lps}
-    return [
-        replace(table, lp=lp)
-        for lp, sides in own.items()
-        for table in _tables_of([side for side in sides if side.records], people, settings)
-    ]
-
-
-def _tables_of(
-    sources: Sequence[Judgements], people: Sequence[str], settings: AgreementSettings
-) -> list[LabelTable]:
-    are_scores = {s.has_scores for s in sources}
+    are_scores = {s.has_scores for s in sources if s.records}
     if settings.by_criterion or settings.pairs or are_scores == {False}:
         made = [
             p

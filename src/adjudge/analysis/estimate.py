@@ -16,7 +16,7 @@ from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored, together
 from adjudge.core.columns import Column, Framed
-from adjudge.core.record import grouped, pair_notes, rows_by_pair
+from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import Option, Scoring, Seed, settings, takes
 from adjudge.core.wording import count, form
@@ -169,12 +169,14 @@ def estimate(source: Source, gold: Source | None, settings: EstimateSettings) ->
     }
     if strange := golds.keys() - parts.keys():
         notes.append(f"Labels of {', '.join(sorted(strange))} are left out: nothing is scored there.")
+    said = ((f"{lp}: " if len(parts) > 1 else "", note) for lp, part in parts.items() for note in part.notes)
+    notes = [*map("".join, said), *notes]
     return Estimation(
         systems=tuple(replace(row, lp=lp) for lp, part in parts.items() for row in part.systems),
         signature=judged.scores.signature_of("mean"),
         gold=labels.scores.signature_of("mean"),
         settings=settings,
-        notes=(*pair_notes({lp: part.notes for lp, part in parts.items()}), *notes),
+        notes=tuple(notes),
     )
 
 

@@ -245,7 +245,7 @@ def campaign_analyse_command(
     if figures is not None:
         print_note(f"The figures: {figures}")
     if form in {"json", "csv", "tsv"}:
-        print_result(form, analysis_rows(*found), analysis_data(*found))
+        print_result(form, analysis_rows(*found), {"pairs": analysis_data(*found)})
         return
     print_tables(form, analysis_tables(*found))
 

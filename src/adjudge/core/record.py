@@ -37,7 +37,6 @@ __all__ = [
     "by_pair",
     "check_one_of",
     "grouped",
-    "pair_notes",
     "repeats_note",
     "rows_by_pair",
     "without_repeats",
@@ -380,8 +379,3 @@ def by_pair(items: Iterable[P]) -> dict[str, list[P]]:
 def rows_by_pair(rows: Sequence[P]) -> dict[str, list[P]]:
     """Rows of a result by language pair; a single one has no name there."""
     return by_pair(rows) if len({row.lp for row in rows}) > 1 else {"": [*rows]}
-
-
-def pair_notes(notes: Mapping[str, Iterable[str]]) -> list[str]:
-    """Notes on each language pair, which says so where there are several."""
-    return [f"{lp}: {note}" if len(notes) > 1 else note for lp, own in notes.items() for note in own]

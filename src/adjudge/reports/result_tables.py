@@ -474,11 +474,9 @@ def agreement_table(agreement: Agreement, *, exact: bool) -> Table:
 
 def _reasons(agreement: Agreement) -> Iterator[str]:
     """Why some numbers are missing."""
-    for lp, rows in agreement.groups().items():
-        for row in rows:
-            if row.result.value is None:
-                of = f"{lp}: {row.measure}" if lp else row.measure
-                yield f"{of}, {' and '.join(row.between)}: {row.result.reason}."
+    for row in agreement.rows:
+        if row.result.value is None:
+            yield f"{row.measure}, {' and '.join(row.between)}: {row.result.reason}."
 
 
 def _test_notes(agreement: Agreement) -> Iterator[str]:
