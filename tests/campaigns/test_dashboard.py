@@ -144,11 +144,13 @@ def test_people_are_told_by_checks_agreement_strictness_and_speed(make_campaign:
     revoke(campaign, person(campaign, 1).id, NOW, actor="test")
     found = dashboard(campaign, NOW + LATER)
     ann, ben, organiser = found["people"]
-    assert ann["above"]["value"] == pytest.approx(5)
-    assert ben["above"]["value"] == pytest.approx(-5)
-    assert (ann["seconds"], ann["items"], ben["is_revoked"], organiser["seconds"]) == (20, 12, True, None)
+    (of_ann,), (of_ben,) = ann["judged"], ben["judged"]
+    assert of_ann["above"]["value"] == pytest.approx(5)
+    assert of_ben["above"]["value"] == pytest.approx(-5)
+    assert (of_ann["lp"], of_ann["seconds"], of_ann["usual_seconds"]) == ("en-de", 20, 20)
+    assert (ann["items"], ben["is_revoked"], organiser["judged"]) == (12, True, [])
     scores, marks = found["agreement"]
-    assert scores["value"] == pytest.approx(ann["agreement"]["value"])
+    assert scores["value"] == pytest.approx(of_ann["agreement"]["value"])
     assert scores["n"] == 12
     assert marks["reason"] == "nothing is marked yet"
 
@@ -560,4 +562,4 @@ def test_who_looks_twice_at_a_translation_has_one_last_word_as_in_the_analysis(
     counts = {row["system"]: row["n"] for row in rows}
     assert counts == {name: sum(p.annotation.system == name for p in final) for name in counts}
     (third,) = (one for one in dashboard(campaign, NOW + 9e7)["people"] if one["name"] == "annotator-3")
-    assert third["above"]["n"] == 12
+    assert third["judged"][0]["above"]["n"] == 12

@@ -44,7 +44,7 @@ def analysed(capsys: pytest.CaptureFixture[str], *words: object) -> Asked:
 
 
 def value(done: Asked, section: str, of: str, measure: str) -> float:
-    numbers = done.json["sections"][section]["numbers"]
+    numbers = done.json["pairs"][0]["sections"][section]["numbers"]
     (found,) = (n for n in numbers if (n["of"], n["measure"]) == (of, measure))
     return float(found["value"])
 
@@ -70,7 +70,7 @@ def test_a_campaign_that_is_half_done_is_analysed_from_its_folder(
     made.database.close()
     done = analysed(capsys, tmp_path / "half", "--resamples", 20, "--format", "json")
     assert value(done, "profile", "all", "rating") == 100
-    assert done.json["campaign"] == "half"
+    assert done.json["pairs"][0]["campaign"] == "half"
 
 
 def test_another_language_pair_than_those_of_a_campaign_is_refused(

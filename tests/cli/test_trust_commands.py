@@ -307,8 +307,12 @@ def test_every_format_has_every_number_in_bias(
     assert ("There is no gold" in out) == (form not in {"csv", "tsv"})
 
 
-def test_a_p_value_is_never_printed_as_zero(judge: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = bias_run(capsys, judge, "--resamples", "0")[1]
+def test_a_p_value_is_never_printed_as_zero(
+    judge: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [replace(r, lp="en-de", segment=f"{r.lp} {r.segment}") for r in read_records(judge)]
+    write_records(tmp_path / "many.jsonl", records)
+    out = bias_run(capsys, tmp_path / "many.jsonl", "--resamples", "0")[1]
     assert "<0.001" in out
     assert " 0.000" not in out.split("first wins both orders")[1].splitlines()[0]
 

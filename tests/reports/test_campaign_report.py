@@ -81,7 +81,7 @@ def test_of_many_pairs_of_people_the_tables_show_a_summary_and_programs_get_all(
         shown = [float(rows[who][-3]) for who in pairs]
         assert shown == pytest.approx(values[:10], abs=0.001)
         assert any("--format json" in note for note in table.notes)
-        data = analysis_data(found)["sections"][name]["numbers"]
+        data = analysis_data(found)[0]["sections"][name]["numbers"]
         assert sum(" and " in one["of"] for one in data if one["measure"] == measure) == len(numbers)
     assert sum(" and " in n.of for n in found.section("annotators").numbers) == 2 * 66
     lines = sum(len(table.notes) for table in analysis_tables(found))
@@ -113,7 +113,7 @@ def test_programs_get_one_row_a_number_with_every_digit() -> None:
     assert float(row["value"]) == 57.5
     assert row["n"] == "12"
     assert any(r["section"] == "ranking" and r["measure"] == "cluster rating" for r in rows)
-    data = analysis_data(small())
+    (data,) = analysis_data(small())
     assert data["rankings"]["rating"]["systems"][0]["system"] == "A"
     assert {n["definition"] for n in data["sections"]["attention"]["numbers"]} == {None, "paper", "mended"}
 

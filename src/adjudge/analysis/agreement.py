@@ -28,7 +28,15 @@ from adjudge.analysis.preferences import (
 from adjudge.analysis.segment_scores import score_records, undecided_note
 from adjudge.core.columns import Column, Framed
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import SECOND_LOOK, Annotation, Failure, Preference, Record
+from adjudge.core.record import (
+    SECOND_LOOK,
+    Annotation,
+    Failure,
+    Preference,
+    Record,
+    by_pair,
+    rows_by_pair,
+)
 from adjudge.core.scores import INTERVAL
 from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, Texts, settings
 from adjudge.core.wording import count, form, of_all
@@ -67,6 +75,7 @@ class LabelTable:
     """Labels of people and judges on the same units.
 
     Args:
+        lp: language pair.
         criterion: of verdicts; empty for scores.
         annotators: columns.
         people: those that are no judges.
@@ -78,6 +87,7 @@ class LabelTable:
         scales: of scores: annotator to what the scale is called; only values on one scale can be compared.
     """
 
+    lp: str = ""
     criterion: str
     annotators: tuple[str, ...]
     people: tuple[str, ...]
@@ -193,12 +203,14 @@ class AgreementRow:
         measure: such as `Fleiss kappa`.
         between: `all` people, or two names.
         result: value, n, interval.
+        lp: language pair.
     """
 
     criterion: str
     measure: str
     between: tuple[str, ...]
     result: Result
+    lp: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -206,18 +218,18 @@ class Agreement(Framed):
     """Agreement of people, and of a judge with them.
 
     Args:
-        rows: criterion by criterion.
-        tests: criterion and judge to the alternative-annotator test.
+        rows: of each language pair, criterion by criterion.
+        tests: language pair, criterion and judge to the alternative-annotator test.
         notes: what a reader must know.
     """
 
     rows: tuple[AgreementRow, ...]
-    tests: Mapping[tuple[str, str], AlternativeTest]
+    tests: Mapping[tuple[str, str, str], AlternativeTest]
     notes: tuple[str, ...] = ()
 
-    def groups(self) -> dict[str, tuple[AgreementRow, ...]]:
+    def groups(self) -> dict[str, list[AgreementRow]]:
         """One row a number."""
-        return {"": self.rows}
+        return rows_by_pair(self.rows)
 
     def columns(self) -> list[Column]:
         """The columns of `adjudge agreement`."""
@@ -285,14 +297,24 @@ def find_agreement(
     names = tuple(dict.fromkeys(a for s in apart[: len(people)] for a in s.annotators))
     if len(names) < 2 and not judges:
         raise UsageError(f"agreement needs two annotators or a judge; these are all by {', '.join(names)}")
-    tables = _tables(apart, names, settings)
-    groups = [group for table in tables for group in _groups(table, settings)]
+    tables = [
+        replace(table, lp=lp)
+        for lp in by_pair(r for s in apart for r in s.records)
+        for table in _tables(
+            [s.with_records(r for r in s.records if r.lp == lp) for s in apart], names, settings
+        )
+    ]
+    groups = [(table.lp, group) for table in tables for group in _groups(table, settings)]
     rows: list[AgreementRow] = []
-    for done, group in enumerate(groups, start=1):
-        rows += group
+    for done, (lp, group) in enumerate(groups, start=1):
+        rows += [replace(row, lp=lp) for row in group]
         if progress is not None:
             progress(done, len(groups))
-    tests = {(table.criterion, judge): test for table in tables for judge, test in _tests(table, settings)}
+    tests = {
+        (table.lp, table.criterion, judge): test
+        for table in tables
+        for judge, test in _tests(table, settings)
+    }
     failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
     notes = []
     if failed:
@@ -303,7 +325,7 @@ def find_agreement(
     if looks:
         which = count(looks, "judgement is", "judgements are")
         notes.append(f"{which} of people who were shown what others had marked: no independent agreement.")
-    notes += [note for table in tables for note in (*_scale_notes(table), *_apart_notes(table))]
+    notes += dict.fromkeys(note for table in tables for note in (*_scale_notes(table), *_apart_notes(table)))
     return Agreement(rows=tuple(rows), tests=tests, notes=(*notes, *told))
 
 
@@ -330,6 +352,8 @@ def _elsewhere(table: LabelTable) -> list[str]:
 
 def _apart_notes(table: LabelTable) -> Iterator[str]:
     """Say how many pairs of people, and of a person and a judge, share nothing, and have no row."""
+    if len(table.annotators) == 1:
+        yield f"All of {table.lp} is by {table.annotators[0]}: there is nobody to agree with."
     judged = dict(zip(table.annotators, ~np.isnan(table.labels).T, strict=True))
     two = [pair for pair in combinations(judged, 2) if {*pair} & {*table.people}]
     apart = sum(not (judged[a] & judged[b]).any() for a, b in two)
@@ -342,7 +366,7 @@ def _apart_notes(table: LabelTable) -> Iterator[str]:
 def _tables(
     sources: Sequence[Judgements], people: Sequence[str], settings: AgreementSettings
 ) -> list[LabelTable]:
-    are_scores = {s.has_scores for s in sources}
+    are_scores = {s.has_scores for s in sources if s.records}
     if settings.by_criterion or settings.pairs or are_scores == {False}:
         made = [
             p

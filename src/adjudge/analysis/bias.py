@@ -29,7 +29,7 @@ from adjudge.analysis.preferences import (
     tabulate,
 )
 from adjudge.core.columns import Column, Framed
-from adjudge.core.record import Failure, Preference
+from adjudge.core.record import Failure, Preference, by_pair, rows_by_pair
 from adjudge.core.scores import INTERVAL, VERSION, Signature
 from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, Texts, settings, takes
 from adjudge.core.wording import count, form, of_all
@@ -318,6 +318,7 @@ class Bias:
     """Biases of one annotator on one criterion.
 
     Args:
+        lp: language pair.
         annotator: whose they are.
         criterion: on which.
         n: comparisons with a verdict.
@@ -330,6 +331,7 @@ class Bias:
         family: None where the annotator has no family, or no system of it was compared.
     """
 
+    lp: str
     annotator: str
     criterion: str
     n: int
@@ -355,7 +357,7 @@ class Biases(Framed):
     """Biases of all annotators that are not gold.
 
     Args:
-        rows: by annotator, then criterion.
+        rows: by annotator, then language pair and criterion.
         signature: what makes the numbers repeatable.
         notes: what a reader must know: what is missing for which bias.
     """
@@ -366,7 +368,10 @@ class Biases(Framed):
 
     def groups(self) -> dict[str, list[BiasNumber]]:
         """One row a number."""
-        return {"": [BiasNumber(bias, *found) for bias in self.rows for found in _results(bias)]}
+        return {
+            lp: [BiasNumber(bias, *found) for bias in rows for found in _results(bias)]
+            for lp, rows in rows_by_pair(self.rows).items()
+        }
 
     def columns(self) -> list[Column]:
         """The columns of `adjudge bias`."""
@@ -485,7 +490,13 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
         draws=Draws(resamples=settings.resamples, seed=settings.seed),
         scored=frozenset(a for source in own if source.has_scores for a in source.annotators),
     )
-    rows = [row for criterion in criteria_of(found) for row in finder.rows(found, wanted, criterion)]
+    golds = by_pair(wanted)
+    rows = [
+        row
+        for lp, judged_there in by_pair(found).items()
+        for criterion in criteria_of(judged_there)
+        for row in finder.rows(judged_there, golds.get(lp, ()), criterion)
+    ]
     names = list(dict.fromkeys(row.annotator for row in rows))
     rows.sort(key=lambda row: names.index(row.annotator))
     return Biases(
@@ -550,6 +561,7 @@ class _Finder:
             ]
             position, repeat = position_bias(own, self.draws), self_agreement(own, self.draws)
             yield Bias(
+                lp=judged[0].lp,
                 annotator=annotator,
                 criterion=criterion,
                 n=int((~np.isnan(verdicts)).sum()),

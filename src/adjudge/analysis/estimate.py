@@ -16,7 +16,7 @@ from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored, together
 from adjudge.core.columns import Column, Framed
-from adjudge.core.record import grouped
+from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import Option, Scoring, Seed, settings, takes
 from adjudge.core.wording import count, form
@@ -55,6 +55,7 @@ class SystemEstimate:
             too few labels.
         best: the best rank, from 1, that the intervals of its differences to all others allow.
         worst: the worst one.
+        lp: language pair.
     """
 
     system: str
@@ -62,6 +63,7 @@ class SystemEstimate:
     ahead: Estimate | None
     best: int
     worst: int
+    lp: str = ""
 
 
 def _estimate_columns(of: str, before: str, title: str, plain: str) -> list[Column]:
@@ -118,7 +120,7 @@ class Estimation(Framed):
     """Systems by their means on gold's scale, best first.
 
     Args:
-        systems: best first.
+        systems: of each language pair, best first.
         signature: of the scores.
         gold: signature of the labels.
         settings: what the intervals are for.
@@ -131,9 +133,9 @@ class Estimation(Framed):
     settings: EstimateSettings
     notes: tuple[str, ...]
 
-    def groups(self) -> dict[str, tuple[SystemEstimate, ...]]:
-        """All systems, best first."""
-        return {"": self.systems}
+    def groups(self) -> dict[str, list[SystemEstimate]]:
+        """The systems of each language pair, best first."""
+        return rows_by_pair(self.systems)
 
     def columns(self) -> list[Column]:
         """The columns of `adjudge estimate`, a row a system."""
@@ -142,7 +144,7 @@ class Estimation(Framed):
 
 @takes(EstimateSettings)
 def estimate(source: Source, gold: Source | None, settings: EstimateSettings) -> Estimation:
-    """Estimate each system's mean on gold's scale.
+    """Estimate each system's mean on gold's scale, in each language pair.
 
     Args:
         source: a judge's scores of all segments: a run, records, a file.
@@ -160,8 +162,22 @@ def estimate(source: Source, gold: Source | None, settings: EstimateSettings) ->
     strata = {**labels.domains, **judged.domains} if settings.by_domain else None
     if settings.by_domain and not strata:
         raise UsageError("--by-domain needs domains: give the test set that says them, --test-set PATH")
-    found = estimates(judged.scores, labels.scores, settings=settings, strata=strata)
-    return replace(found, notes=(*found.notes, *notes))
+    golds = labels.scores.by_pair()
+    parts = {
+        lp: estimates(own, golds.get(lp, labels.scores), settings=settings, strata=strata)
+        for lp, own in judged.scores.by_pair().items()
+    }
+    if strange := golds.keys() - parts.keys():
+        notes.append(f"Labels of {', '.join(sorted(strange))} are left out: nothing is scored there.")
+    said = ((f"{lp}: " if len(parts) > 1 else "", note) for lp, part in parts.items() for note in part.notes)
+    notes = [*map("".join, said), *notes]
+    return Estimation(
+        systems=tuple(replace(row, lp=lp) for lp, part in parts.items() for row in part.systems),
+        signature=judged.scores.signature_of("mean"),
+        gold=labels.scores.signature_of("mean"),
+        settings=settings,
+        notes=tuple(notes),
+    )
 
 
 def estimates(

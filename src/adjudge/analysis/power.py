@@ -19,7 +19,7 @@ from adjudge.analysis.compare import are_documents_known, side_by_side
 from adjudge.analysis.score import Scored, Source, scored
 from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.columns import Column, Framed
-from adjudge.core.record import grouped
+from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import Scores, Signature
 from adjudge.core.verb import Alpha, ByDocument, Names, Option, Resamples, Scoring, Seed, settings, takes
 from adjudge.errors import UsageError
@@ -319,6 +319,7 @@ class Separation:
         more: translations still to be judged, of both systems, by all annotators; None likewise.
         annotator_sd: spread over annotators; None where it cannot be told from that over segments.
         units: segments, or documents, that vary independently.
+        lp: language pair.
     """
 
     first: str
@@ -333,6 +334,7 @@ class Separation:
     more: int | None
     annotator_sd: float | None
     units: int
+    lp: str = ""
 
 
 _SEPARATION: Final = (
@@ -381,9 +383,9 @@ class Power(Framed):
     signature: Signature | None = None
     notes: tuple[str, ...] = ()
 
-    def groups(self) -> dict[str, tuple[Separation | Plan | None, ...]]:
-        """The pairs, or the plan."""
-        return {"": self.pairs or (self.plan,)}
+    def groups(self) -> Mapping[str, Sequence[Separation | Plan | None]]:
+        """The pairs of each language pair, or the plan."""
+        return rows_by_pair(self.pairs) if self.pairs else {"": [self.plan]}
 
     def columns(self) -> list[Column]:
         """The columns of `adjudge power`, a row a pair or the plan."""
@@ -424,8 +426,16 @@ def power(source: Source | None, settings: PowerSettings) -> Power:
     if settings.sd is not None or settings.annotator_sd or settings.difference is not None:
         raise UsageError("--sd, --annotator-sd and --difference stand in for data; leave them out here")
     whole = scored(source, settings, needed=True)
-    pairs = separations(
-        whole.scores, settings.systems, settings=settings, by_annotator=_apart(whole, settings)
+    alone = {name: scores.by_pair() for name, scores in _apart(whole, settings).items()}
+    pairs = tuple(
+        replace(pair, lp=lp)
+        for lp, scores in whole.scores.by_pair().items()
+        for pair in separations(
+            scores,
+            settings.systems,
+            settings=settings,
+            by_annotator={name: own[lp] for name, own in alone.items() if lp in own},
+        )
     )
     return Power(pairs=pairs, signature=whole.scores.signature_of("mean"), notes=tuple(_cautions(pairs)))
 
@@ -467,7 +477,7 @@ def separations(
     `power.Plan` where another number of annotators is planned than there is.
 
     Args:
-        scores: of one annotator, or means over several.
+        scores: in one language pair, of one annotator, or means over several.
         systems: two of them; None for each system and the next one by mean.
         settings: what is asked.
         by_annotator: scores of each annotator alone, where there are several.

@@ -41,6 +41,7 @@ from adjudge.core.record import (
     Preference,
     Record,
     Verdict,
+    by_pair,
     grouped,
     repeats_note,
     without_repeats,
@@ -652,7 +653,7 @@ def score_records(
     judged = method.judgements(chosen)
     if not judged:
         raise DataError("there is nothing to score: every comparison is undecided")
-    parts = grouped((judgement.lp, judgement) for judgement in judged)
+    parts = by_pair(judged)
     each = {name: _scores(part, method, method.corpus_scores(name)) for name, part in parts.items()}
     scores = next(iter(each.values())) if len(each) == 1 else _over_all(judged, each, method)
     unknown = (

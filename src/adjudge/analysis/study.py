@@ -62,9 +62,9 @@ from adjudge.analysis.study_systems import (
 )
 from adjudge.core.language import one_spelling
 from adjudge.core.protocol import find_protocol
-from adjudge.core.record import Annotation, Preference, grouped
+from adjudge.core.record import Annotation, Preference, by_pair, grouped
 from adjudge.core.verb import Mismatched
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.formats.campaign_export import CampaignFile, Submission, campaign_test_set, of_latest_pass
 from adjudge.formats.join import put_together
 from adjudge.formats.read import Judgements
@@ -210,6 +210,7 @@ class Analysis:
         rankings: by `rating`, by `points`, by criterion; the only one has the name `""`.
         curves: what figures are drawn from.
         notes: what was left out of everything.
+        lp: language pair; empty where nobody judged anything.
     """
 
     name: str
@@ -218,6 +219,7 @@ class Analysis:
     rankings: Mapping[str, Ranking]
     curves: Curves
     notes: tuple[str, ...] = ()
+    lp: str = ""
 
     def section(self, name: str) -> Section:
         """One section by its name."""
@@ -233,7 +235,7 @@ def analyse(
     weights: str | None = None,
     draws: Draws | None = None,
 ) -> Analysis:
-    """Analyse a campaign.
+    """Analyse a campaign of one language pair; `formats.campaign_export.apart` gives each of several.
 
     Args:
         campaign: its submissions, all of them.
@@ -245,9 +247,14 @@ def analyse(
         draws: of the intervals; 1,000 unless told otherwise. Segments are drawn whole.
 
     Raises:
-        UsageError: no such weights, or texts that differ.
+        UsageError: no such weights, several language pairs, or texts that differ.
     """
     draws = draws or Draws(resamples=1000)
+    pairs = by_pair(campaign.submissions)
+    if len(pairs) > 1:
+        raise UsageError(
+            f"{campaign.name} has several language pairs, each to be analysed alone: {', '.join(pairs)}"
+        )
     pieces = pieces_of(campaign.submissions, weights)
     other, known, told = _of_the_same_texts(campaign, beside, gold, weights, mismatched)
     notes = (*left_out(campaign.submissions), *told)
@@ -262,16 +269,16 @@ def analyse(
     final = final_pieces(pieces)
     has_both = has_marks(final) and has_ratings(final)
     scan, correlations = weight_section(final, draws)
-    pairs = pair_agreements(piece.annotation for piece in final)
-    if all(pair.over_systems.n < LEAST_SHARED for pair in pairs):
-        pairs = []
+    people = pair_agreements(piece.annotation for piece in final)
+    if all(pair.over_systems.n < LEAST_SHARED for pair in people):
+        people = []
     sections = [
         counts,
         profile_section(final, draws),
         *_where(system_section(pieces, against), is_wanted=bool(final)),
         *_where(gold_section(pieces, scores, draws), is_wanted=bool(known)),
         agreement_section(pieces, twice, draws),
-        *_where(annotator_section(final, pairs), is_wanted=bool(pairs)),
+        *_where(annotator_section(final, people), is_wanted=bool(people)),
         *_where(overlap_section(pieces, twice, marks), is_wanted=has_marks(final)),
         check_section(pieces, draws),
         *_where(assistance_section(pieces, draws), is_wanted=campaign.protocol == "esa-ai"),
@@ -287,10 +294,11 @@ def analyse(
         sections=tuple(sections),
         rankings=rankings,
         notes=(*notes, *no_ranking),
+        lp=pieces[0].annotation.lp,
         curves=replace(
             _curves(final),
             twice=twice,
-            annotators=pairs,
+            annotators=people,
             beside=against,
             pace=_pace(campaign.submissions),
             weights=correlations,
@@ -314,7 +322,8 @@ def _of_the_same_texts(
     if beside is None and gold is None:
         return [], [], ()
     files = [campaign, *([] if beside is None else [beside])]
-    spelled = one_spelling({s.lp for s in file.submissions} for file in files)
+    lps = {s.lp for s in campaign.submissions}
+    spelled = one_spelling([lps, *({s.lp for s in file.submissions} for file in files[1:])])
     files = [file.spelled(lps) for file, lps in zip(files, spelled, strict=True)]
     every = [[*pieces_of(file.submissions, weights)] for file in files]
     sides = [
@@ -324,7 +333,9 @@ def _of_the_same_texts(
         for file, pieces in zip(files, every, strict=True)
     ]
     joined, told = put_together([*sides, *([] if gold is None else [gold])], "translations", mismatched)
-    known = [] if gold is None else [r for r in joined.pop().records if isinstance(r, Annotation)]
+    known = (
+        [] if gold is None else [r for r in joined.pop().records if isinstance(r, Annotation) and r.lp in lps]
+    )
     left = {id(record) for record in joined[-1].records}
     return [p for p in every[-1] if beside is not None and id(p.annotation) in left], known, told
 
@@ -363,6 +374,7 @@ def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], dr
         sections=tuple(sections),
         rankings=rankings,
         notes=tuple(told),
+        lp=next((s.lp for s in campaign.submissions), ""),
         curves=Curves(pace=_pace(campaign.submissions)),
     )
 

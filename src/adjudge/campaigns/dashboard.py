@@ -45,7 +45,7 @@ from adjudge.campaigns.exporting import dropped_segments
 from adjudge.campaigns.items import TranslationState, read_state, score_of, shown_order
 from adjudge.campaigns.people import select_people
 from adjudge.campaigns.stopping import did_fail
-from adjudge.core.record import Preference, Verdict, grouped
+from adjudge.core.record import Preference, Verdict, by_pair, grouped
 from adjudge.core.scores import Interval
 from adjudge.formats.campaign_export import FIRST, PASSES, Kind, of_latest_pass
 from adjudge.stats.bootstrap import Draws
@@ -453,6 +453,11 @@ class Seen:
     criterion: str = ""
     marks: tuple[Mark, ...] | None = None
 
+    @property
+    def lp(self) -> str:
+        """Language pair."""
+        return self.unit[0]
+
 
 @dataclass
 class Watched:
@@ -633,9 +638,9 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
     protocol, lps = campaign.protocol, campaign.settings.lps
     every = watched(campaign).seen
     seen = _deciding(every)
-    groups = grouped(((one.unit[0], one.criterion), one) for one in seen)
+    groups = grouped(((one.lp, one.criterion), one) for one in seen)
     apart = _deciding([one for one in every if one.is_independent])
-    alone = grouped(((one.unit[0], one.criterion), one) for one in apart)
+    alone = grouped(((one.lp, one.criterion), one) for one in apart)
     order = [(lp, criterion) for lp in lps for criterion in protocol.criteria or ("",)]
     first, *_ = protocol.criteria or ("",)
     once = [one for one in seen if one.criterion == first]
@@ -653,7 +658,7 @@ def _dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
             for name, result in _agreement(alone.get((lp, criterion), ()), names)
         ],
         "shown": sum(one.criterion == first and not one.is_independent for one in every),
-        "people": _dashboard_people(once, _twice([one for one in apart if one.criterion == first]), progress),
+        "people": _dashboard_people(once, [one for one in apart if one.criterion == first], progress),
     }
 
 
@@ -745,7 +750,7 @@ def _agreement(seen: Sequence[Seen], names: Mapping[int, str]) -> Iterator[tuple
 def _of_comparisons(seen: Sequence[Seen], names: Mapping[int, str]) -> Iterator[tuple[str, Result]]:
     compared = [
         Preference(
-            lp=one.unit[0],
+            lp=one.lp,
             segment=one.unit[1],
             annotator=names[one.person],
             systems=(one.system, one.other),
@@ -776,45 +781,41 @@ def _listed(ends: Interval | None) -> list[float] | None:
 
 
 def _dashboard_people(
-    seen: Sequence[Seen], twice: Sequence[tuple[Seen, Seen]], progress: Progress
+    seen: Sequence[Seen], apart: Sequence[Seen], progress: Progress
 ) -> list[dict[str, Any]]:
-    own = grouped((one.person, one) for one in seen)
-    means = means_by_system((one.system, one.score) for one in seen if not one.other)
-    alike = _alike(twice)
-    usual = _median_seconds(seen)
+    """What people did; how they judge is told of each language pair, beside others who judged in it."""
+    own = by_pair(seen)
+    alone = by_pair(apart)
+    pairs = {lp: _judging(lp, own[lp], alone.get(lp, ())) for lp in own}
     return [
-        _person(person, own.get(person.id, []), means, alike.get(person.id), usual)
-        for person in progress.people
+        {
+            **{name: getattr(one, name) for name in _PERSON},
+            "interval": _listed(one.interval),
+            "judged": [told[one.id] for told in pairs.values() if one.id in told],
+        }
+        for one in progress.people
     ]
 
 
-def _person(
-    person: PersonProgress,
-    own: Sequence[Seen],
-    means: Mapping[str, float],
-    alike: Result | None,
-    usual: float | None,
-) -> dict[str, Any]:
+_PERSON: Final = (
+    *("id", "name", "role", "lps", "documents", "held", "is_revoked", "is_failed"),
+    *("items", "left", "active", "last_at", "checks", "passed"),
+)
+
+
+def _judging(lp: str, seen: Sequence[Seen], apart: Sequence[Seen]) -> dict[int, dict[str, Any]]:
+    """How each person judges in one language pair."""
+    means = means_by_system((one.system, one.score) for one in seen if not one.other)
+    alike, usual = _alike(_twice(apart)), _median_seconds(seen)
     return {
-        "id": person.id,
-        "name": person.name,
-        "role": person.role,
-        "lps": person.lps,
-        "documents": person.documents,
-        "held": person.held,
-        "is_revoked": person.is_revoked,
-        "is_failed": person.is_failed,
-        "items": person.items,
-        "left": person.left,
-        "active": person.active,
-        "last_at": person.last_at,
-        "checks": person.checks,
-        "passed": person.passed,
-        "interval": _listed(person.interval),
-        "seconds": _median_seconds(own),
-        "usual_seconds": usual,
-        "agreement": None if alike is None else _result("with others", alike),
-        **_drift(own, means),
+        person: {
+            "lp": lp,
+            "seconds": _median_seconds(own),
+            "usual_seconds": usual,
+            "agreement": _result("with others", alike[person]) if person in alike else None,
+            **_drift(own, means),
+        }
+        for person, own in grouped((one.person, one) for one in seen).items()
     }
 
 

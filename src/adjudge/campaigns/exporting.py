@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, select, tuple_
@@ -34,18 +35,20 @@ from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import ADJUDICATED, SECOND_LOOK, Annotation, ErrorSpan, Preference
 from adjudge.core.segment import INSTRUCTION
 from adjudge.errors import UsageError
-from adjudge.formats.campaign_export import CampaignFile, Submission
+from adjudge.formats.campaign_export import CampaignFile, Submission, select_lp, write_campaign_file
+from adjudge.formats.convert import of_annotator, write_content
+from adjudge.formats.file_content import content_of
 from adjudge.store.json_lines import record_to_json, span_to_json
 
 __all__ = [
     "NON_TRANSLATION",
     "campaign_header",
     "check_form",
-    "check_judged",
     "dropped_segments",
     "export_campaign",
     "fitting_forms",
     "stream_submissions",
+    "write_export",
 ]
 
 NON_TRANSLATION: Final = "non-translation"
@@ -303,6 +306,7 @@ _ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")
 _MARKS: Final = frozenset({"mqm-tsv", "mtme-ratings"})
 _HUNDRED: Final = frozenset({"appraise", "pearmut"})
 _NEVER_EMPTY: Final = (*_MARKS, "mtme-scores")  # a line a translation, of one language pair
+_HOLD_ALL: Final = frozenset({"campaign", "appraise", "pearmut", "spreadsheet"})
 _BEST: Final = 100
 _FORMS: Final = (*_ALWAYS, "records", "appraise", "pearmut", *sorted(_MARKS), "mtme-scores")
 
@@ -323,14 +327,44 @@ def check_form(protocol: CampaignProtocol, form: str) -> None:
         raise UsageError(f"{form} {why}; a campaign of {protocol.name} is exported as {fitting}")
 
 
-def check_judged(file: CampaignFile, form: str) -> None:
-    """Refuse to export a campaign that nobody judged in to a format that cannot say so.
+def write_export(
+    campaign: Campaign,
+    form: str,
+    path: Path,
+    *,
+    lp: str | None = None,
+    annotator: str | None = None,
+    force: bool = False,
+) -> tuple[CampaignFile | None, Counter[str]]:
+    """Write everything that is finished so far.
+
+    Args:
+        campaign: which.
+        form: name of a format.
+        path: where to.
+        lp: language pair that is wanted; None for all that the format can hold.
+        annotator: whose judgements alone; None for everybody's.
+        force: whether a file that is there is replaced.
+
+    Returns:
+        The campaign, and what the format does not hold of it; None where all was written line by line.
 
     Raises:
-        UsageError: nobody did, and the format has a line for every translation that was judged.
+        UsageError: the format does not hold what people said, or nobody said anything of that language pair
+            or by that name.
     """
+    check_form(campaign.protocol, form)
+    if form == "campaign" and lp is None and annotator is None:  # however many: a line at a time
+        write_campaign_file(path, campaign_header(campaign), stream_submissions(campaign))
+        return None, Counter()
+    file = export_campaign(campaign)
     if not file.submissions and form in _NEVER_EMPTY:
         raise UsageError(f"nobody has judged anything in {file.name} yet, and {form} cannot be empty")
+    content = content_of(select_lp(file, lp))
+    if annotator is not None:
+        content = of_annotator(content, annotator)
+    left_out = write_content(path, form, content, force=force)
+    return file, left_out if form in _HOLD_ALL else content.met + left_out
 
 
 def _misfit(protocol: CampaignProtocol, form: str) -> str:

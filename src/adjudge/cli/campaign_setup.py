@@ -24,6 +24,7 @@ from adjudge.cli.options import (
     print_text,
 )
 from adjudge.core.language import canonical_lp
+from adjudge.core.record import grouped
 from adjudge.core.verb import Option, settings
 from adjudge.core.wording import command, count
 from adjudge.errors import UsageError
@@ -271,7 +272,8 @@ def campaign_import_command(
             f"{file} has marks that a machine made, and its batches have none: put "
             f"the batches that people saw beside {file.name}"
         )
-    people = [*dict.fromkeys(s.person for s in campaign_file.submissions)]
+    worked = grouped((s.person, s.lp) for s in campaign_file.submissions)
+    people = {person: [*dict.fromkeys(lps)] for person, lps in worked.items()}
     settings = CampaignSettings(
         protocol=campaign_file.protocol,
         raters=raters or _most_people(campaign_file),

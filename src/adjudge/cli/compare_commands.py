@@ -428,6 +428,7 @@ def _plan_data(plan: Plan, difference: float | None) -> dict[str, Any]:
 
 def _power_data(row: Separation) -> dict[str, Any]:
     return {
+        "lp": row.lp,
         "systems": [row.first, row.second],
         "n": row.n,
         "units": row.units,

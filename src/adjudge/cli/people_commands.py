@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -221,7 +220,7 @@ def campaign_analyse_command(
     Where a definition of the ESA paper has a flaw, the paper's number and a mended one stand there.
     """
     from adjudge.analysis.study import analyse
-    from adjudge.formats.campaign_export import select_lp
+    from adjudge.formats.campaign_export import apart, select_lp
     from adjudge.formats.read import read_judgements
     from adjudge.reports.campaign_report import (
         analysis_data,
@@ -233,23 +232,19 @@ def campaign_analyse_command(
 
     lp, batches, beside = settings.lp, settings.batches, settings.beside
     said = select_lp(read_campaign(campaign, batches), lp)
-    gold = settings.gold
-    found = analyse(
-        said,
-        gold=None if gold is None else read_judgements(gold, lp, settings.test_set).warn(),
-        beside=None if beside is None else select_lp(read_campaign(beside, batches), lp),
-        mismatched=settings.mismatched,
-        weights=settings.weights,
-        draws=Draws(resamples=settings.resamples, seed=settings.seed),
-    )
-    for figure in campaign_figures(found) if figures is not None else ():
+    gold = None if settings.gold is None else read_judgements(settings.gold, lp, settings.test_set).warn()
+    other = None if beside is None else select_lp(read_campaign(beside, batches), lp)
+    draws = Draws(resamples=settings.resamples, seed=settings.seed)
+    compared: dict[str, Any] = {"gold": gold, "beside": other, "mismatched": settings.mismatched}
+    found = [analyse(part, **compared, weights=settings.weights, draws=draws) for part in apart(said)]
+    for figure in campaign_figures(*found) if figures is not None else ():
         figure.write(figures or Path())
     if figures is not None:
         print_note(f"The figures: {figures}")
     if form in {"json", "csv", "tsv"}:
-        print_result(form, analysis_rows(found), analysis_data(found))
+        print_result(form, analysis_rows(*found), {"pairs": analysis_data(*found)})
         return
-    print_tables(form, analysis_tables(found))
+    print_tables(form, analysis_tables(*found))
 
 
 def read_campaign(path: Path, batches: Path | None = None) -> CampaignFile:
@@ -379,41 +374,18 @@ def campaign_export_command(
     what was judged again later are left out, and counted on standard error.
     """
     from adjudge.campaigns.campaign import open_campaign
-    from adjudge.campaigns.exporting import check_form
+    from adjudge.campaigns.exporting import write_export
     from adjudge.formats.convert import check_target
 
     if to not in _FORMATS:
         raise UsageError(f"a campaign is exported as {', '.join(_FORMATS)}; got {to!r}")
     check_target(out, to, force=force)
     with open_campaign(name) as campaign:
-        check_form(campaign.protocol, to)
-        left_out = _write(campaign, out, to, (lp, annotator), force=force)
+        written, left_out = write_export(campaign, to, out, lp=lp, annotator=annotator, force=force)
+    if written is not None and not written.submissions:
+        print_note(f"adjudge: nobody has judged anything in {written.name} yet: {out} holds no judgement")
     for what, number in left_out.items():
         print_note(f"adjudge: not in {out}: {number:,} {what}")
-
-
-def _write(
-    campaign: Campaign, out: Path, to: str, only: tuple[str | None, str | None], *, force: bool
-) -> Counter[str]:
-    """Write what was asked for, `only` of this language pair and this person."""
-    from adjudge.campaigns.exporting import campaign_header, check_judged, export_campaign, stream_submissions
-    from adjudge.formats.campaign_export import select_lp, write_campaign_file
-    from adjudge.formats.convert import of_annotator, write_content
-    from adjudge.formats.file_content import content_of
-
-    lp, annotator = only
-    if to == "campaign" and only == (None, None):  # however many: a line at a time
-        write_campaign_file(out, campaign_header(campaign), stream_submissions(campaign))
-        return Counter()
-    file = export_campaign(campaign)
-    check_judged(file, to)
-    content = content_of(select_lp(file, lp))
-    if annotator is not None:
-        content = of_annotator(content, annotator)
-    left_out = write_content(out, to, content, force=force)
-    if not file.submissions:
-        print_note(f"adjudge: nobody has judged anything in {file.name} yet: {out} holds no judgement")
-    return left_out if to in {"campaign", "appraise", "pearmut", "spreadsheet"} else content.met + left_out
 
 
 @settings

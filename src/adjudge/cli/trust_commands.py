@@ -367,6 +367,7 @@ def estimate_command(
 def _estimate_data(row: SystemEstimate) -> dict[str, Any]:
     ahead = None if row.ahead is None else _estimate(row.ahead)
     return {
+        "lp": row.lp,
         "system": row.system,
         "mean": _estimate(row.mean),
         "ahead": ahead,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeVar, get_args
+from typing import Final, Literal, Protocol, TypeVar, get_args
 
 from adjudge.core.columns import as_html
 from adjudge.core.names import KEPT, as_name, keep_names
@@ -34,14 +34,27 @@ __all__ = [
     "Side",
     "Verdict",
     "are_by_criteria",
+    "by_pair",
     "check_one_of",
     "grouped",
     "repeats_note",
+    "rows_by_pair",
     "without_repeats",
 ]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+
+class OfPair(Protocol):
+    """What is of one language pair."""
+
+    @property
+    def lp(self) -> str:
+        """Of which."""
+
+
+P = TypeVar("P", bound=OfPair)
 
 Side = Literal["translation", "source"]
 Verdict = Literal["A", "B", "E"]
@@ -356,3 +369,13 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
+
+
+def by_pair(items: Iterable[P]) -> dict[str, list[P]]:
+    """Everything by language pair: over several of them nothing is averaged, ranked or compared."""
+    return grouped((item.lp, item) for item in items)
+
+
+def rows_by_pair(rows: Sequence[P]) -> dict[str, list[P]]:
+    """Rows of a result by language pair; a single one has no name there."""
+    return by_pair(rows) if len({row.lp for row in rows}) > 1 else {"": [*rows]}

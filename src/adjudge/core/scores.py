@@ -423,6 +423,10 @@ class Scores(Framed):
         """Whether the scores of systems are of a whole corpus, and no means of segments."""
         return self.signature.fields.get("level") == "corpus"
 
+    def by_pair(self) -> dict[str, Scores]:
+        """The scores of each language pair, by its name, of a single one too."""
+        return {**self.lps} or {segment.lp: self for segment in self.segments[:1]}
+
     def signature_of(self, level: Literal["corpus", "mean", "segment"]) -> Signature:
         """The signature of numbers of a level, which it says where a metric has scores of a corpus, too."""
         return self.signature.with_fields(level=level) if self.is_corpus else self.signature

@@ -21,7 +21,7 @@ from adjudge.analysis.study_agreement import (
     SegmentAgreement,
     segment_agreements,
 )
-from adjudge.core.record import Annotation, Preference, Record, Verdict
+from adjudge.core.record import Annotation, Preference, Record, Verdict, by_pair
 from adjudge.core.verb import LanguagePair, OfMismatched, Option, Seed, settings
 from adjudge.errors import DataError
 from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority
@@ -201,9 +201,8 @@ def gate_ratings(
         raise DataError("there is no rating of a translation to put through the gate")
     found = segment_agreements(rated, threshold, least_shared=least_shared)
     passed = {(one.lp, one.segment) for one in found if one.passes}
-    by_lp = {lp: [one for one in found if one.lp == lp] for lp in dict.fromkeys(one.lp for one in found)}
     kept = [record for record in rated if (record.lp, record.segment) in passed]
-    return tuple(_count(lp, each) for lp, each in by_lp.items()), kept
+    return tuple(_count(lp, each) for lp, each in by_pair(found).items()), kept
 
 
 def _count(lp: str, found: list[SegmentAgreement]) -> Gated:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeVar, cast, get_args
 
 from adjudge.core.language import lp_among
 from adjudge.core.protocol import find_protocol, is_number
-from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference
+from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference, by_pair
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
@@ -31,6 +31,7 @@ __all__ = [
     "CampaignFile",
     "Kind",
     "Submission",
+    "apart",
     "campaign_test_set",
     "final_records",
     "in_place",
@@ -481,6 +482,12 @@ def in_place(finished: Iterable[Submission]) -> Iterator[Submission]:
     for submission in finished:
         yield replace(submission, place=done[submission.person])
         done[submission.person] += 1
+
+
+def apart(file: CampaignFile) -> list[CampaignFile]:
+    """The campaign of each language pair on its own; itself where there is none."""
+    pairs = by_pair(file.submissions).values()
+    return [replace(file, submissions=tuple(own)) for own in pairs] or [file]
 
 
 def select_lp(file: CampaignFile, lp: str | None) -> CampaignFile:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -73,8 +73,21 @@ _PAIRS_SHOWN: Final = 10  # of people, in a table; of more, those who agree leas
 _NAMED: Final = 3  # people, systems or pairs that have no value for the same reason
 
 
-def analysis_tables(found: Analysis) -> list[Table]:
-    """One table a question, rankings after what there is; of many pairs of people a summary."""
+def analysis_tables(*found: Analysis) -> list[Table]:
+    """One table a question, rankings after what there is; of many pairs of people a summary.
+
+    Of several language pairs each has its own, and its name stands in their titles.
+    """
+    if len(found) == 1:
+        return _tables(*found)
+    return [
+        replace(table, title=f"{each.lp}: {table.title or table.columns[0]}")
+        for each in found
+        for table in _tables(each)
+    ]
+
+
+def _tables(found: Analysis) -> list[Table]:
     tables = [_section_table(section) for section in found.sections if section.numbers or section.notes]
     question = "Which systems are better?"
     rankings = [
@@ -167,38 +180,43 @@ def _cells(row: Number, *, has_both: bool) -> list[str]:
     return [row.of, row.measure, *definition, value, interval(result.interval, digits), whole(result.n)]
 
 
-def analysis_rows(found: Analysis) -> Table:
+def analysis_rows(*found: Analysis) -> Table:
     """One row a number, every digit; rankings are sections of their own."""
     rows = [
         [
-            *(section.name, row.of, row.measure, row.definition),
+            *(each.lp, section.name, row.of, row.measure, row.definition),
             *exact_cells(row.result.value, *(row.result.interval or (None, None))),
             *(str(row.result.n), row.result.reason),
         ]
-        for section in found.sections
+        for each in found
+        for section in each.sections
         for row in section.numbers
     ]
-    for name, ranking in found.rankings.items():
+    for lp, name, ranking in ((each.lp, *named) for each in found for named in each.rankings.items()):
         for system in ranking.systems:
             score = exact_cells(system.score, *(system.interval or (None, None)))
             cluster = [str(system.cluster or ""), "", ""]
             rows += [
-                ["ranking", system.system, f"{what} {name}".strip(), "", *cells, str(system.n), ""]
+                [lp, "ranking", system.system, f"{what} {name}".strip(), "", *cells, str(system.n), ""]
                 for what, cells in (("score", score), ("cluster", cluster))
             ]
-    columns = ["section", "of", "measure", "definition", ">value", ">low", ">high", ">n", "reason"]
+    columns = ["lp", "section", "of", "measure", "definition", ">value", ">low", ">high", ">n", "reason"]
     return Table(columns=columns, rows=rows)
 
 
-def analysis_data(found: Analysis) -> dict[str, Any]:
-    """The same as one JSON object."""
-    return {
-        "campaign": found.name,
-        "protocol": found.protocol,
-        "rankings": {name: _ranking_data(ranking) for name, ranking in found.rankings.items()},
-        "sections": {section.name: _section_data(section) for section in found.sections},
-        "notes": list(found.notes),
-    }
+def analysis_data(*found: Analysis) -> list[dict[str, Any]]:
+    """The same as JSON, an object a language pair."""
+    return [
+        {
+            "campaign": each.name,
+            "lp": each.lp,
+            "protocol": each.protocol,
+            "rankings": {name: _ranking_data(ranking) for name, ranking in each.rankings.items()},
+            "sections": {section.name: _section_data(section) for section in each.sections},
+            "notes": list(each.notes),
+        }
+        for each in found
+    ]
 
 
 def _ranking_data(ranking: Ranking) -> dict[str, Any]:
@@ -246,8 +264,14 @@ _HIGH: Final = 0.95  # a share of pairs ordered alike that is called high
 _GAP: Final = 0.08  # of two labels, as a part of the height of the axes
 
 
-def campaign_figures(found: Analysis) -> Iterator[Figure]:
-    """All that can be drawn of a campaign."""
+def campaign_figures(*found: Analysis) -> Iterator[Figure]:
+    """All that can be drawn of a campaign, of each language pair."""
+    for each in found:
+        before = f"{each.lp}." if len(found) > 1 else ""
+        yield from (replace(figure, name=f"{before}{figure.name}") for figure in _figures(each))
+
+
+def _figures(found: Analysis) -> Iterator[Figure]:
     for name, ranking in found.rankings.items():
         rows = [row for row in ranking.systems if row.score is not None]
         if len(rows) > 1:
@@ -281,24 +305,24 @@ def _leaders(rows: Sequence[RankedSystem]) -> str:
 
 
 def _of_annotators(pairs: Sequence[PairAgreement]) -> Iterator[Figure]:
-    """Heat maps of every two annotators of a language pair. RATE and MENT, figures 3 and 7."""
-    for lp, own in grouped((pair.lp, pair) for pair in pairs).items():
-        names = sorted({name for pair in own for name in (pair.first, pair.second)})
-        for stem, words in _HEAT_MAPS.items():
-            table = np.full((len(names), len(names)), np.nan)
-            for pair in own:
-                result = pair.over_systems if stem == "systems" else pair.within_segments
-                if result.value is not None:
-                    row, column = names.index(pair.first), names.index(pair.second)
-                    table[row, column] = table[column, row] = result.value
-            if np.isnan(table).all():
-                continue
-            known = table[~np.isnan(table)]
-            low, high = (number(float(r), 2) for r in (known.min(), known.max()))
-            title = f"Annotators' ratings {words} correlate with r from {low} to {high}"
-            caption = f"Pearson's r, {lp}; white is 0 or less, darkest is 1; grey: nothing shared, or no r"
-            draw = partial(draw_matrix, title, names, table, caption)
-            yield Figure(name=f"annotators.{stem}.{lp}", title=title, draw=draw)
+    """Heat maps of every two annotators. RATE and MENT, figures 3 and 7."""
+    names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
+    lp = next((pair.lp for pair in pairs), "")
+    for stem, words in _HEAT_MAPS.items():
+        table = np.full((len(names), len(names)), np.nan)
+        for pair in pairs:
+            result = pair.over_systems if stem == "systems" else pair.within_segments
+            if result.value is not None:
+                row, column = names.index(pair.first), names.index(pair.second)
+                table[row, column] = table[column, row] = result.value
+        if np.isnan(table).all():
+            continue
+        known = table[~np.isnan(table)]
+        low, high = (number(float(r), 2) for r in (known.min(), known.max()))
+        title = f"Annotators' ratings {words} correlate with r from {low} to {high}"
+        caption = f"Pearson's r, {lp}; white is 0 or less, darkest is 1; grey: nothing shared, or no r"
+        draw = partial(draw_matrix, title, names, table, caption)
+        yield Figure(name=f"annotators.{stem}.{lp}", title=title, draw=draw)
 
 
 _HEAT_MAPS: Final = {"systems": "of systems", "segments": "within segments"}

@@ -480,8 +480,9 @@ def _reasons(agreement: Agreement) -> Iterator[str]:
 
 
 def _test_notes(agreement: Agreement) -> Iterator[str]:
-    for (criterion, judge), test in agreement.tests.items():
+    for (lp, criterion, judge), test in agreement.tests.items():
         on = f" on {criterion}" if criterion else ""
+        on += f" in {lp}" if "" not in agreement.groups() else ""
         if test.passes is None or test.winning_rate is None or test.advantage is None:
             yield (
                 f"The alternative-annotator test of {judge}{on} needs {FEWEST} units that a person shares "
@@ -502,6 +503,7 @@ def agreement_data(agreement: Agreement) -> dict[str, Any]:
     return {
         "rows": [
             {
+                "lp": row.lp,
                 "criterion": row.criterion or None,
                 "measure": row.measure,
                 "between": list(row.between),
@@ -512,8 +514,8 @@ def agreement_data(agreement: Agreement) -> dict[str, Any]:
             for row in agreement.rows
         ],
         "tests": [
-            {"criterion": criterion or None, "judge": judge, **_test_data(test)}
-            for (criterion, judge), test in agreement.tests.items()
+            {"lp": lp, "criterion": criterion or None, "judge": judge, **_test_data(test)}
+            for (lp, criterion, judge), test in agreement.tests.items()
         ],
         "notes": list(agreement.notes),
     }
@@ -539,13 +541,13 @@ def bias_table(biases: Biases, *, exact: bool) -> Table:
         biases: of any number of annotators.
         exact: full precision, and an empty cell where there is no number, for programs.
     """
-    numbers = biases.groups()[""]
+    groups = biases.groups()
     return table_of(
         biases.columns(),
-        {"": numbers},
+        groups,
         exact=exact,
         digits=_DIGITS,
-        rules=_between([id(number.of) for number in numbers]),
+        rules=_between([id(number.of) for rows in groups.values() for number in rows]),
         notes=[str(biases.signature), *biases.notes],
     )
 
@@ -555,6 +557,7 @@ def bias_data(biases: Biases) -> dict[str, Any]:
     return {
         "rows": [
             {
+                "lp": bias.lp,
                 "annotator": bias.annotator,
                 "criterion": bias.criterion,
                 "n": bias.n,

@@ -22,7 +22,7 @@ import numpy as np
 from adjudge.analysis.preferences import in_order_of_names
 from adjudge.core.language import is_right_to_left, language_name, lp_among, source_language, target_language
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
-from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, grouped
 from adjudge.core.scores import Run
 from adjudge.core.segment import Segment, TestSet, read_criteria
 from adjudge.errors import DataError, UsageError, warn
@@ -251,11 +251,9 @@ def spread_by_translation(annotators: Sequence[Annotator]) -> dict[tuple[Key, st
     ranks: dict[tuple[Key, str], list[float]] = {}
     scored = [annotator for annotator in annotators if annotator.results]
     for annotator in scored if len(scored) > 1 else ():
-        by_lp: dict[str, dict[tuple[Key, str], float]] = {}
-        for place, score in annotator.segment_scores.items():
-            if score is not None:
-                by_lp.setdefault(place[0][0], {})[place] = score
-        for scores in by_lp.values():
+        known_scores = annotator.segment_scores.items()
+        by_lp = grouped((p[0][0], (p, score)) for p, score in known_scores if score is not None)
+        for scores in map(dict, by_lp.values()):
             known = np.fromiter(scores.values(), float, len(scores))
             ordered = np.sort(known)
             middles = np.searchsorted(ordered, known) + np.searchsorted(ordered, known, side="right")

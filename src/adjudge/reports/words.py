@@ -15,6 +15,7 @@ from adjudge.analysis.rank import RankedSystem
 from adjudge.core.language import language_name, source_language, target_language
 from adjudge.core.mqm import PassMark, Weights
 from adjudge.core.protocol import find_protocol
+from adjudge.core.record import grouped
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count, form
 from adjudge.errors import FailureReason
@@ -443,10 +444,8 @@ def _disagreement(
     told: Mapping[Place, Sequence[RankedSystem]], leading: Mapping[Place, str | None], pairs: str
 ) -> str:
     """Say what one annotator shows, the one with the most leaders, and who of the others shows it."""
-    by_lp: dict[str, set[str | None]] = {}
-    for (lp, _), name in leading.items():
-        by_lp.setdefault(lp, set()).add(name)
-    if any(len(names - {None}) > 1 for names in by_lp.values()):
+    by_lp = grouped((lp, name) for (lp, _), name in leading.items() if name is not None)
+    if any(len({*names}) > 1 for names in by_lp.values()):
         return "The annotators do not agree on which system is best"
     wins = Counter(who for (_, who), name in leading.items() if name is not None)
     ((first, _),) = wins.most_common(1)

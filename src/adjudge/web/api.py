@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final, Literal
 
 import orjson
-from fastapi import APIRouter, BackgroundTasks, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Query, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -25,21 +25,13 @@ from adjudge.campaigns.answers import Event, finish, release, save, task_view
 from adjudge.campaigns.assigning import assign_next, count_held_by_others
 from adjudge.campaigns.campaign import completion_code
 from adjudge.campaigns.dashboard import dashboard
-from adjudge.campaigns.database import Campaign, Role
-from adjudge.campaigns.exporting import (
-    campaign_header,
-    check_form,
-    check_judged,
-    export_campaign,
-    stream_submissions,
-)
+from adjudge.campaigns.database import Role
+from adjudge.campaigns.exporting import write_export
 from adjudge.campaigns.items import State
 from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, people, revoke, sign_in, who
 from adjudge.campaigns.stopping import WhyNothing, why_nothing
+from adjudge.core.language import canonical_lp
 from adjudge.errors import UnfinishedError
-from adjudge.formats.campaign_export import write_campaign_file
-from adjudge.formats.convert import write_content
-from adjudge.formats.file_content import content_of
 from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
 
@@ -260,26 +252,6 @@ SUFFIXES: Final[Mapping[ExportForm, str]] = {
 }
 
 
-def write_export(campaign: Campaign, form: ExportForm, path: Path) -> None:
-    """Write everything that is finished so far.
-
-    Args:
-        campaign: which.
-        form: what kind of file.
-        path: of a new file.
-
-    Raises:
-        UsageError: the format cannot hold what this campaign has, or nothing at all.
-    """
-    check_form(campaign.protocol, form)
-    if form == "campaign":  # however many: a line at a time
-        write_campaign_file(path, campaign_header(campaign), stream_submissions(campaign))
-    else:
-        file = export_campaign(campaign)
-        check_judged(file, form)
-        write_content(path, form, content_of(file))
-
-
 ORGANISER_ROUTER: Final = APIRouter(
     prefix="/api", route_class=StrictRoute, responses=MESSAGES, tags=["organising"]
 )
@@ -380,12 +352,18 @@ def decide_on_segments(served: ServedHere, organiser: Organiser) -> Gate:
 
 
 @ORGANISER_ROUTER.get("/export/{form}", response_class=FileResponse)
-def export(form: ExportForm, served: ServedHere, _: Organiser, after: BackgroundTasks) -> FileResponse:
-    """Everything that is finished so far, as one file."""
-    name = f"{served.campaign.name}.{SUFFIXES[form]}"
+def export(
+    form: ExportForm,
+    served: ServedHere,
+    _: Organiser,
+    after: BackgroundTasks,
+    lp: Annotated[str | None, Query(max_length=80)] = None,
+) -> FileResponse:
+    """Everything that is finished so far, or what is of one language pair, as one file."""
+    name = ".".join([served.campaign.name, *([] if lp is None else [canonical_lp(lp)]), SUFFIXES[form]])
     with ExitStack() as folders:
         path = Path(folders.enter_context(TemporaryDirectory(prefix="adjudge-"))) / name
-        write_export(served.campaign, form, path)
+        write_export(served.campaign, form, path, lp=lp)
         after.add_task(folders.pop_all().close)  # after what is written here is sent, and not before
     return FileResponse(path, filename=name, media_type="application/octet-stream")
 

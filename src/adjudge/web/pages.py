@@ -41,6 +41,7 @@ from adjudge.campaigns.items import OMISSION
 from adjudge.campaigns.settings import Scale
 from adjudge.campaigns.tasks import FOLDER
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
+from adjudge.formats.campaign_export import apart
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import NAMES, RANGES, Table
 from adjudge.web.requests import AtOnce, render
@@ -196,7 +197,7 @@ def tables_of(folder: Path) -> list[Table]:
 
     with open_campaign(folder) as campaign:
         file = export_campaign(campaign)
-    return analysis_tables(analyse(file))
+    return analysis_tables(*map(analyse, apart(file)))
 
 
 PAGE_ROUTER: Final = APIRouter(include_in_schema=False)
@@ -269,6 +270,7 @@ def dashboard_page(served: ServedHere, _: Organiser) -> Response:
         "judges": campaign.protocol.shows != "candidates",
         "has_gate": why_no_gate(campaign) is None,
         "forms": fitting_forms(campaign.protocol),
+        "lps": campaign.settings.lps,
     }
     return render("dashboard.html", names)
 

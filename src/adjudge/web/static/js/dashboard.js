@@ -231,12 +231,22 @@ function showPeople(people) {
     cell(whole(one.items), true),
     cell(one.left === null ? "–" : whole(one.left), true),
     cell(one.checks ? `${one.passed} of ${one.checks} (${ends(one.interval?.map((/** @type {number} */ end) => 100 * end), 0)} %)` : "–", true),
-    cell(one.agreement?.value == null ? "–" : `${fixed(one.agreement.value, 2)} (${whole(one.agreement.n)})`, true),
-    cell(withEnds(one.above), true),
-    cell(withEnds(one.drift), true),
-    cell(one.seconds === null ? "–" : fixed(one.seconds, 0), true),
+    ofEach(one.judged, ({ agreement }) => (agreement?.value == null ? "–" : `${fixed(agreement.value, 2)} (${whole(agreement.n)})`)),
+    ofEach(one.judged, ({ above }) => withEnds(above)),
+    ofEach(one.judged, ({ drift }) => withEnds(drift)),
+    ofEach(one.judged, ({ seconds }) => (seconds === null ? "–" : fixed(seconds, 0))),
     cell(one.last_at === null ? "–" : date(one.last_at)),
   )));
+}
+
+/**
+ * A number of each language pair in which somebody judged; of a single one without its name.
+ * @param {any[]} judged
+ * @param {(one: any) => string} tell
+ */
+function ofEach(judged, tell) {
+  if (judged.length < 2) return cell(judged.length ? tell(judged[0]) : "–", true);
+  return make("td", { class: "number" }, ...judged.map((one) => make("div", {}, `${one.lp}: ${tell(one)}`)));
 }
 
 /** @param {Told | null} told */
@@ -326,6 +336,12 @@ function taken(number, released) {
   return `Task ${number} was taken back from ${released === 1 ? "one person" : `${released} people`}.`;
 }
 
+/** The language pair that is chosen for files, as the server is asked for it. */
+function ofPair() {
+  const chosen = document.querySelector("#of-pair");
+  return chosen instanceof HTMLSelectElement && chosen.value ? `?lp=${encodeURIComponent(chosen.value)}` : "";
+}
+
 /**
  * Has the browser keep a file that the server makes; what the server says in its place is said here.
  * @param {HTMLAnchorElement} link
@@ -334,7 +350,7 @@ async function download(link) {
   const said = find(document, "#exported");
   said.textContent = "One moment…";
   try {
-    const response = await fetch(link.href, { credentials: "same-origin" });
+    const response = await fetch(`${link.href}${ofPair()}`, { credentials: "same-origin" });
     if (!response.ok) throw new Error((await response.json()).message);
     const [, name = ""] = /filename\*?="?(?:utf-8'')?([^"]+)/.exec(response.headers.get("Content-Disposition") ?? "") ?? [];
     const address = URL.createObjectURL(await response.blob());
