@@ -322,9 +322,8 @@ def _of_the_same_texts(
     if beside is None and gold is None:
         return [], [], ()
     files = [campaign, *([] if beside is None else [beside])]
-    lps = {s.lp for s in campaign.submissions}
-    spelled = one_spelling([lps, *({s.lp for s in file.submissions} for file in files[1:])])
-    files = [file.spelled(lps) for file, lps in zip(files, spelled, strict=True)]
+    lps = [{s.lp for s in file.submissions} for file in files]
+    files = [file.spelled(names) for file, names in zip(files, one_spelling(lps), strict=True)]
     every = [[*pieces_of(file.submissions, weights)] for file in files]
     sides = [
         Judgements(
@@ -333,9 +332,8 @@ def _of_the_same_texts(
         for file, pieces in zip(files, every, strict=True)
     ]
     joined, told = put_together([*sides, *([] if gold is None else [gold])], "translations", mismatched)
-    known = (
-        [] if gold is None else [r for r in joined.pop().records if isinstance(r, Annotation) and r.lp in lps]
-    )
+    judged = joined.pop().records if gold is not None else ()
+    known = [r for r in judged if isinstance(r, Annotation) and r.lp in lps[0]]
     left = {id(record) for record in joined[-1].records}
     return [p for p in every[-1] if beside is not None and id(p.annotation) in left], known, told
 
