@@ -175,7 +175,7 @@ def one_spelling(lps: Iterable[Iterable[str]]) -> list[dict[str, str]]:
         first = {lp: known.get(_full_pair(lp), lp) for lp in own - exact}
         found.append({lp: name for lp, name in first.items() if name not in own})
         exact |= own
-        known |= {_full_pair(lp): lp for lp in sorted(own) if _full_pair(lp) not in known}
+        known = {_full_pair(lp): lp for lp in sorted(own, reverse=True)} | known
     return found
 
 

@@ -15,7 +15,7 @@ from unicodedata import normalize
 
 from adjudge.core.columns import Column, Framed
 from adjudge.core.language import lp_among
-from adjudge.core.names import as_name, by_name, is_blank, keep_names
+from adjudge.core.names import as_name, is_blank, keep_names
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
@@ -89,11 +89,9 @@ class Segment:
 
     def __post_init__(self) -> None:
         """Keep each name in its one spelling."""
-        keep_names(self, "segment", "document")
-        for kind, what in (("translations", "system"), ("references", "reference")):
-            texts = getattr(self, kind)
-            if (named := by_name(texts, what)) != texts:
-                object.__setattr__(self, kind, named)
+        keep_names(
+            self, segment="segment", document="document", translations="system", references="reference"
+        )
 
     def has_translation(self, system: str) -> bool:
         """Whether a system translated it; a blank text is a translation of a blank source alone."""

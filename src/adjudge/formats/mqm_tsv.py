@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from adjudge.core.language import canonical_lp, lp_among
-from adjudge.core.names import name_at
+from adjudge.core.names import as_name
 from adjudge.core.protocol import find_category, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
@@ -266,13 +266,13 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
         if name not in COLUMNS and name != "comment" and cell:
             met[f"cells of a column {name!r} that nobody reads"] += 1
     named = {
-        name: name_at(cell, what, path, line) if (cell := cells.get(name, "")) else ""
+        name: as_name(cell, what, path, line) if (cell := cells.get(name, "")) else ""
         for name, what in (("docSegId", "segment"), ("globalSegId", "segment"), ("rater", "annotator"))
     }
     return Row(
         line=line,
-        system=name_at(cells["system"], "system", path, line),
-        document=name_at(cells["doc"], "document", path, line),
+        system=as_name(cells["system"], "system", path, line),
+        document=as_name(cells["doc"], "document", path, line),
         position=named["docSegId"],
         segment=named["globalSegId"],
         rater=named["rater"],

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.language import canonical_lp
+from adjudge.core.names import by_name
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
@@ -406,7 +407,8 @@ def _answers(line: _Line) -> Iterator[Mapping[str, Mapping[str, Any]]]:
     answers, is_skipped = line.fields.values["annotation"], line.is_skipped
     for answer in answers if isinstance(answers, list) else ():
         kept = answer.items() if isinstance(answer, dict) else ()
-        said = line.fields.named({model: one for model, one in kept if isinstance(one, dict)})
+        answered = {model: one for model, one in kept if isinstance(one, dict)}
+        said = by_name(answered, "system", line.fields.path, line.fields.line)
         yield {model: one for model, one in said.items() if not is_skipped or one.get("score") is not None}
 
 
