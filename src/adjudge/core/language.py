@@ -32,6 +32,7 @@ __all__ = [
     "is_same_language",
     "language_name",
     "lp_among",
+    "lp_in",
     "one_spelling",
     "pair_of",
     "script_of",
@@ -78,6 +79,15 @@ def canonical_lp(text: str) -> str:
     raise UsageError(
         f"a language pair names two languages, such as 'en-de' or 'en-pt_BR'; got {text!r}{_slip(text)}"
     )
+
+
+@lru_cache(maxsize=1024)
+def lp_in(text: str) -> str | None:
+    """Canonical form of a language pair; None where the text names none."""
+    try:
+        return canonical_lp(text)
+    except UsageError:
+        return None
 
 
 @lru_cache(maxsize=1024)

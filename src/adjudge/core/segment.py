@@ -30,7 +30,6 @@ __all__ = [
     "Term",
     "TestSet",
     "digest_of",
-    "plain_text",
     "read_criteria",
 ]
 
@@ -105,14 +104,10 @@ class Segment:
         return text is not None and (not is_blank(text) or is_blank(self.source))
 
 
-def plain_text(text: str) -> str:
-    """Return what two files of one text share: NFC, LF for line ends, no outer blanks."""
-    return normalize("NFC", text.replace("\r\n", "\n").strip())
-
-
 def digest_of(text: str) -> str:
-    """Return 16 hex digits of SHA-256 over `plain_text`."""
-    return hashlib.sha256(plain_text(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """16 hex digits of SHA-256 over what files of one text share: NFC, LF for line ends, no outer blanks."""
+    plain = normalize("NFC", text.replace("\r\n", "\n").strip())
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class Digests(NamedTuple):

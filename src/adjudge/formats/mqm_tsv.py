@@ -23,7 +23,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from adjudge.core.language import canonical_lp, lp_among
+from adjudge.core.language import lp_among, lp_in
 from adjudge.core.names import as_name
 from adjudge.core.protocol import find_category, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
@@ -546,21 +546,13 @@ def _is_check(row: Row) -> bool:
 
 def _of_pair(rows: Sequence[Row], lp: str | None, path: Path) -> tuple[list[Row], str]:
     """Rows of one language pair, that of their documents' names or else the one given, and the pair."""
-    named = [_named_lp(row) for row in rows]
+    named = [lp_in(row.document.rpartition(":")[2]) for row in rows]  # such as `news.1:en-de`
     there = dict.fromkeys(filter(None, named))
     if lp is None and (len(there) != 1 or None in named):
         what = f"has {len(there)} language pairs" if there else "does not say its language pair"
         raise UsageError(f"{path} {what}: add --lp, such as --lp {next(iter(there), 'en-de')}")
     pair = next(iter(there)) if lp is None else lp_among(lp, [*there, lp] if None in named else there, path)
     return [row for row, own in zip(rows, named, strict=True) if own in {None, pair}], str(pair)
-
-
-def _named_lp(row: Row) -> str | None:
-    """Language pair in which the name of a document ends (`news.1:en-de`)."""
-    try:
-        return canonical_lp(row.document.rpartition(":")[2])
-    except UsageError:
-        return None
 
 
 class _Reader:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, lp_in
 from adjudge.core.names import as_name, is_blank
 from adjudge.core.record import Annotation
 from adjudge.core.segment import TestSet
@@ -372,19 +372,13 @@ def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
     stem = path.name.removesuffix(ending)
     if own := lp_before_dot(Path(stem)):
         return stem.partition(".")[2], own
-    try:
-        return stem, canonical_lp(lp or path.resolve().parent.name)
-    except UsageError:
-        return stem, None
+    return stem, lp_in(lp or path.resolve().parent.name)
 
 
 def lp_before_dot(path: Path) -> str | None:
     """Language pair before the first dot of a file's name: `en-de` of `en-de.COMET.seg.score`."""
     before, dot, _ = path.name.partition(".")
-    try:
-        return canonical_lp(before) if dot else None
-    except UsageError:
-        return None
+    return lp_in(before) if dot else None
 
 
 def is_lines_folder(path: Path) -> bool:

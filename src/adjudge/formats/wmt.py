@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.language import canonical_lp, pair_of
+from adjudge.core.language import canonical_lp, lp_in, pair_of
 from adjudge.core.names import as_name
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Record
@@ -219,12 +219,8 @@ def read_wmt25_jsonl(path: Path | str) -> ContentWithTexts[Annotation]:
 def _segment_of_line(fields: Fields) -> Segment:
     name = fields.name("doc_id")
     parts = name.split("_#_")
-    if len(parts) < 4:
+    if len(parts) < 4 or (lp := lp_in(parts[0])) is None:
         fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
-    try:
-        lp = canonical_lp(parts[0])
-    except UsageError as error:
-        fields.fail(str(error))
     texts = fields.text_mapping("tgt_text")
     return Segment(
         segment=name,

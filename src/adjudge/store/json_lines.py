@@ -13,7 +13,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Final, Literal, cast
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import lp_in
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Digests, Segment, TestSet
@@ -317,9 +317,7 @@ def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, w
     lp, segment, system, annotator, protocol, document, spans, flags = plain
     if not (rating is None or is_number(rating)) or (flags and {*map(type, flags)} != {str}):
         return None
-    try:
-        lp = canonical_lp(lp)
-    except UsageError:
+    if (lp := lp_in(lp)) is None:
         return None
     return Annotation(
         lp=lp,
