@@ -247,6 +247,15 @@ def _is_quoted(lines: Sequence[str]) -> bool:
     return is_doubled or not any(cell.strip("0123456789") for cell in others)
 
 
+_NAMED: Final = {
+    "system": "system",
+    "doc": "document",
+    "docSegId": "segment",
+    "globalSegId": "segment",
+    "rater": "annotator",
+}
+
+
 def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: Counter[str]) -> Row:
     if len(fields) > len(names) and any(fields[len(names) :]):
         raise DataError(f"{len(fields)} fields under {len(names)} column names", path=path, line=line)
@@ -265,17 +274,18 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
     for name, cell in cells.items():
         if name not in COLUMNS and name != "comment" and cell:
             met[f"cells of a column {name!r} that nobody reads"] += 1
-    named = {
-        name: as_name(cell, what, path, line) if (cell := cells.get(name, "")) else ""
-        for name, what in (("docSegId", "segment"), ("globalSegId", "segment"), ("rater", "annotator"))
+    cells |= {
+        name: as_name(cells[name], what, path, line)
+        for name, what in _NAMED.items()
+        if cells.get(name) or name == "system"
     }
     return Row(
         line=line,
-        system=as_name(cells["system"], "system", path, line),
-        document=as_name(cells["doc"], "document", path, line),
-        position=named["docSegId"],
-        segment=named["globalSegId"],
-        rater=named["rater"],
+        system=cells["system"],
+        document=cells["doc"],
+        position=cells.get("docSegId", ""),
+        segment=cells.get("globalSegId", ""),
+        rater=cells.get("rater", ""),
         source=cells["source"],
         target=cells["target"],
         category=cells["category"].strip(),
