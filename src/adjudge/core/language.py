@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from adjudge.errors import UsageError
 
@@ -33,6 +33,7 @@ __all__ = [
     "language_name",
     "lp_among",
     "lp_in",
+    "of_lp",
     "one_spelling",
     "pair_of",
     "script_of",
@@ -51,6 +52,14 @@ _SPLIT: Final = re.compile(r"[-_]")
 _BETWEEN: Final = re.compile(rf"{_SEPARATOR.pattern}|{_SPLIT.pattern}")
 _LOCALE: Final = re.compile(r"[a-z]{2,3}[-_][A-Z]{2}")
 """`en-DE` is English as in Germany to everyone else."""
+
+
+class _OfPair(Protocol):
+    @property
+    def lp(self) -> str: ...
+
+
+P = TypeVar("P", bound=_OfPair)
 
 
 class _Language(NamedTuple):
@@ -174,6 +183,17 @@ def lp_among(lp: str | None, there: Iterable[str], where: object) -> str | None:
         if _full_pair(each) == _full_pair(lp):
             return each
     raise UsageError(f"{where} has no lp {lp!r}; it has {', '.join(known) or 'no segment'}")
+
+
+def of_lp(items: Iterable[P], lp: str | None, where: object) -> list[P]:
+    """Segments, records or what else has an `lp`: those of one language pair, all of them without one.
+
+    Raises:
+        UsageError: nothing is of that pair; as `lp_among`.
+    """
+    there = list(items)
+    lp = lp_among(lp, (each.lp for each in there), where)
+    return [each for each in there if lp in {None, each.lp}]
 
 
 def one_spelling(lps: Iterable[Iterable[str]]) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from adjudge.core.columns import Column, Framed
-from adjudge.core.language import lp_among
+from adjudge.core.language import of_lp
 from adjudge.core.names import as_name, is_blank, keep_names
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
@@ -259,8 +259,7 @@ class TestSet(Framed):
         Raises:
             UsageError: an lp or a system that the test set does not have.
         """
-        lp = lp_among(lp, self.lps, repr(self.name))
-        kept = [s for s in self.segments if lp is None or s.lp == lp]
+        kept = of_lp(self.segments, lp, repr(self.name))
         if systems is not None:
             wanted, known = tuple(map(as_name, systems)), {name for s in kept for name in s.translations}
             for name in wanted:

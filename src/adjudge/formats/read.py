@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, cast
 from annotated_types import Ge
 from pydantic import BeforeValidator
 
-from adjudge.core.language import coded_lp, lp_among
+from adjudge.core.language import coded_lp, lp_among, of_lp
 from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
@@ -461,8 +461,7 @@ class Judgements:
         """
         if not self.records:
             raise DataError(f"{self.name} has no records")
-        lp = lp_among(lp, (r.lp for r in self.records), self.name)
-        kept, _ = without_repeats([r for r in self.records if lp in {None, r.lp}])
+        kept, _ = without_repeats(of_lp(self.records, lp, self.name))
         if {Annotation, Preference} <= {type(r) for r in kept}:
             raise DataError(f"{self.name} holds preferences and annotations; give them as two files")
         return replace(self, records=tuple(kept))
