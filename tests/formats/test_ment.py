@@ -11,7 +11,7 @@ from hypothesis import given
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.ment import read_ment_file, read_ment_folder, read_ment_ratings, write_ment_folder
-from adjudge.formats.read import detect, load
+from adjudge.formats.read import detect, load, read_content
 from tests.formats.nasty import drawn_test_sets, texts
 
 
@@ -124,10 +124,10 @@ def test_a_row_is_a_segment_and_its_ratings(tmp_path: Path) -> None:
 def test_both_directions_may_stand_in_one_file(tmp_path: Path) -> None:
     path = write(tmp_path, ROW, {**ROW, "src_lang": "en", "trans_lang": "zh"})
     assert read_ment_file(path).lps == ("zh-en", "en-zh")
-    assert read_ment_file(path, "en-zh").lps == ("en-zh",)
-    assert {r.lp for r in read_ment_ratings(path, "en-zh")} == {"en-zh"}
+    assert load(path, "en-zh").lps == ("en-zh",)
+    assert {r.lp for r in read_content(path, lp="en-zh").records} == {"en-zh"}
     with pytest.raises(UsageError, match="has no lp"):
-        read_ment_file(path, "en-de")
+        load(path, "en-de")
 
 
 @pytest.mark.parametrize(

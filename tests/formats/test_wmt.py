@@ -105,10 +105,11 @@ def test_one_language_pair_may_be_kept(tmp_path: Path) -> None:
     other[3] = "de_DE"
     path = table(tmp_path, row("A", "Ahoj", *CLEAN), other)
     assert read_wmt25(path).test_set.lps == ("en-cs_CZ", "en-de_DE")
-    found = read_wmt25(path, "en-de_DE")
+    found = read_content(path, lp="en-de_DE")
+    assert found.test_set is not None
     assert [r.lp for r in found.records or ()] == list(found.test_set.lps) == ["en-de_DE"]
     with pytest.raises(UsageError, match="has no lp 'en-fr'"):
-        read_wmt25(path, "en-fr")
+        read_content(path, lp="en-fr")
 
 
 @pytest.mark.parametrize(
@@ -261,8 +262,7 @@ def test_texts_have_their_documents_domains_and_references(humeval: Path) -> Non
 
 
 def test_places_are_utf16_units_with_an_inclusive_end(humeval: Path) -> None:
-    records = read_wmt25_jsonl(humeval, "cs-de_DE").records
-    assert records is not None
+    records = [r for r in read_content(humeval, lp="cs-de_DE").records if isinstance(r, Annotation)]
     assert [(r.system, r.annotator, r.rating) for r in records] == [
         ("A", "p", 30),
         ("A", "q", 60),
@@ -456,11 +456,11 @@ def test_a_challenge_set_is_line_aligned(tmp_path: Path) -> None:
     first, second = load(tmp_path, "en-zh")
     assert (first.segment, first.translations) == ("1", {"hyp-1": "x", "hyp-2": "u"})
     assert (second.domain, second.document, second.meta) == ("news", "d", {"meta3": "names"})
+    with pytest.raises(UsageError, match="has no lp 'en-de'; it has en-zh"):
+        load(tmp_path, "en-de")
     (tmp_path / "set.en-zh.hyp-2.txt").write_text("u\n", "utf-8")
     with pytest.raises(DataError, match="1 lines, and "):
         load(tmp_path)
-    with pytest.raises(UsageError, match="has no lp 'en-de'; it has en-zh"):
-        load(tmp_path, "en-de")
 
 
 ITEM = "official_###_eng_Latn_###_isl_Latn_###_news_###_d_###_1"

@@ -192,7 +192,7 @@ def test_what_is_not_to_be_translated_is_left_out_and_said(tmp_path: Path) -> No
         ("<xliff version='3.0'/>", "XLIFF 1 or 2 was wanted, got <xliff> of version 3.0"),
         ("<tmx version='1.4'/>", "XLIFF 1 or 2 was wanted, got <tmx>"),
         (one(""), "no unit that is to be translated"),
-        (one("<trans-unit id='1'><source/></trans-unit>" * 2), r"id '1' occurs twice .*x\.xlf"),
+        (one("<trans-unit id='1'><source/></trans-unit>" * 2), "id '1' occurs twice"),
     ],
 )
 def test_what_is_no_xliff_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -911,7 +911,7 @@ def test_judgements_of_another_language_pair_are_left_out(tmp_path: Path) -> Non
     text = ONE.format(part.format("de", unit) + part.format("cs", unit))
     path = write(tmp_path, text.replace("<xliff ", f'<xliff xmlns:its="{ITS}" '))
     assert [r.lp for r in read_judged_xliff(path).records] == ["en-de", "en-cs"]
-    assert [r.lp for r in read_judged_xliff(path, "en-cs").records] == ["en-cs"]
+    assert [r.lp for r in read_content(path, lp="en-cs").records] == ["en-cs"]
 
 
 def test_a_category_that_goes_out_and_comes_in_by_its_type_alone_is_of_the_same_type() -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import score_records
-from adjudge.core.language import canonical_lp, script_of, source_language
+from adjudge.core.language import canonical_lp, lp_in, script_of, source_language
 from adjudge.core.mqm import Weights, mean, unknown_categories_note
 from adjudge.core.protocol import SEVERITIES, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
@@ -453,7 +453,7 @@ def golds_by_lp(
 def _lp_of_gold(gold: str, lps: Sequence[str | None]) -> str | None:
     _, equals, file = gold.partition("=")
     path = Path(file if equals and not Path(gold).exists() else gold)
-    told = (_lp_before(path) or _read_lp(path.resolve().parent.name)) if path.is_file() else None
+    told = (_lp_before(path) or lp_in(path.resolve().parent.name)) if path.is_file() else None
     return told if told in lps else None
 
 
@@ -499,7 +499,7 @@ def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
     """
     if not path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
         return None
-    told = _lp_before(path) or _read_lp(path.resolve().parent.name)
+    told = _lp_before(path) or lp_in(path.resolve().parent.name)
     if told in lps:
         return told
     if len(lps) > 1 and told is None:
@@ -513,14 +513,7 @@ def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
 def _lp_before(path: Path) -> str | None:
     """Language pair that a file's name begins with, as `en-de.`."""
     before, _, rest = path.name.partition(".")
-    return _read_lp(before) if rest.removesuffix(".gz").count(".") > 1 else None
-
-
-def _read_lp(text: str) -> str | None:
-    try:
-        return canonical_lp(text)
-    except UsageError:
-        return None
+    return lp_in(before) if rest.removesuffix(".gz").count(".") > 1 else None
 
 
 def read_score_source(

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
-from adjudge.core.language import lp_among
+from adjudge.core.language import of_lp
 from adjudge.core.mqm import (
     Weights,
     find_weights,
@@ -262,9 +262,7 @@ def checklists_note(found: Iterable[Checklist], criterion: str | None) -> list[s
 
 def without_criteria_note(segments: Iterable[Segment], lp: str | None) -> list[str]:
     """Say how many segments of a run have no criteria."""
-    there = list(segments)
-    lp = lp_among(lp, (segment.lp for segment in there), "the test set")
-    kept = [segment for segment in there if lp in {None, segment.lp}]
+    kept = of_lp(segments, lp, "the test set")
     if not (without := sum(not read_criteria(segment) for segment in kept)):
         return []
     which = f"{of_all(without, len(kept), 'segment')} {form(without, 'has', 'have')} no criteria"
@@ -702,8 +700,7 @@ def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str)
 def _choose(records: Sequence[Record], lp: str | None) -> list[Record]:
     if not records:
         raise DataError("there are no records to score")
-    lp = lp_among(lp, (r.lp for r in records), "what was judged")
-    return [r for r in records if lp in {None, r.lp}]
+    return of_lp(records, lp, "what was judged")
 
 
 def _method(

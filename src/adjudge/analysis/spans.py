@@ -41,7 +41,7 @@ from adjudge.analysis.span_matching import (
     split_words,
 )
 from adjudge.core.columns import Column, Framed
-from adjudge.core.language import coded_lp, lp_among
+from adjudge.core.language import coded_lp, of_lp
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol
 from adjudge.core.record import (
     Annotation,
@@ -183,8 +183,7 @@ def pair_up(
     ]
     if not fitting:
         raise DataError(_nothing(pred, gold, said, golds, len(both)))
-    lp = lp_among(lp, (r.lp for r in pred.records), pred.name)
-    failures = [r for r in pred.records if isinstance(r, Failure) and lp in {None, r.lp}]
+    failures = [r for r in of_lp(pred.records, lp, pred.name) if isinstance(r, Failure)]
     failed = {Key(r.lp, r.segment, system) for r in failures for system in r.systems}
     failed &= golds.keys() - said.keys()
     notes = [
@@ -240,8 +239,7 @@ def _without_repeats(judged: Judgements) -> tuple[Judgements, list[str]]:
 
 
 def _annotations(judged: Judgements, lp: str | None, annotator: str | None) -> dict[Key, list[Annotation]]:
-    lp = lp_among(lp, (r.lp for r in judged.records), judged.name)
-    there = [r for r in judged.records if isinstance(r, Annotation) and lp in {None, r.lp}]
+    there = [r for r in of_lp(judged.records, lp, judged.name) if isinstance(r, Annotation)]
     names = {r.annotator for r in there}
     if annotator is not None and annotator not in names:
         raise UsageError(f"{judged.name} has no annotator {annotator!r}; it has {_some(sorted(names))}")

@@ -392,7 +392,7 @@ def report_command(
     Judges, people and metrics stand side by side, each an annotator. The page needs no server and
     sends nothing.
     """
-    from adjudge.reports.tables import uncollected
+    from adjudge.store.files import uncollected
 
     if out.exists() and not settings.force:
         raise UsageError(f"--out {out} exists; --force replaces it")

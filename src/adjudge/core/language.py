@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from adjudge.errors import UsageError
 
@@ -32,6 +32,8 @@ __all__ = [
     "is_same_language",
     "language_name",
     "lp_among",
+    "lp_in",
+    "of_lp",
     "one_spelling",
     "pair_of",
     "script_of",
@@ -50,6 +52,14 @@ _SPLIT: Final = re.compile(r"[-_]")
 _BETWEEN: Final = re.compile(rf"{_SEPARATOR.pattern}|{_SPLIT.pattern}")
 _LOCALE: Final = re.compile(r"[a-z]{2,3}[-_][A-Z]{2}")
 """`en-DE` is English as in Germany to everyone else."""
+
+
+class _OfPair(Protocol):
+    @property
+    def lp(self) -> str: ...
+
+
+P = TypeVar("P", bound=_OfPair)
 
 
 class _Language(NamedTuple):
@@ -78,6 +88,15 @@ def canonical_lp(text: str) -> str:
     raise UsageError(
         f"a language pair names two languages, such as 'en-de' or 'en-pt_BR'; got {text!r}{_slip(text)}"
     )
+
+
+@lru_cache(maxsize=1024)
+def lp_in(text: str) -> str | None:
+    """Canonical form of a language pair; None where the text names none."""
+    try:
+        return canonical_lp(text)
+    except UsageError:
+        return None
 
 
 @lru_cache(maxsize=1024)
@@ -166,6 +185,17 @@ def lp_among(lp: str | None, there: Iterable[str], where: object) -> str | None:
     raise UsageError(f"{where} has no lp {lp!r}; it has {', '.join(known) or 'no segment'}")
 
 
+def of_lp(items: Iterable[P], lp: str | None, where: object) -> list[P]:
+    """Segments, records or what else has an `lp`: those of one language pair, all of them without one.
+
+    Raises:
+        UsageError: nothing is of that pair; as `lp_among`.
+    """
+    there = list(items)
+    lp = lp_among(lp, (each.lp for each in there), where)
+    return [each for each in there if lp in {None, each.lp}]
+
+
 def one_spelling(lps: Iterable[Iterable[str]]) -> list[dict[str, str]]:
     """For each of several inputs, how its language pairs are spelled in the first input that has them."""
     found: list[dict[str, str]] = []
@@ -175,7 +205,7 @@ def one_spelling(lps: Iterable[Iterable[str]]) -> list[dict[str, str]]:
         first = {lp: known.get(_full_pair(lp), lp) for lp in own - exact}
         found.append({lp: name for lp, name in first.items() if name not in own})
         exact |= own
-        known |= {_full_pair(lp): lp for lp in sorted(own) if _full_pair(lp) not in known}
+        known = {_full_pair(lp): lp for lp in sorted(own, reverse=True)} | known
     return found
 
 

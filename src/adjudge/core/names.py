@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from adjudge.errors import DataError
 
-__all__ = ["KEPT", "as_name", "by_name", "is_blank", "keep_names", "look_alikes", "name_at"]
+__all__ = ["KEPT", "as_name", "by_name", "is_blank", "keep_names", "look_alikes"]
 
 V = TypeVar("V")
 
@@ -31,71 +31,80 @@ def is_blank(text: str) -> bool:
 
 
 @lru_cache(1 << 16)
-def as_name(text: str, what: str = "name") -> str:
-    """A name as it is kept: in form NFC, without blanks around it.
+def _plain(text: str) -> str:
+    name = unicodedata.normalize("NFC", text).strip()
+    return "" if is_blank(name) else name
+
+
+def as_name(text: str, what: str = "name", path: object = None, line: int | None = None) -> str:
+    """A name as it is kept: in form NFC, without blanks around it. An empty document is none.
 
     Args:
         text: as somebody wrote it.
         what: is named, for errors.
+        path: where it stands, for errors.
+        line: of the file, the same.
 
     Raises:
         DataError: a reader sees nothing of it.
     """
-    name = unicodedata.normalize("NFC", text).strip()
-    if is_blank(name):
-        raise DataError(f"the {what} is empty: a name was wanted, got {text!a}")
+    if not (name := _plain(text)) and (text or what != "document"):
+        raise DataError(f"the {what} is empty: a name was wanted, got {text!a}", path=path, line=line)
     return name
 
 
-def by_name(values: Mapping[str, V], what: str = "system") -> dict[str, V]:
+def by_name(
+    values: Mapping[str, V], what: str = "system", path: object = None, line: int | None = None
+) -> dict[str, V]:
     """What is said of each name.
 
     Raises:
         DataError: a name is empty, or two are one.
     """
-    found: dict[str, V] = {}
-    for text, value in values.items():
-        if (name := as_name(text, what)) in found:
-            raise DataError(f"the {what} {name!r} stands twice, spelled in two ways: keep one")
-        found[name] = value
+    found = {as_name(text, what, path, line): value for text, value in values.items()}
+    if len(found) < len(values):
+        names = [as_name(text) for text in values]
+        twice = next(name for name in names if names.count(name) > 1)
+        message = f"the {what} {twice!r} stands twice, spelled in two ways: keep one"
+        raise DataError(message, path=path, line=line)
     return found
-
-
-def name_at(text: str, what: str, path: object, line: int | None) -> str:
-    """The same as `as_name`, of what stands in a line of a file; an empty document is none.
-
-    Raises:
-        DataError: a reader sees nothing of it; says where.
-    """
-    try:
-        return as_name(text, what) if text or what != "document" else text
-    except DataError as error:
-        raise DataError(error.message, path=path, line=line) from None
 
 
 KEPT: Final[set[str]] = set()
 """Names that were seen and are as they are kept: a file has millions of records, and few names."""
 
 
-def keep_names(named: object, *kinds: str) -> None:
-    """Keep the names of something that is made as `as_name` has them; an empty document is none."""
-    for kind in kinds:
-        text: str = getattr(named, kind)
-        if (name := name_at(text, kind, None, None)) != text:
-            object.__setattr__(named, kind, name)
-        KEPT.update({name} - {""})
+def keep_names(named: object, **kinds: str) -> None:
+    """Keep the names of something that is made as `as_name` has them.
+
+    Args:
+        named: it.
+        kinds: its fields, each a name, several, or what is said of each name; and what they name.
+    """
+    for field, what in kinds.items():
+        said = getattr(named, field)
+        if isinstance(said, str):
+            kept: object = (name := as_name(said, what))
+            KEPT.update({name} - {""})
+        elif isinstance(said, Mapping):
+            kept = by_name(said, what)
+        else:
+            kept = tuple(as_name(each, what) for each in said)
+        if kept != said:
+            object.__setattr__(named, field, kept)
 
 
 def look_alikes(names: Iterable[str], what: str) -> Iterator[str]:
     """Say which names are apart though they look alike, and which mix scripts within a word."""
     seen: dict[str, str] = {}
     told: set[str] = set()
-    for name in dict.fromkeys(names):
+    every = dict.fromkeys(names)
+    for name in every:
         first = seen.setdefault(name.lower() if name.isascii() else _skeleton(name), name)
         if first != name:
             told |= {first, name}
             yield f"two {what}s look alike and are kept apart: {_shown(first)} and {_shown(name)}"
-    for name in dict.fromkeys(names):
+    for name in every:
         if name not in told and not name.isascii() and any(map(_mixes, re.findall(r"[^\W_]+", name))):
             yield f"the {what} {_shown(name)} mixes letters of several scripts in a word"
 

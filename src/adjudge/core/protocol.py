@@ -272,11 +272,14 @@ def find_protocol(name: str) -> Protocol:
     Raises:
         UsageError: there is none of that name.
     """
-    if name not in PROTOCOLS:
+    if (found := PROTOCOLS.get(name)) is None:
         raise UsageError(f"no protocol {name!r}; there are {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[name]
+    return found
+
+
+_NUMBERS: Final = (int, float)  # a union would be made anew in each of a million calls
 
 
 def is_number(value: object) -> TypeGuard[float]:
     """Whether the value is a finite int or float, and not a bool."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, _NUMBERS) and not isinstance(value, bool) and math.isfinite(value)

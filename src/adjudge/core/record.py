@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeVar, get_args
 
 from adjudge.core.columns import as_html
-from adjudge.core.names import KEPT, as_name, keep_names
+from adjudge.core.names import KEPT, keep_names
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.segment import Digests
 from adjudge.core.wording import count, form
@@ -79,6 +79,7 @@ RENORMALISED: Final = "renormalised"
 UNDECIDED: Final = "position_undecided"
 """Flag of a comparison whose verdict changed with the order and was kept as that: neither a win nor a tie."""
 
+_NAMES: Final = {name: name for name in ("segment", "annotator", "document")}
 _SIDES: Final = get_args(Side)
 _MATCHES: Final = get_args(Match)
 
@@ -180,13 +181,8 @@ class Annotation:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
-        if not (
-            self.segment in KEPT
-            and self.system in KEPT
-            and self.annotator in KEPT
-            and (not self.document or self.document in KEPT)
-        ):
-            keep_names(self, "segment", "system", "annotator", "document")
+        if not KEPT.issuperset((self.segment, self.system, self.annotator, self.document or self.segment)):
+            keep_names(self, **_NAMES, system="system")
         protocol = find_protocol(self.protocol)
         if protocol.has_criteria != (self.criterion is not None):
             what = "needs the criterion of" if protocol.has_criteria else "has no criterion for"
@@ -195,6 +191,8 @@ class Annotation:
             protocol.check_rating(self.rating)
         elif protocol.needs_rating:
             raise DataError(f"protocol {self.protocol} needs a rating for {self.system} {self.segment}")
+        if not (self.counts or self.samples):
+            return
         for severity, amount in self.counts.items():
             check_one_of("severity", severity, SEVERITIES)
             if amount < 0:
@@ -254,9 +252,7 @@ class Preference:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
-        keep_names(self, "segment", "annotator", "document")
-        one, other = (as_name(system, "system") for system in self.systems)
-        object.__setattr__(self, "systems", (one, other))
+        keep_names(self, **_NAMES, systems="system")
         for verdict in (self.verdict, *self.orders, *self.samples):
             check_one_of("verdict", verdict, get_args(Verdict))
         if self.systems[0] == self.systems[1]:
@@ -303,8 +299,7 @@ class Failure:
     _repr_html_ = as_html
 
     def __post_init__(self) -> None:
-        keep_names(self, "segment", "annotator", "document")
-        object.__setattr__(self, "systems", tuple(as_name(system, "system") for system in self.systems))
+        keep_names(self, **_NAMES, systems="system")
         check_one_of("reason", self.reason, FAILURE_REASONS)
 
 

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from adjudge.core.columns import Column, Framed
-from adjudge.core.language import lp_among
-from adjudge.core.names import as_name, by_name, is_blank, keep_names
+from adjudge.core.language import of_lp
+from adjudge.core.names import as_name, is_blank, keep_names
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
@@ -30,7 +30,6 @@ __all__ = [
     "Term",
     "TestSet",
     "digest_of",
-    "plain_text",
     "read_criteria",
 ]
 
@@ -89,11 +88,9 @@ class Segment:
 
     def __post_init__(self) -> None:
         """Keep each name in its one spelling."""
-        keep_names(self, "segment", "document")
-        for kind, what in (("translations", "system"), ("references", "reference")):
-            texts = getattr(self, kind)
-            if (named := by_name(texts, what)) != texts:
-                object.__setattr__(self, kind, named)
+        keep_names(
+            self, segment="segment", document="document", translations="system", references="reference"
+        )
 
     def has_translation(self, system: str) -> bool:
         """Whether a system translated it; a blank text is a translation of a blank source alone."""
@@ -107,14 +104,10 @@ class Segment:
         return text is not None and (not is_blank(text) or is_blank(self.source))
 
 
-def plain_text(text: str) -> str:
-    """Return what two files of one text share: NFC, LF for line ends, no outer blanks."""
-    return normalize("NFC", text.replace("\r\n", "\n").strip())
-
-
 def digest_of(text: str) -> str:
-    """Return 16 hex digits of SHA-256 over `plain_text`."""
-    return hashlib.sha256(plain_text(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """16 hex digits of SHA-256 over what files of one text share: NFC, LF for line ends, no outer blanks."""
+    plain = normalize("NFC", text.replace("\r\n", "\n").strip())
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class Digests(NamedTuple):
@@ -273,8 +266,7 @@ class TestSet(Framed):
         Raises:
             UsageError: an lp or a system that the test set does not have.
         """
-        lp = lp_among(lp, self.lps, repr(self.name))
-        kept = [s for s in self.segments if lp is None or s.lp == lp]
+        kept = of_lp(self.segments, lp, repr(self.name))
         if systems is not None:
             wanted, known = tuple(map(as_name, systems)), {name for s in kept for name in s.translations}
             for name in wanted:

@@ -336,13 +336,6 @@ def split_names(value: object) -> object:
     return tuple(value) if isinstance(value, Sequence) else value
 
 
-def _read_names(value: object) -> object:
-    """The same, of names: each as it is kept, however it is spelled."""
-    parts = split_names(value)
-    is_names = isinstance(parts, tuple) and all(isinstance(part, str) for part in parts)
-    return tuple(map(as_name, parts)) if is_names and isinstance(parts, tuple) else parts
-
-
 def split_numbers(value: object, kind: type[float], wanted: str) -> object:
     """Split a text at its commas and read each part as a number; every other value as `split_names`.
 
@@ -367,7 +360,7 @@ def _read_numbers(value: object) -> object:
 Name = Annotated[str, AfterValidator(as_name)]
 """One name, however it is spelled."""
 
-Names = Annotated[Sequence[str], BeforeValidator(_read_names)]
+Names = Annotated[Sequence[Name], BeforeValidator(split_names)]
 """Names as a sequence; one text has commas between them, as on the command line."""
 
 Numbers = Annotated[Sequence[float] | float, BeforeValidator(_read_numbers)]

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from adjudge.core.language import lp_among, pair_of
-from adjudge.core.names import name_at
+from adjudge.core.names import as_name
 from adjudge.core.protocol import Severity, find_severity
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
@@ -219,13 +219,13 @@ def _read_row(columns: list[str], path: Path, line: int) -> AppraiseRow:
     if not isinstance(spans, list):
         raise DataError(f"spans must be a list, got {spans!r}", path=path, line=line)
     return AppraiseRow(
-        login=name_at(columns[0], "annotator", path, line),
-        target=name_at(columns[1], "system", path, line),
+        login=as_name(columns[0], "annotator", path, line),
+        target=as_name(columns[1], "system", path, line),
         item=int(columns[2]),
         kind=cast("Kind", columns[3]),
         languages=(columns[4], columns[5]),
         score=float(columns[6]),
-        document=name_at(columns[7], "document", path, line),
+        document=as_name(columns[7], "document", path, line),
         is_complete=columns[8] == "True",
         spans=tuple(appraise_span_from_json(span, path, line) for span in spans),
         start=float(columns[10]),

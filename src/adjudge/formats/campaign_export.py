@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast, get_args
 
-from adjudge.core.language import lp_among
+from adjudge.core.language import of_lp
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference, by_pair
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
@@ -496,8 +496,7 @@ def select_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
     Raises:
         UsageError: nobody judged anything of it.
     """
-    lp = lp_among(lp, (s.lp for s in file.submissions), repr(file.name))
-    return replace(file, submissions=tuple(s for s in file.submissions if lp in {None, s.lp}))
+    return replace(file, submissions=tuple(of_lp(file.submissions, lp, repr(file.name))))
 
 
 def campaign_test_set(file: CampaignFile) -> TestSet:

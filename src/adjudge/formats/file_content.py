@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from adjudge.core.language import lp_among, one_spelling
+from adjudge.core.names import look_alikes
 from adjudge.core.record import Annotation, Failure, Record
 from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import warn
 from adjudge.formats.campaign_export import CampaignFile, campaign_test_set, final_records
 
-__all__ = ["Content", "ContentWithTexts", "annotations_among", "content_of", "of_pair", "respelled"]
+__all__ = [
+    "Content",
+    "ContentWithTexts",
+    "annotations_among",
+    "as_read",
+    "content_of",
+    "respelled",
+    "warn_of_names",
+]
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
-C = TypeVar("C", bound="Content[Any]")
 P = TypeVar("P", bound=Record | Segment)
 
 
@@ -59,12 +70,14 @@ def content_of(campaign: CampaignFile) -> Content[Record]:
     return Content(test_set=campaign_test_set(campaign), records=records, met=met, campaign=campaign)
 
 
-def of_pair(content: C, lp: str | None, where: object) -> C:
-    """Keep one language pair, all of them without one; judgements spell it as the texts that they are about.
+def as_read(content: Content[Any], lp: str | None, where: object) -> Content[Any]:
+    """What was read, or one language pair of it; warns of its names.
+
+    Judgements spell their language pair as the texts that they are about.
 
     Args:
         content: what was read.
-        lp: the language pair that is wanted.
+        lp: the language pair that is wanted; None for all of them.
         where: it was read from, for errors.
 
     Raises:
@@ -72,24 +85,43 @@ def of_pair(content: C, lp: str | None, where: object) -> C:
     """
     test_set, records = content.test_set, content.records
     texts = () if test_set is None else test_set.lps
-    if records:
-        there = dict.fromkeys(record.lp for record in records)
-        _, spelled = one_spelling([texts, there])
-        records = respelled(records, spelled)
-        there = dict.fromkeys(spelled.get(each, each) for each in there)
-        lp = lp_among(lp, [*texts, *there], where)
-        if lp is not None and there.keys() - {lp}:
-            records = tuple(record for record in records if record.lp == lp)
-    if test_set is not None and (lp in texts or not records):
-        test_set = test_set.select(lp=lp) if texts else test_set
+    own = dict.fromkeys(map(attrgetter("lp"), records))
+    _, spelled = one_spelling([texts, own])
+    own = dict.fromkeys(spelled.get(each, each) for each in own)
+    lp = lp_among(lp, [*texts, *own], where) if texts or own else None
+    if spelled or (lp is not None and own.keys() - {lp}):
+        records = tuple(record for record in respelled(records, spelled) if lp in {None, record.lp})
+    if test_set is not None and lp in texts:
+        test_set = test_set.select(lp=lp)
+    warn_of_names(where, test_set, records)
     return replace(content, records=records, test_set=test_set)
 
 
-def respelled(items: Sequence[P], spelled: Mapping[str, str]) -> Sequence[P]:
+def respelled(items: Iterable[P], spelled: Mapping[str, str]) -> tuple[P, ...]:
     """Segments or records whose language pairs are spelled in another way."""
-    if not spelled:
-        return items
-    return tuple(replace(item, lp=spelled.get(item.lp, item.lp)) for item in items)
+    return tuple(replace(item, lp=spelled[item.lp]) if item.lp in spelled else item for item in items)
+
+
+def warn_of_names(where: object, texts: Iterable[Segment] | None, records: Iterable[Record]) -> None:
+    """Warn of names that look like one and are two, or that mix scripts.
+
+    A segment that is named by its own text is none that somebody has named.
+    """
+    segments, judged = tuple(texts or ()), tuple(records)
+    unnamed = {s.segment for s in segments if s.source and s.source in s.segment}
+    found = {
+        "system": chain(*(s.translations for s in segments), *_each("systems", judged)),
+        "segment": (name for name in _each("segment", segments, judged) if name not in unnamed),
+        "document": _each("document", segments, judged),
+        "annotator": _each("annotator", judged),
+    }
+    for kind, names in found.items():
+        if told := list(look_alikes(names, kind)):
+            warn(f"{where}: {'; '.join(told[:3])}{f'; and {len(told) - 3} more' if len(told) > 3 else ''}")
+
+
+def _each(kind: str, *named: Iterable[object]) -> dict[Any, None]:
+    return dict.fromkeys(map(attrgetter(kind), chain(*named)))
 
 
 def annotations_among(

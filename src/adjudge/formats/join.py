@@ -7,12 +7,12 @@ same system as well. Texts are compared where both sides have them, else their d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from adjudge.core.language import one_spelling
-from adjudge.core.record import Record, grouped
-from adjudge.core.segment import digest_of, plain_text
+from adjudge.core.record import Record
+from adjudge.core.segment import Digests, digest_of
 from adjudge.core.verb import Mismatched
 from adjudge.core.wording import form, of_all
 from adjudge.errors import UsageError
@@ -31,18 +31,13 @@ _MISSING: Final = digest_of("")  # a translation that one input lacks is no othe
 class _Text(NamedTuple):
     """A text, or the digest that is left of it, and the input that has it."""
 
-    text: str | None
-    digest: str | None
-    side: int
-
-    def is_same(self, other: _Text) -> bool:
-        if self.text is not None and other.text is not None:
-            return self.text == other.text or plain_text(self.text) == plain_text(other.text)
-        return self._digest == other._digest
+    text: str
+    is_digest: bool
+    side: str
 
     @property
-    def _digest(self) -> str | None:
-        return self.digest if self.text is None else digest_of(self.text)
+    def digest(self) -> str:
+        return self.text if self.is_digest else digest_of(self.text)
 
 
 class Joined(NamedTuple):
@@ -67,31 +62,26 @@ def put_together(sides: Sequence[Judgements], same: Same, mismatched: Mismatched
     Raises:
         UsageError: texts differ; says how many, and shows the first.
     """
-    spelled = one_spelling(
-        [{r.lp for r in s.records} if s.records or s.test_set is None else s.test_set.lps for s in sides]
-    )
+    spelled = one_spelling([{lp for lp, *_ in _judged(side)} for side in sides])
     sides = [side.spelled(lps) for side, lps in zip(sides, spelled, strict=True)]
     known: dict[Key, _Text] = {}
     differing: dict[Key, tuple[_Text, _Text]] = {}
     shared: set[tuple[str, str]] = set()
     silent = []
-    for place, side in enumerate(sides):
-        has_texts = False
-        for key, text in _texts(side, place, same):
-            has_texts = True
-            first = known.setdefault(key, text)
-            if first.side != place:
-                shared.add(key[:2])
-                if key not in differing and not first.is_same(text):
-                    differing[key] = (first, text)
-        if not has_texts:
+    for side in sides:
+        if not (own := dict(_texts(side, same))):
             silent.append(side.name)
+        shared |= {key[:2] for key in own.keys() & known.keys()}
+        for key, text in own.items():
+            first = known.setdefault(key, text)
+            if first.text != text.text and first.digest != text.digest:
+                differing.setdefault(key, (first, text))
     notes = []
     if silent and len(sides) > 1:
         have = form(len(silent), "has", "have")
         notes = [f"Texts could not be compared: {' and '.join(silent)} {have} none."]
     if differing:
-        told = _told(differing, len(shared), sides)
+        told = _told(differing, len(shared))
         if mismatched == "refuse":
             raise UsageError(
                 f"{told}. Give inputs about the same texts; --mismatched leave-out leaves out what differs"
@@ -101,40 +91,30 @@ def put_together(sides: Sequence[Judgements], same: Same, mismatched: Mismatched
     return Joined([*sides], notes)
 
 
-def _texts(side: Judgements, place: int, same: Same) -> Iterator[tuple[Key, _Text]]:
-    """Texts that a side judged; all of them where it is a test set."""
-    if side.test_set is None:
-        for record in side.records:
-            if (digests := record.digests) is None:
-                continue
-            of_systems = zip(record.systems, digests.translations, strict=False)
-            reference = [] if digests.reference is None else [(None, digests.reference)]
-            for name, digest in (
-                ("", digests.source),
-                *(of_systems if same == "translations" else reference),
-            ):
-                if not name or digest != _MISSING:
-                    yield (record.lp, record.segment, name), _Text(None, digest, place)
-        return
-    judged = grouped(((record.lp, record.segment), record.systems) for record in side.records)
+def _judged(side: Judgements) -> Iterator[tuple[str, str, Iterable[str], Digests | None]]:
+    """Language pair, segment, systems and digests of what a side judged; of a test set all that it has."""
+    if side.records or side.test_set is None:
+        return ((r.lp, r.segment, r.systems, r.digests) for r in side.records)
+    return ((s.lp, s.segment, s.translations, None) for s in side.test_set)
+
+
+def _texts(side: Judgements, same: Same) -> Iterator[tuple[Key, _Text]]:
+    """Texts that a side judged."""
+    segments = {(s.lp, s.segment): s for s in side.test_set or ()}
     used = "" if side.run is None else side.run.info.signature.fields.get("ref", "")
-    for one in side.test_set:
-        if side.records and (one.lp, one.segment) not in judged:
+    for lp, name, systems, digests in _judged(side):
+        texts: Iterable[str | None]
+        if (one := segments.get((lp, name))) is not None:
+            source, reference = one.source, one.references.get(used)
+            texts = (one.translations[each] if one.has_translation(each) else None for each in systems)
+        elif digests is not None:
+            source, texts, reference = digests
+        else:
             continue
-        systems = (
-            {name for names in judged[one.lp, one.segment] for name in names}
-            if side.records
-            else one.translations
-        )
-        texts: dict[str | None, str | None] = {"": one.source}
-        texts |= (
-            {name: one.translations.get(name) for name in systems}
-            if same == "translations"
-            else {None: one.references.get(used)}
-        )
-        for name, text in texts.items():
-            if text is not None and (not name or one.has_translation(name)):
-                yield (one.lp, one.segment, name), _Text(text, None, place)
+        more = zip(systems, texts, strict=False) if same == "translations" else [(None, reference)]
+        for system, text in [("", source), *more]:
+            if text is not None and (not system or text != _MISSING):
+                yield (lp, name, system), _Text(text, one is None, side.name)
 
 
 def _is_about(record: Record, differing: Mapping[Key, object]) -> bool:
@@ -142,16 +122,13 @@ def _is_about(record: Record, differing: Mapping[Key, object]) -> bool:
     return any((*place, system) in differing for system in ("", None, *record.systems))
 
 
-def _told(differing: Mapping[Key, tuple[_Text, _Text]], shared: int, sides: Sequence[Judgements]) -> str:
+def _told(differing: Mapping[Key, tuple[_Text, _Text]], shared: int) -> str:
     lp, segment, system = next(iter(differing))
     one, other = differing[lp, segment, system]
     places = len({key[:2] for key in differing})
     what = f"translation of {system}" if system else "source" if system == "" else "reference"
-    first, second = sides[one.side].name, sides[other.side].name
-    shown = "".join(
-        f"; {text.text!r:.80} in {name}"
-        for text, name in ((one, first), (other, second))
-        if text.text is not None
+    shown = "".join(f"; {each.text!r:.80} in {each.side}" for each in (one, other) if not each.is_digest)
+    which = (
+        f"{of_all(places, shared, 'segment')} of {one.side} and {other.side} {form(places, 'has', 'have')}"
     )
-    which = f"{of_all(places, shared, 'segment')} of {first} and {second} {form(places, 'has', 'have')}"
     return f"{which} other texts: the first is {segment!r} of {lp}, whose {what} differs{shown}"

@@ -21,7 +21,6 @@ from adjudge.core.language import pair_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.file_content import Content, of_pair
 from adjudge.formats.mtme import choose_lp, find_lps
 from adjudge.formats.text import absent_translations, check_file_name, json_objects, left_out
 from adjudge.store.files import Fields, find_files, read_fields, read_json_lines, write_lines
@@ -134,16 +133,15 @@ _TRANSLATION: Final = re.compile(r"trans_([0-9]+)")
 _SCORE: Final = re.compile(r"avg_trans_([0-9]+)_score")
 
 
-def read_ment_file(path: Path | str, lp: str | None = None) -> TestSet:
+def read_ment_file(path: Path | str) -> TestSet:
     """Read the test set of the JSONL form.
 
     Raises:
         DataError: a line is no such object.
-        UsageError: the file has no segment of that lp.
     """
     path = Path(path)
     segments = tuple(map(_segment, json_objects(path, "MENT")))
-    return TestSet(name=path.name.split(".")[0], segments=segments).select(lp=lp)
+    return TestSet(name=path.name.split(".")[0], segments=segments)
 
 
 def _segment(fields: Fields) -> Segment:
@@ -174,13 +172,13 @@ def _lp(fields: Fields) -> str:
         fields.fail(str(error))
 
 
-def read_ment_ratings(path: Path | str, lp: str | None = None) -> list[Annotation]:
+def read_ment_ratings(path: Path | str) -> list[Annotation]:
     """Read the mean ratings of the JSONL form, 0 to 4, as annotations of `ment`; null is no annotation.
 
     Raises:
         DataError: a line is no such object, or a rating is no number from 0 to 4.
     """
-    ratings = tuple(
+    return [
         Annotation(
             lp=_lp(fields),
             segment=_id(fields),
@@ -192,5 +190,4 @@ def read_ment_ratings(path: Path | str, lp: str | None = None) -> list[Annotatio
         for fields in json_objects(Path(path), "MENT")
         for key in fields.values
         if (match := _SCORE.fullmatch(key)) and fields.has(key)
-    )
-    return [*of_pair(Content(records=ratings), lp, path).records]
+    ]

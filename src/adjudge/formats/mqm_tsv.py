@@ -23,8 +23,8 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from adjudge.core.language import canonical_lp, lp_among
-from adjudge.core.names import name_at
+from adjudge.core.language import lp_among, lp_in
+from adjudge.core.names import as_name
 from adjudge.core.protocol import find_category, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
@@ -248,6 +248,15 @@ def _is_quoted(lines: Sequence[str]) -> bool:
     return is_doubled or not any(cell.strip("0123456789") for cell in others)
 
 
+_NAMED: Final = {
+    "system": "system",
+    "doc": "document",
+    "docSegId": "segment",
+    "globalSegId": "segment",
+    "rater": "annotator",
+}
+
+
 def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: Counter[str]) -> Row:
     if len(fields) > len(names) and any(fields[len(names) :]):
         raise DataError(f"{len(fields)} fields under {len(names)} column names", path=path, line=line)
@@ -266,17 +275,18 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
     for name, cell in cells.items():
         if name not in COLUMNS and name != "comment" and cell:
             met[f"cells of a column {name!r} that nobody reads"] += 1
-    named = {
-        name: name_at(cell, what, path, line) if (cell := cells.get(name, "")) else ""
-        for name, what in (("docSegId", "segment"), ("globalSegId", "segment"), ("rater", "annotator"))
+    cells |= {
+        name: as_name(cells[name], what, path, line)
+        for name, what in _NAMED.items()
+        if cells.get(name) or name == "system"
     }
     return Row(
         line=line,
-        system=name_at(cells["system"], "system", path, line),
-        document=name_at(cells["doc"], "document", path, line),
-        position=named["docSegId"],
-        segment=named["globalSegId"],
-        rater=named["rater"],
+        system=cells["system"],
+        document=cells["doc"],
+        position=cells.get("docSegId", ""),
+        segment=cells.get("globalSegId", ""),
+        rater=cells.get("rater", ""),
         source=cells["source"],
         target=cells["target"],
         category=cells["category"].strip(),
@@ -547,21 +557,13 @@ def _is_check(row: Row) -> bool:
 
 def _of_pair(rows: Sequence[Row], lp: str | None, path: Path) -> tuple[list[Row], str]:
     """Rows of one language pair, that of their documents' names or else the one given, and the pair."""
-    named = [_named_lp(row) for row in rows]
+    named = [lp_in(row.document.rpartition(":")[2]) for row in rows]  # such as `news.1:en-de`
     there = dict.fromkeys(filter(None, named))
     if lp is None and (len(there) != 1 or None in named):
         what = f"has {len(there)} language pairs" if there else "does not say its language pair"
         raise UsageError(f"{path} {what}: add --lp, such as --lp {next(iter(there), 'en-de')}")
     pair = next(iter(there)) if lp is None else lp_among(lp, [*there, lp] if None in named else there, path)
     return [row for row, own in zip(rows, named, strict=True) if own in {None, pair}], str(pair)
-
-
-def _named_lp(row: Row) -> str | None:
-    """Language pair in which the name of a document ends (`news.1:en-de`)."""
-    try:
-        return canonical_lp(row.document.rpartition(":")[2])
-    except UsageError:
-        return None
 
 
 class _Reader:

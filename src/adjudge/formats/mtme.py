@@ -23,7 +23,7 @@ from typing import Final, Literal, NamedTuple, TypeGuard, cast, get_args
 
 from adjudge.core.language import canonical_lp, lp_among
 from adjudge.core.mqm import find_weights
-from adjudge.core.names import name_at
+from adjudge.core.names import as_name
 from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
@@ -165,7 +165,7 @@ def _read_documents(files: list[Path], source: Path, count: int) -> list[tuple[s
         domain, tab, document = line.partition("\t") if "\t" in line else line.partition(" ")
         if not tab or "\t" in document:
             raise DataError(f"wanted DOMAIN<TAB>DOCUMENT, got {line!r}", path=path, line=number)
-        found.append((domain, name_at(document, "document", path, number)))
+        found.append((domain, as_name(document, "document", path, number)))
     if len(found) != count:
         raise DataError(
             f"{path} has {len(found)} lines, {source} has {count}; line-aligned files need equally many"

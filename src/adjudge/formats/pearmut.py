@@ -22,7 +22,8 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import canonical_lp, lp_in
+from adjudge.core.names import by_name
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
@@ -155,14 +156,14 @@ def find_lp(name: str, wanted: str | None = None) -> str:
     Raises:
         UsageError: neither says it.
     """
-    for part in reversed(name.split("_#_")):
-        try:
-            return canonical_lp(part.split(" ")[0].replace("---", "-"))
-        except UsageError:
-            continue
-    if wanted is not None:
-        return canonical_lp(wanted)
-    raise UsageError(f"campaign {name!r} does not say its language pair: add --lp, such as --lp en-de")
+    if (lp := _own_lp(name) or (wanted and canonical_lp(wanted))) is None:
+        raise UsageError(f"campaign {name!r} does not say its language pair: add --lp, such as --lp en-de")
+    return lp
+
+
+def _own_lp(name: str) -> str | None:
+    parts = (part.split(" ")[0].replace("---", "-") for part in reversed(name.split("_#_")))
+    return next(filter(None, map(lp_in, parts)), None)
 
 
 def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSet:
@@ -406,7 +407,8 @@ def _answers(line: _Line) -> Iterator[Mapping[str, Mapping[str, Any]]]:
     answers, is_skipped = line.fields.values["annotation"], line.is_skipped
     for answer in answers if isinstance(answers, list) else ():
         kept = answer.items() if isinstance(answer, dict) else ()
-        said = line.fields.named({model: one for model, one in kept if isinstance(one, dict)})
+        answered = {model: one for model, one in kept if isinstance(one, dict)}
+        said = by_name(answered, "system", line.fields.path, line.fields.line)
         yield {model: one for model, one in said.items() if not is_skipped or one.get("score") is not None}
 
 
@@ -587,20 +589,12 @@ def _rendered_submissions(file: CampaignFile, left_out: Counter[str]) -> Iterato
             "item": [_item(s) for s in parts],
             "user_id": person,
             "item_i": f"welcome_{task}" if parts[0].kind == "tutorial" else task,
-            _CAMPAIGN: file.name if _names(file.name, lp) else f"{file.name}_#_{lp}",
+            _CAMPAIGN: file.name if _own_lp(file.name) == lp else f"{file.name}_#_{lp}",
         }
 
 
 _Task = tuple[str, int, bool, str]
 """Person, number of the task, whether it counts, and language pair."""
-
-
-def _names(campaign: str, lp: str) -> bool:
-    """Whether the name of a campaign says that this is its language pair."""
-    try:
-        return find_lp(campaign) == lp
-    except UsageError:
-        return False
 
 
 def _order(entry: tuple[_Task, Sequence[Submission]]) -> tuple[bool, bool, float]:

@@ -21,8 +21,7 @@ from typing import Annotated, Any, Final, cast
 from annotated_types import Ge
 from pydantic import BeforeValidator
 
-from adjudge.core.language import coded_lp, lp_among
-from adjudge.core.names import look_alikes
+from adjudge.core.language import coded_lp, lp_among, of_lp
 from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
@@ -31,7 +30,7 @@ from adjudge.core.wording import command, of_all
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.appraise import find_batches
 from adjudge.formats.catalog import cached_path, find_public_set
-from adjudge.formats.file_content import Content, respelled
+from adjudge.formats.file_content import Content, respelled, warn_of_names
 from adjudge.formats.mtme import find_test_set, read_bare_scores
 from adjudge.formats.registry import FORMATS, Asked, Seen, claimed_by, find_format
 from adjudge.formats.rows import HUB, Frame, Rows, content_of_rows, place_of, rows_in
@@ -98,35 +97,7 @@ def load(
         found = kind.content(place, Asked(lp=lp), texts_only=True).test_set if is_there else None
         if found is None:
             raise DataError(f"{kind.name} holds judgements and no texts; a test set was wanted", path=place)
-    found = found if documents is None else with_documents(found, Path(documents))
-    warn_of_names(place, found)
-    return found
-
-
-def warn_of_names(place: Path | str, texts: TestSet | None, records: Iterable[Record] = ()) -> None:
-    """Warn of names in an input that look like one and are two, or that mix scripts.
-
-    A segment that is named by its own text is none that somebody has named.
-    """
-    segments, judged = tuple(texts or ()), tuple(records)
-    own = {segment.segment for segment in segments}
-    pairs = dict.fromkeys(r.systems for r in judged if not isinstance(r, Annotation))
-    found = {
-        "system": [
-            *(name for s in segments for name in s.translations),
-            *(name for pair in pairs for name in pair),
-            *dict.fromkeys(r.system for r in judged if isinstance(r, Annotation)),
-        ],
-        "segment": [
-            *(s.segment for s in segments if not s.source or s.source not in s.segment),
-            *(name for name in dict.fromkeys(r.segment for r in judged) if name not in own),
-        ],
-        "document": [*dict.fromkeys(s.document for s in (*segments, *judged))],
-        "annotator": [*dict.fromkeys(r.annotator for r in judged)],
-    }
-    for kind, names in found.items():
-        if told := list(look_alikes(names, kind)):
-            warn(f"{place}: {'; '.join(told[:3])}{f'; and {len(told) - 3} more' if len(told) > 3 else ''}")
+    return found if documents is None else with_documents(found, Path(documents))
 
 
 _SAID: ContextVar[tuple[str, frozenset[Path]] | None] = ContextVar("said", default=None)
@@ -410,17 +381,13 @@ def read_content(
         UsageError: no such format, or records need texts that were not given.
     """
     if (rows := rows_in(path)) is not None:
-        place: Path | str = place_of(path)
-        found = content_of_rows(rows, lp, test_set, place)
-    else:
-        place, lp = find_path(path, lp)
-        kind = find_format(detect(place) if form is None else form)
-        texts = test_set
-        if texts is not None:
-            texts = _of_one_lp(place, texts, lp) if kind.name in _LINES else texts.select(lp=lp)
-        found = kind.content(place, Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign))
-    warn_of_names(place, found.test_set, found.records)
-    return found
+        return content_of_rows(rows, lp, test_set, place_of(path))
+    place, lp = find_path(path, lp)
+    kind = find_format(detect(place) if form is None else form)
+    texts = test_set
+    if texts is not None:
+        texts = _of_one_lp(place, texts, lp) if kind.name in _LINES else texts.select(lp=lp)
+    return kind.content(place, Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign))
 
 
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
@@ -481,12 +448,9 @@ class Judgements:
         """Return the same with language pairs in another spelling, in the run and its texts too."""
         if not lps:
             return self
-        texts = self.test_set
-        if texts is not None:
-            texts = replace(texts, segments=tuple(respelled(texts.segments, lps)))
-        kept = tuple(respelled(self.records, lps))
-        run = None if self.run is None or texts is None else replace(self.run, records=kept, test_set=texts)
-        return replace(self, records=kept, test_set=texts, run=run)
+        texts = self.test_set and replace(self.test_set, segments=respelled(self.test_set.segments, lps))
+        run = self.run and replace(self.run, test_set=texts or self.run.test_set)
+        return replace(self, test_set=texts, run=run).with_records(respelled(self.records, lps))
 
     def of_one_kind(self, lp: str | None) -> Judgements:
         """Keep one language pair, and the first of repeated judgements.
@@ -497,8 +461,7 @@ class Judgements:
         """
         if not self.records:
             raise DataError(f"{self.name} has no records")
-        lp = lp_among(lp, (r.lp for r in self.records), self.name)
-        kept, _ = without_repeats([r for r in self.records if lp in {None, r.lp}])
+        kept, _ = without_repeats(of_lp(self.records, lp, self.name))
         if {Annotation, Preference} <= {type(r) for r in kept}:
             raise DataError(f"{self.name} holds preferences and annotations; give them as two files")
         return replace(self, records=tuple(kept))
@@ -648,7 +611,6 @@ def _of_object(
         return Judgements(name="records", records=records, test_set=texts)
     place = place_of(source)
     content = content_of_rows(rows, lp, texts or beside, place)
-    warn_of_names(place, content.test_set, content.records)
     return _of_content(place, "", content, texts, place)
 
 

@@ -40,7 +40,7 @@ from adjudge.formats.campaign_export import (
     select_lp,
     write_campaign_file,
 )
-from adjudge.formats.file_content import Content, content_of, of_pair
+from adjudge.formats.file_content import Content, as_read, content_of
 from adjudge.formats.fire_mt import is_fire_folder, read_fire
 from adjudge.formats.ment import (
     is_ment_folder,
@@ -98,7 +98,7 @@ from adjudge.formats.wmt import (
 )
 from adjudge.formats.xliff import read_judged_xliff, read_xliff, write_xliff
 from adjudge.formats.xml_text import check_type, root_name
-from adjudge.store.files import find_files, inside, read_head
+from adjudge.store.files import find_files, inside, read_head, uncollected
 from adjudge.store.json_lines import read_test_set, write_records, write_test_set
 from adjudge.store.run_directory import INFO, TEST_SET, read_records, read_run, read_run_info, run_of
 
@@ -250,6 +250,7 @@ class Format:
             return False
         return bool(self.root and self.root == seen.root) or (self.text is not None and self.text(seen))
 
+    @uncollected()
     def content(self, path: Path, asked: Asked, *, texts_only: bool = False) -> Content[Record]:
         """Read all of a file or a folder, or its texts only where they can be read alone.
 
@@ -265,7 +266,7 @@ class Format:
             elif self.read is not None:
                 found = self.read(path, asked)
             texts = asked.texts if found.test_set is None else found.test_set
-            return of_pair(replace(found, test_set=texts), asked.lp, path)
+            return as_read(replace(found, test_set=texts), asked.lp, path)
         except UsageError as error:
             if str(path) in str(error):
                 raise
@@ -418,7 +419,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="folder with a challenge set of WMT25 (SET.LP.src.txt, .ref.txt, .hyp-N.txt, .meta.txt)",
         holds="test set",
         folder=is_challenge_folder,
-        texts=read_challenge_set,
+        texts=lambda path, _: read_challenge_set(path),
         files=("SET.LP.src.txt",),
     ),
     Format(
@@ -428,7 +429,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         folder=is_score_folder,
         starts=rb"doc_id\tsegment_id\t(?![^\n]*source_segment)[^\n]*overall",
         keys=("document_id metric_scores",),
-        read=lambda path, asked: read_wmt_scores(path, asked.lp),
+        read=lambda path, _: read_wmt_scores(path),
     ),
     Format(
         name="wmt-systems",
@@ -436,7 +437,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set",
         folder=is_system_folder,
         keys=("doc_id hypothesis",),
-        read=lambda path, asked: read_wmt_systems(path, asked.lp),
+        read=lambda path, _: read_wmt_systems(path),
     ),
     Format(
         name="mtme-ratings",
@@ -474,7 +475,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="WMT25's table of texts and marked errors (TSV); predictions of its second task",
         holds="test set, records",
         starts=rb"doc_id\tsegment_id\t",
-        read=lambda path, asked: _about(asked.texts, read_wmt25(path, asked.lp)),
+        read=lambda path, asked: _about(asked.texts, read_wmt25(path)),
         write=_write_both(write_wmt25),
     ),
     Format(
@@ -482,17 +483,15 @@ FORMATS: Final[tuple[Format, ...]] = (
         title="WMT25's general task with what people said (JSONL)",
         holds="test set, records",
         keys=("doc_id src_text tgt_text",),
-        read=lambda path, asked: read_wmt25_jsonl(path, asked.lp),
+        read=lambda path, _: read_wmt25_jsonl(path),
     ),
     Format(
         name="ment-jsonl",
         title="MENT as on the hub: ratings from 0 to 4",
         holds="test set, records",
         keys=("src_lang trans_lang",),
-        texts=read_ment_file,
-        read=lambda path, asked: Content(
-            test_set=read_ment_file(path, asked.lp), records=read_ment_ratings(path, asked.lp)
-        ),
+        texts=lambda path, _: read_ment_file(path),
+        read=lambda path, _: Content(test_set=read_ment_file(path), records=read_ment_ratings(path)),
         needs_lp=True,
     ),
     Format(
@@ -548,7 +547,7 @@ FORMATS: Final[tuple[Format, ...]] = (
         holds="test set, records",
         keys=("item_id",),
         holds_text=b"_###_",
-        read=lambda path, asked: read_wmt26(path, asked.lp),
+        read=lambda path, _: read_wmt26(path),
     ),
     Format(
         name="wmt26-task1",

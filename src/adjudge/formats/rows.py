@@ -22,7 +22,7 @@ from adjudge.core.scores import record_columns
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import argument_of
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.file_content import Content, of_pair
+from adjudge.formats.file_content import Content, as_read
 from adjudge.formats.score_file import SCORE_COLUMNS, read_score_rows
 from adjudge.formats.tabular import has_source, read_table
 from adjudge.store.json_lines import record_from_json
@@ -115,7 +115,7 @@ def content_of_rows(
         UsageError: no language pair.
     """
     with _in_rows(place):
-        return of_pair(_content(rows, lp, texts, place), lp, place)
+        return as_read(_content(rows, lp, texts, place), lp, place)
 
 
 @contextmanager

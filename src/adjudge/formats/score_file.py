@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
-from adjudge.core.language import canonical_lp, one_spelling
-from adjudge.core.names import as_name, is_blank, name_at
+from adjudge.core.language import canonical_lp, lp_in, one_spelling
+from adjudge.core.names import as_name, is_blank
 from adjudge.core.record import Annotation, grouped
 from adjudge.core.segment import Digests, TestSet, digest_of
 from adjudge.errors import DataError, UsageError
@@ -201,7 +201,7 @@ def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tup
             raise DataError(
                 f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}", path=path, line=number
             )
-        names = [name_at(*pair, path, number) for pair in zip(fields, columns[:-1], strict=False)]
+        names = [as_name(*pair, path, number) for pair in zip(fields, columns[:-1], strict=False)]
         yield names, read_score(fields[-1].strip(" "), path, number)
 
 
@@ -281,7 +281,7 @@ def _read_averages(path: Path) -> ScoreTable:
             raise DataError(
                 f"wanted system, score and segment, got {line[:_SHOWN]!r}", path=path, line=number
             )
-        names = [name_at(fields[at], what, path, number) for at, what in ((2, "segment"), (0, "system"))]
+        names = [as_name(fields[at], what, path, number) for at, what in ((2, "segment"), (0, "system"))]
         rows.append((names, read_score(fields[1], path, number)))
     return _tabulate(rows, "seg", path)
 
@@ -384,19 +384,13 @@ def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
     stem = path.name.removesuffix(ending)
     if own := lp_before_dot(Path(stem)):
         return stem.partition(".")[2], own
-    try:
-        return stem, canonical_lp(lp or path.resolve().parent.name)
-    except UsageError:
-        return stem, None
+    return stem, lp_in(lp or path.resolve().parent.name)
 
 
 def lp_before_dot(path: Path) -> str | None:
     """Language pair before the first dot of a file's name: `en-de` of `en-de.COMET.seg.score`."""
     before, dot, _ = path.name.partition(".")
-    try:
-        return canonical_lp(before) if dot else None
-    except UsageError:
-        return None
+    return lp_in(before) if dot else None
 
 
 def is_lines_folder(path: Path) -> bool:
@@ -637,7 +631,7 @@ def _read_row(names: list[str], row: list[str], path: Path | str, line: int) -> 
         raise DataError(f"{len(row)} cells under {len(names)} column names", path=path, line=line)
     cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
     given = ((name, row[names.index(name)]) for name in ("system", "segment", "document") if name in cells)
-    cells |= {name: name_at(cell, name, path, line) for name, cell in given}
+    cells |= {name: as_name(cell, name, path, line) for name, cell in given}
     return _Score(
         system=cells["system"],
         value=read_score(cells["score"] or "None", path, line),

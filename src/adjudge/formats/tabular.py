@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from adjudge.core.extras import import_extra
 from adjudge.core.language import canonical_lp, is_same_language, source_language
-from adjudge.core.names import name_at
+from adjudge.core.names import as_name
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
@@ -85,7 +85,7 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
         UsageError: no language pair.
     """
     lines = iter(rows)
-    heading = [name_at(cell, "system", path, 1) if cell.strip() else "" for cell in next(lines, [])]
+    heading = [as_name(cell, "system", path, 1) if cell.strip() else "" for cell in next(lines, [])]
     if not has_source(heading):
         raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
     _check_heading(heading, path)
@@ -106,12 +106,8 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
     translated = {name for segment in segments for name in segment.translations} or systems
     if bare := [name for name in systems if name not in translated]:
         warn(f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system")
-    try:
-        name = name or Path(Path(path).name.removesuffix(".gz")).stem
-        test_set = TestSet(name=name, segments=as_holes(segments, translated))
-    except DataError as error:
-        raise DataError(str(error), path=path) from error
-    return test_set.select(lp=lp)
+    name = name or Path(Path(path).name.removesuffix(".gz")).stem
+    return TestSet(name=name, segments=as_holes(segments, translated))
 
 
 def _check_heading(heading: Sequence[str], path: Path | str) -> None:
@@ -454,12 +450,12 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
     segments: list[Segment] = []
     for number, unit in enumerate(units, start=1):
         source, name = _source_of(unit.get("srclang", default), lp, path), unit.get("tuid")
-        name = name and name_at(name, "segment", path, unit.sourceline)
+        name = name and as_name(name, "segment", path, unit.sourceline)
         named = (f"{name}#{number}" if times[name] > 1 else name) if name else str(number)
         segments += _read_unit(unit, named, source, path)
     if not segments:
         raise DataError("no unit has both a text in the source language and a translation", path=path)
-    return TestSet(name=path.stem, segments=tuple(segments)).select(lp=lp)
+    return TestSet(name=path.stem, segments=tuple(segments))
 
 
 def _source_of(language: str, lp: str | None, path: Path) -> str:

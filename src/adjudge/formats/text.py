@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from adjudge.core.language import canonical_lp
-from adjudge.core.names import as_name, is_blank, name_at
+from adjudge.core.names import as_name, is_blank
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError, warn
@@ -157,7 +157,7 @@ def read_documents(file: Path, segments: int) -> list[str]:
         )
     if "" in names:
         raise DataError("the document is empty", path=file, line=names.index("") + 1)
-    return [name_at(name, "document", file, line) for line, name in enumerate(names, start=1)]
+    return [as_name(name, "document", file, line) for line, name in enumerate(names, start=1)]
 
 
 def is_text_folder(path: Path) -> bool:

@@ -17,15 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.language import canonical_lp, lp_among, pair_of
-from adjudge.core.names import name_at
-from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
+from adjudge.core.language import canonical_lp, lp_in, pair_of
+from adjudge.core.names import as_name
+from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import MISSING, OMISSION, place_of
 from adjudge.formats.campaign_export import UNDECIDED_MARK
-from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among, of_pair
+from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among
 from adjudge.formats.text import csv_rows, json_objects, write_csv
 from adjudge.store.files import (
     Fields,
@@ -70,12 +70,11 @@ Place = tuple[str, str, str]
 """Language pair, segment and system."""
 
 
-def read_wmt25(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
+def read_wmt25(path: Path | str) -> ContentWithTexts[Annotation]:
     """Read a file.
 
     Args:
         path: the file; without its endings, its name is that of the annotator, too.
-        lp: keep this language pair only.
 
     Raises:
         DataError: a column is missing, a translation is there twice, two rows say different things of one
@@ -104,8 +103,7 @@ def read_wmt25(path: Path | str, lp: str | None = None) -> ContentWithTexts[Anno
                 )
             )
     test_set = TestSet(name=name, segments=tuple(segments.values()))
-    content = ContentWithTexts(test_set=test_set, records=tuple(records), met=+(met + unread))
-    return of_pair(content, lp, path)
+    return ContentWithTexts(test_set=test_set, records=tuple(records), met=+(met + unread))
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -117,7 +115,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         if len(row) != len(heading):
             raise DataError(f"wanted {len(heading)} columns, got {len(row)}", path=path, line=line)
         cells = dict(zip(heading, row, strict=True))
-        names = {key: name_at(cells[key], what, path, line) for key, what in _NAMES.items() if key in cells}
+        names = {key: as_name(cells[key], what, path, line) for key, what in _NAMES.items() if key in cells}
         yield line, cells | names
 
 
@@ -196,12 +194,11 @@ def _marked_span(text: str, place: tuple[str, str], kind: str, met: Counter[str]
 _TEXTS: Final = frozenset({"doc_id", "src_text", "tgt_text", "scores"})
 
 
-def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
+def read_wmt25_jsonl(path: Path | str) -> ContentWithTexts[Annotation]:
     """Read a file; somebody who judged a translation in a second round, too, is `NAME:2` there.
 
     Args:
         path: the file.
-        lp: keep this language pair only.
 
     Raises:
         DataError: a line is no such object, or a rating or a mark is none; says which line.
@@ -216,18 +213,14 @@ def read_wmt25_jsonl(path: Path | str, lp: str | None = None) -> ContentWithText
         segments.append(segment)
         records += _annotations(fields, segment, met)
     test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments))
-    return of_pair(ContentWithTexts(test_set=test_set, records=tuple(records), met=+met), lp, path)
+    return ContentWithTexts(test_set=test_set, records=tuple(records), met=+met)
 
 
 def _segment_of_line(fields: Fields) -> Segment:
     name = fields.name("doc_id")
     parts = name.split("_#_")
-    if len(parts) < 4:
+    if len(parts) < 4 or (lp := lp_in(parts[0])) is None:
         fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
-    try:
-        lp = canonical_lp(parts[0])
-    except UsageError as error:
-        fields.fail(str(error))
     texts = fields.text_mapping("tgt_text")
     return Segment(
         segment=name,
@@ -408,14 +401,13 @@ SCORED: Final = (*TEXTS[:6], "domain_name", "method", "overall")
 _SCORE_KEYS: Final = (b'"metric_scores"', b'"document_id"')
 
 
-def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotation]:
+def read_wmt_scores(path: Path | str) -> Content[Annotation]:
     """Read scores of one metric (TSV), or of several by document (JSONL, or a folder with a file a system).
 
     A score by document is of segment `LP_#_DOMAIN_#_DOCUMENT_#_N`, N from 1, as in WMT25's general task.
 
     Args:
         path: the file or folder; the name of a JSONL file is that of its system.
-        lp: keep this language pair only.
 
     Raises:
         DataError: a column or a key is missing, a score is no number, or a translation is scored twice.
@@ -426,7 +418,7 @@ def read_wmt_scores(path: Path | str, lp: str | None = None) -> Content[Annotati
     read = _document_scores if path.is_dir() or _begins_with(path, _SCORE_KEYS) else _table_scores
     files = find_files(path, "*.jsonl") if path.is_dir() else [path]
     rows = (row for file in files for row in read(file, met))
-    return of_pair(Content(records=tuple(rows), met=met, is_of_metrics=True), lp, path)
+    return Content(records=tuple(rows), met=met, is_of_metrics=True)
 
 
 def is_score_folder(path: Path) -> bool:
@@ -468,7 +460,15 @@ def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
             raise DataError(
                 f"'overall' must be a number, got {row['overall']!r}", path=path, line=line
             ) from None
-        yield _scored(key, path.name.split(".")[0], row["doc_id"], score, (path, line))
+        yield Annotation(
+            lp=lp,
+            segment=segment,
+            system=key[2],
+            annotator=path.name.split(".")[0],
+            protocol="metric",
+            document=row["doc_id"],
+            rating=score,
+        )
 
 
 def _document_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
@@ -476,39 +476,29 @@ def _document_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
     for fields in json_objects(path, "scores of a document"):
         said, document = fields.text("language_pair"), fields.name("document_id")
         start = f"{said}_#_{fields.text('domain')}_#_{document}"
-        lists = fields.mapping("metric_scores")
+        lists, lp = fields.mapping("metric_scores"), canonical_lp(said)
         lengths = {len(scores) for scores in lists.values() if isinstance(scores, list)}
         if len(lengths) > 1:
             met["documents whose metrics score other numbers of paragraphs"] += 1
+        names = [f"{start}_#_{number}" for number in range(1, max(lengths, default=0) + 1)]
         for metric, scores in lists.items():
             if not isinstance(scores, list):
                 fields.fail(f"scores of {metric!r} must be a list, got {scores!r}")
-            for number, score in enumerate(scores, 1):
+            for segment, score in zip(names, scores, strict=False):
                 if score is None:
                     met["translations without a score, left out"] += 1
-                elif isinstance(score, bool) or not isinstance(score, int | float):
+                elif not is_number(score):
                     fields.fail(f"a score of {metric!r} must be a number, got {score!r}")
                 else:
-                    place = (canonical_lp(said), f"{start}_#_{number}", system)
-                    yield _scored(place, metric, document, float(score), (path, fields.line))
-
-
-def _scored(
-    place: Place, metric: str, document: str, score: float, at: tuple[Path, int | None]
-) -> Annotation:
-    lp, segment, system = place
-    try:
-        return Annotation(
-            lp=lp,
-            segment=segment,
-            system=system,
-            annotator=metric,
-            protocol="metric",
-            document=document,
-            rating=score,
-        )
-    except DataError as error:
-        raise DataError(str(error), path=at[0], line=at[1]) from None
+                    yield Annotation(
+                        lp=lp,
+                        segment=segment,
+                        system=system,
+                        annotator=metric,
+                        protocol="metric",
+                        document=document,
+                        rating=float(score),
+                    )
 
 
 _HYPOTHESES: Final = (b'"doc_id"', b'"hypothesis"')
@@ -522,7 +512,7 @@ def is_system_folder(path: Path) -> bool:
     return any(_begins_with(file, _HYPOTHESES) for file in find_files(path, "*.jsonl"))
 
 
-def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithTexts[Annotation]:
+def read_wmt_systems(path: Path | str) -> ContentWithTexts[Annotation]:
     """Read the documents of one system, or of a folder of systems, by the paragraphs of their sources.
 
     The sources are in a JSONL file with `doc_id` and `src_text`, in the same folder or the one above.
@@ -531,7 +521,6 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
 
     Args:
         path: a system's file, or the folder.
-        lp: keep this language pair only.
 
     Raises:
         DataError: there are no sources, or a line is no such object.
@@ -555,12 +544,10 @@ def read_wmt_systems(path: Path | str, lp: str | None = None) -> ContentWithText
     known: set[str] = set()
     for fields in json_objects(inside(sources.parent, sources), "document"):
         known.add(fields.name("doc_id"))
-        cut = _cut_document(fields, texts, met)
-        segments += cut
+        segments += _cut_document(fields, texts, met)
     for system, documents in texts.items():
         met[f"documents of {system} that the sources do not have"] += len(documents.keys() - known)
-    test_set = TestSet(name=folder.name, segments=tuple(segments))
-    return ContentWithTexts(test_set=test_set.select(lp=lp), met=+met)
+    return ContentWithTexts(test_set=TestSet(name=folder.name, segments=tuple(segments)), met=+met)
 
 
 def _hypotheses(path: Path) -> dict[str, str]:
@@ -627,7 +614,7 @@ def is_challenge_folder(path: Path) -> bool:
     )
 
 
-def read_challenge_set(path: Path | str, lp: str | None = None) -> TestSet:
+def read_challenge_set(path: Path | str) -> TestSet:
     """Read a challenge set; its segments are numbered from 1, its systems are called as its files (`hyp-1`).
 
     Raises:
@@ -639,9 +626,7 @@ def read_challenge_set(path: Path | str, lp: str | None = None) -> TestSet:
     for file in find_files(path, "*.txt"):
         if match := _CHALLENGE.fullmatch(file.name):
             found.setdefault(canonical_lp(match["lp"]), {})[match["kind"]] = file
-    lps = {name: files for name, files in found.items() if "src" in files}
-    wanted = lp_among(lp, lps, path)
-    segments = [s for name in lps if wanted in {None, name} for s in _challenges(name, lps[name])]
+    segments = [s for lp, files in found.items() if "src" in files for s in _challenges(lp, files)]
     return TestSet(name=path.name, segments=tuple(segments))
 
 
@@ -679,7 +664,7 @@ _FREE: Final = 85
 """Lowest rating of a translation that WMT26 calls free of errors."""
 
 
-def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
+def read_wmt26(path: Path | str) -> Content[Annotation]:
     """Read `mteval-test26.jsonl` or predictions for it.
 
     Marks are half-open places in characters; an omission and an instruction fault have no place.
@@ -704,7 +689,7 @@ def read_wmt26(path: Path | str, lp: str | None = None) -> Content[Annotation]:
         if fields.has("task1_pred") or fields.has("task2_pred"):
             records += _predictions(fields, item, pair, path)
     test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments)) if segments else None
-    return of_pair(Content(test_set=test_set, records=tuple(records)), lp, path)
+    return Content(test_set=test_set, records=tuple(records))
 
 
 def _item(fields: Fields, item: str, lp: str, parts: Sequence[str]) -> Segment:
@@ -731,7 +716,7 @@ def _predictions(fields: Fields, item: str, lp: str, path: Path) -> Iterator[Ann
     scored = fields.by_name("task2_pred") if fields.has("task2_pred") else {}
     for system in dict.fromkeys((*marked, *scored)):
         score = scored.get(system)
-        if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
+        if score is not None and not is_number(score):
             fields.fail(f"the score of {system!r} must be a number, got {score!r}")
         try:
             yield Annotation(

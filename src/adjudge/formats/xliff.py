@@ -21,12 +21,12 @@ from typing import Final, NamedTuple
 
 from adjudge.core.extras import import_extra
 from adjudge.core.language import canonical_lp, is_same_language, pair_of
-from adjudge.core.names import name_at
+from adjudge.core.names import as_name
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.file_content import ContentWithTexts, annotations_among, of_pair
+from adjudge.formats.file_content import ContentWithTexts, annotations_among
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -94,21 +94,17 @@ def read_xliff(path: Path, lp: str | None = None) -> TestSet:
         DataError: it is no XLIFF, is damaged, or two segments share an id.
         UsageError: the language pair is not known, or not there; or lxml is not installed.
     """
-    return test_set_of(path, *read_units(read_xml(path), lp), lp)
+    return test_set_of(path, *read_units(read_xml(path), lp))
 
 
-def test_set_of(path: Path, units: Iterable[Unit], kept_out: int, lp: str | None) -> TestSet:
+def test_set_of(path: Path, units: Iterable[Unit], kept_out: int) -> TestSet:
     """The segments of units as a test set; as `read_xliff`."""
     if kept_out:
         warn(
             f"{path}: {count(kept_out, 'unit')} {form(kept_out, 'is', 'are')} not to be translated "
             '(translate="no"), and left out'
         )
-    try:
-        test_set = TestSet(name=path.stem, segments=as_holes([unit.segment for unit in units], [SYSTEM]))
-    except DataError as error:
-        raise DataError(str(error), path=path) from error
-    return test_set.select(lp=lp)
+    return TestSet(name=path.stem, segments=as_holes([unit.segment for unit in units], [SYSTEM]))
 
 
 def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
@@ -135,7 +131,7 @@ def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
             if translate == "no":
                 kept_out += 1
                 continue
-            name = name_at(holder.get("id") or str(number), "segment", file.path, holder.sourceline)
+            name = as_name(holder.get("id") or str(number), "segment", file.path, holder.sourceline)
             units += read(holder, Segment(segment=prefix + name, lp=pair, source="", document=document))
     if not units:
         raise DataError("the file has no unit that is to be translated", path=file.path)
@@ -153,7 +149,7 @@ def _files(file: XmlFile) -> Iterator[tuple[str, str, Element]]:
     names = [e.get("original") or e.get("id") or str(n) for n, e in enumerate(elements, start=1)]
     counts = Counter(names)
     for number, (original, element) in enumerate(zip(names, elements, strict=True), start=1):
-        name = name_at(original, "document", file.path, element.sourceline)
+        name = as_name(original, "document", file.path, element.sourceline)
         document = name if counts[original] == 1 else f"{name}#{number}"
         yield (f"{document}/" if len(elements) > 1 else ""), document, element
 
@@ -433,7 +429,7 @@ def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Rec
     """
     file = read_xml(path)
     units, kept_out = read_units(file, lp)
-    test_set = test_set_of(path, units, kept_out, None)
+    test_set = test_set_of(path, units, kept_out)
     marks, met = Marks(file), Counter[str]()
     records: list[Record] = []
     for unit in units:
@@ -455,7 +451,7 @@ def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Rec
         for annotator, protocol in judged_as
     ]
     met["marks of ITS that are about no translation here, or votes, left out"] += marks.unread()
-    return of_pair(ContentWithTexts(test_set=test_set, records=tuple(records), met=+met), lp, path)
+    return ContentWithTexts(test_set=test_set, records=tuple(records), met=+met)
 
 
 class _Reader:

@@ -25,7 +25,8 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements, detect, read_judgements
 from adjudge.formats.registry import find_format
-from adjudge.reports.tables import draws_for, uncollected
+from adjudge.reports.tables import draws_for
+from adjudge.store.files import uncollected
 from adjudge.store.run_directory import TEST_SET, read_run
 
 __all__ = [

@@ -45,9 +45,9 @@ from adjudge.reports.annotators import RULES_MODEL, Judged, read_judged
 from adjudge.reports.figures import Figure, page_svg
 from adjudge.reports.page import Page, PageSettings, ReportSettings, make_page, page_commands, run_command
 from adjudge.reports.segments import to_script_json
-from adjudge.reports.tables import name_invisible, share, uncollected
+from adjudge.reports.tables import name_invisible, share
 from adjudge.reports.words import FAILURES
-from adjudge.store.files import write_text
+from adjudge.store.files import uncollected, write_text
 
 __all__ = [
     "Drawer",

@@ -88,10 +88,10 @@ from adjudge.reports.tables import (
     number,
     p_value,
     table_of,
-    uncollected,
 )
 from adjudge.reports.words import axis_words, card_words, finding, headline, lp_words, meaning
 from adjudge.stats.bounds import Totals, bounds_of_difference
+from adjudge.store.files import uncollected
 
 __all__ = ["Page", "make_page", "page_commands", "run_command"]
 

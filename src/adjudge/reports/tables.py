@@ -7,14 +7,12 @@ so that tables and pages show them.
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import math
 import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Final, Literal, TypeVar, get_args
@@ -45,7 +43,6 @@ __all__ = [
     "render_table",
     "share",
     "table_of",
-    "uncollected",
     "whole",
 ]
 
@@ -483,15 +480,3 @@ _MANY: Final = 20_000
 def draws_for(translations: int) -> int:
     """A thousand; two hundred where so many translations were judged that intervals are narrow anyway."""
     return 1000 if translations <= _MANY else 200
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Put the collector off: records hold no cycles, and looking for some takes a third of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

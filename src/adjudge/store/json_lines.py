@@ -13,11 +13,11 @@ from pathlib import Path
 from sys import intern
 from typing import Any, Final, Literal, cast
 
-from adjudge.core.language import canonical_lp
+from adjudge.core.language import lp_in
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Match, Preference, Record, Side, Verdict
 from adjudge.core.segment import Digests, Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError, FailureReason, UsageError
+from adjudge.errors import AdjudgeError, DataError, FailureReason
 from adjudge.store.files import (
     LINES_WANTED,
     Fields,
@@ -294,9 +294,7 @@ def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, w
     lp, segment, system, annotator, protocol, document, spans, flags = plain
     if not (rating is None or is_number(rating)) or (flags and {*map(type, flags)} != {str}):
         return None
-    try:
-        lp = canonical_lp(lp)
-    except UsageError:
+    if (lp := lp_in(lp)) is None:
         return None
     return Annotation(
         lp=lp,
@@ -333,6 +331,17 @@ def _digests(value: Any) -> Digests | None:  # noqa: ANN401 (JSON, whatever it i
         raise DataError(f"'digests' must have source and translations, got {said!r:.80}") from error
 
 
+def _about(fields: Fields) -> dict[str, Any]:
+    """Who judged what, of any record."""
+    return {
+        "lp": fields.lp("lp"),
+        "segment": fields.name("segment"),
+        "annotator": fields.name("annotator"),
+        "document": fields.name("document", ""),
+        "digests": _digests(fields.values),
+    }
+
+
 def _annotation(value: object, path: Path | None, line: int | None) -> Annotation:
     if (plain := _plain_annotation(value)) is not None:
         return plain
@@ -344,12 +353,9 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
     if not fields.values.keys() & {"spans", "counts"} and find_protocol(protocol).has_spans:
         fields.fail(f"protocol {protocol} needs 'spans'; an empty list says that a translation has no error")
     return Annotation(
-        lp=fields.lp("lp"),
-        segment=fields.name("segment"),
+        **_about(fields),
         system=fields.name("system"),
-        annotator=fields.name("annotator"),
         protocol=protocol,
-        document=fields.name("document", ""),
         rating=fields.number("rating"),
         spans=tuple(span_from_json(span, path, line) for span in spans),
         counts=counts_from_json(fields),
@@ -359,7 +365,6 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
         steps=fields.texts("steps"),
         criterion=fields.optional_text("criterion"),
         weights=fields.optional_text("weights"),
-        digests=_digests(fields.values),
     )
 
 
@@ -424,20 +429,16 @@ def _preference(value: object, path: Path | None, line: int | None) -> Preferenc
     if len(systems) != 2:
         fields.fail(f"'systems' must name two systems, got {systems!r}")
     return Preference(
-        lp=fields.lp("lp"),
-        segment=fields.name("segment"),
+        **_about(fields),
         systems=(systems[0], systems[1]),
-        annotator=fields.name("annotator"),
         criterion=fields.name("criterion"),
         verdict=cast("Verdict", fields.name("verdict")),
-        document=fields.name("document", ""),
         protocol=fields.name("protocol", "pairwise"),
         orders=cast("tuple[Verdict, ...]", fields.texts("orders")),
         flags=fields.texts("flags"),
         rationale=fields.optional_text("rationale"),
         samples=cast("tuple[Verdict, ...]", fields.texts("samples")),
         strength=fields.number("strength"),
-        digests=_digests(fields.values),
     )
 
 
@@ -446,16 +447,12 @@ def _failure(value: object, path: Path | None, line: int | None) -> Failure:
     if fields.has("system") == fields.has("systems"):
         fields.fail("needs 'system', or 'systems' for a pair, and not both")
     return Failure(
-        lp=fields.lp("lp"),
-        segment=fields.name("segment"),
+        **_about(fields),
         systems=(fields.name("system"),) if fields.has("system") else fields.texts("systems"),
-        annotator=fields.name("annotator"),
         protocol=fields.name("protocol"),
         reason=cast("FailureReason", fields.name("reason")),
         detail=fields.text("detail", ""),
-        document=fields.name("document", ""),
         criterion=fields.optional_text("criterion"),
-        digests=_digests(fields.values),
     )
 
 

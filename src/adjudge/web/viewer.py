@@ -37,7 +37,7 @@ from adjudge.reports.figures import Figure, page_svg
 from adjudge.reports.html import Drawer, drawn, render_page, served_policy
 from adjudge.reports.page import Page
 from adjudge.reports.segments import to_script_json
-from adjudge.reports.tables import uncollected
+from adjudge.store.files import uncollected
 from adjudge.web.app import Connections, ending_quietly, protocol_of
 from adjudge.web.security import NO_TELEMETRY, Guard, Site
 
