@@ -1,6 +1,7 @@
 """Two inputs with the same names and other texts: every verb refuses what it must, and says how many."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,9 @@ import adjudge
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Digests, Segment, TestSet, digest_of
 from adjudge.errors import UsageError
+from adjudge.formats.convert import write_content
 from adjudge.formats.join import put_together
-from adjudge.formats.read import Judgements, read_judgements
+from adjudge.formats.read import Judgements, read_content, read_judgements
 from adjudge.store.json_lines import write_records
 from adjudge.store.run_directory import read_records
 from tests.cli.calling import Asked
@@ -327,3 +329,27 @@ def test_rows_without_segments_are_numbered_within_pair_and_annotator(tmp_path: 
     records = read_judgements(file).records
     assert len({(r.lp, r.annotator, r.segment) for r in records}) == 12
     assert {r.segment for r in records} == {"1", "2", "3"}
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("form", ["records", "parquet", "campaign", "appraise", "pearmut"])
+def test_what_we_write_of_appraise_joins_with_the_batches_that_it_came_from(
+    form: str, adjudge_data: Path, tmp_path: Path
+) -> None:
+    file = adjudge_data / "esa" / "240315rc5ESA.scores.csv"
+    read = read_judgements(file)
+    told = read_content(file, test_set=read.test_set, as_campaign=form not in {"records", "parquet"})
+    out = tmp_path / {
+        "records": "out.jsonl",
+        "campaign": "out.jsonl",
+        "appraise": "out.csv",
+        "pearmut": "out.jsonl",
+    }.get(form, form)
+    write_content(out, form, told)
+    if form == "appraise":
+        shutil.copy(next(file.parent.glob("batches*.json")), tmp_path)
+    back = read_judgements(out)
+    assert put_together([read, back], "translations").notes == []
+    assert {(r.lp, r.segment, r.systems) for r in read.records} == {
+        (r.lp, r.segment, r.systems) for r in back.records
+    }

@@ -17,6 +17,9 @@ from adjudge.analysis.compare import compare
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning
+from adjudge.formats.campaign_export import CampaignFile, Submission
+from adjudge.formats.convert import of_annotator
+from adjudge.formats.file_content import Content
 from adjudge.formats.read import load, read_content, read_judgements
 
 PLAIN, LEFT_OUT, UNTRANSLATED, DELETED = "plain", "left out", "untranslated", "deleted"
@@ -461,3 +464,17 @@ def test_a_system_is_chosen_in_any_spelling() -> None:
         name="x", segments=(Segment(segment="1", lp="en-de", source="a", translations={"\u00e9": "b"}),)
     )
     assert test_set.select(systems=["e\u0301 "]).systems == ("\u00e9",)
+
+
+def test_people_are_chosen_in_any_spelling() -> None:
+    said = Annotation(
+        lp="en-de", segment="1", system="A", annotator="Zoe\u0308", protocol="da-sqm", rating=50
+    )
+    work = Submission(
+        person=" Zoe\u0308", protocol="da-sqm", kind="original", lp="en-de", segment="1", records=(said,)
+    )
+    campaign = CampaignFile(name="c", protocol="da-sqm", submissions=(work,))
+    kept = of_annotator(Content(records=[said], campaign=campaign), "Zoë ")
+    assert [r.annotator for r in kept.records] == [s.person for s in campaign.submissions] == ["Zoë"]
+    assert kept.campaign is not None
+    assert kept.campaign.submissions

@@ -31,6 +31,7 @@ from adjudge.campaigns.database import (
     task,
     write_audit,
 )
+from adjudge.core.names import as_name
 from adjudge.errors import AccessError, UsageError
 from adjudge.formats.campaign_export import FIRST
 
@@ -203,7 +204,7 @@ def insert_people(
             raise UsageError(f"a name has 1 to {_LONGEST_NAME} characters that can be seen, got {name!r}")
         if role not in ROLES:
             raise UsageError(f"a role is one of {', '.join(ROLES)}; got {role!r}")
-        link = Link(name=name.strip(), role=role, secret=secrets.token_urlsafe(16))
+        link = Link(name=as_name(name, "person"), role=role, secret=secrets.token_urlsafe(16))
         own = json.dumps(list(lps)) if lps else None
         values = {"campaign_id": campaign, "name": link.name, "role": role, "lps": own, "created_at": now}
         try:

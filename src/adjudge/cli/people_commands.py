@@ -16,6 +16,7 @@ from pydantic import BeforeValidator
 
 from adjudge.cli.options import FormatOption, LpOption, existing, print_note, print_result, print_tables
 from adjudge.core.language import canonical_lp
+from adjudge.core.names import as_name
 from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, settings, split_names
 from adjudge.core.wording import command, count
 from adjudge.errors import DataError, UsageError
@@ -474,7 +475,7 @@ def _find(campaign: Campaign, name: str) -> Person:
     from adjudge.campaigns.people import people
 
     everyone = people(campaign)
-    found = next((person for person in everyone if person.name == name), None)
+    found = next((person for person in everyone if person.name == as_name(name)), None)
     if found is None:
         known = ", ".join(person.name for person in everyone)
         raise UsageError(f"campaign {campaign.name!r} has nobody called {name!r}; there are {known}")

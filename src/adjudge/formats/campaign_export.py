@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast, get_args
 
 from adjudge.core.language import of_lp
+from adjudge.core.names import keep_names
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference, by_pair
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
@@ -129,7 +130,8 @@ class Submission:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what no analysis could count."""
+        """Refuse what no analysis could count, and keep each name in its one spelling."""
+        keep_names(self, person="person", segment="segment", document="document")
         if self.kind not in KINDS:
             raise DataError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
         times = {"started": self.started, "ended": self.ended, "active": self.active, "idle": self.idle}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from adjudge.core.mqm import DEFAULT_WEIGHTS
+from adjudge.core.names import as_name
 from adjudge.core.record import Annotation, Record, are_by_criteria
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise_campaign import batches_beside
@@ -30,6 +31,7 @@ def of_annotator(content: Content[Record], name: str) -> Content[Record]:
     Raises:
         UsageError: nothing was said by such a one.
     """
+    name = as_name(name, "annotator")
     records = [r for r in content.records if r.annotator == name]
     if not records:
         known = ", ".join(sorted({r.annotator for r in content.records})) or "nobody"

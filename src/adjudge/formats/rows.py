@@ -25,7 +25,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import Content, as_read
 from adjudge.formats.score_file import SCORE_COLUMNS, read_score_rows
 from adjudge.formats.tabular import has_source, read_table
-from adjudge.store.json_lines import record_from_json
+from adjudge.store.json_lines import record_from_json, with_digests
 
 __all__ = ["HUB", "Frame", "Rows", "content_of_rows", "place_of", "read_parquet", "rows_in", "write_parquet"]
 
@@ -210,7 +210,10 @@ class _Records(Framed):
         return {"": self.records}
 
     def columns(self) -> Sequence[Column]:
-        return record_columns(self.records)
+        told = Column(
+            "digests", "as in records.jsonl", "text", of=lambda r: r.digests and r.digests._asdict()
+        )
+        return [*record_columns(self.records), *([told] if any(r.digests for r in self.records) else [])]
 
 
 def read_parquet(path: Path, lp: str | None, texts: TestSet | None) -> Content[Any]:
@@ -237,7 +240,7 @@ def write_parquet(path: Path, content: Content[Record]) -> Counter[str]:
     """
     if str(path) == "-":
         raise UsageError("parquet is a binary format: give a file in place of -")
-    framed: Framed = _Records(content.records)
+    framed: Framed = _Records([*with_digests(content.records, content.test_set or ())])
     left_out: Counter[str] = Counter()
     if not content.records and content.test_set is not None:
         framed = content.test_set

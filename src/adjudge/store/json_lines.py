@@ -6,7 +6,7 @@ test set may be of one or several language pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -36,6 +36,7 @@ __all__ = [
     "record_to_line",
     "span_from_json",
     "span_to_json",
+    "with_digests",
     "write_records",
     "write_test_set",
 ]
@@ -154,15 +155,17 @@ def write_records(path: Path | str, records: Iterable[Record], texts: Iterable[S
         records: in order.
         texts: that they are about, as far as they are known: records keep their digests.
     """
+    write_bytes(Path(path), map(record_to_line, with_digests(records, texts)))
+
+
+def with_digests(records: Iterable[Record], texts: Iterable[Segment]) -> Iterator[Record]:
+    """Records with digests of the texts that they are about, as far as these are known."""
     known = {(segment.lp, segment.segment): segment for segment in texts}
-
-    def line(record: Record) -> bytes:
+    for record in records:
         segment = known.get((record.lp, record.segment))
-        if segment is None or record.digests is not None:
-            return record_to_line(record)
-        return record_to_line(replace(record, digests=Digests.of(segment, record.systems)))
-
-    write_bytes(Path(path), map(line, records))
+        if segment is not None and record.digests is None:
+            record = replace(record, digests=Digests.of(segment, record.systems))  # noqa: PLW2901
+        yield record
 
 
 def record_to_line(record: Record) -> bytes:
