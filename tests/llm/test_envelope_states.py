@@ -118,7 +118,7 @@ SOUND: list[dict[str, Any]] = [
     {"block_reason": None},
     {"finish_reason_type": "FINISH_REASON_STOP"},
     {"service_tier": "default", "system_fingerprint": "fp_1", "timings": {"predicted_ms": 12.5}},
-    {"provider": "Somebody", "warnings": ["the model is old"]},
+    {"provider": "Somebody", "warnings": []},
 ]
 
 

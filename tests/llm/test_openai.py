@@ -23,7 +23,7 @@ def read(value: object, **options: Any) -> Reply:
 @pytest.mark.parametrize(
     ("word", "finish"),
     [
-        *(("stop", "stop"), ("STOP", "stop"), ("eos", "stop"), ("end_turn", "stop"), ("tool_calls", "stop")),
+        *(("stop", "stop"), ("STOP", "stop"), ("eos", "stop"), ("end_turn", "stop")),
         *(("length", "length"), ("model_length", "length"), ("MAX_TOKENS", "length")),
         *(("content_filter", "content_filter"), ("sensitive", "content_filter")),
         *(("SPII", "content_filter"), ("content_filter: PROHIBITED_CONTENT", "content_filter")),
@@ -34,7 +34,20 @@ def test_a_servers_word_for_its_end_becomes_ours(word: str, finish: str) -> None
 
 
 @pytest.mark.parametrize(
-    "word", [None, "", "banana", 1, ["stop"], {}, True, "stop: x", "function_call_filter: MALFORMED"]
+    "word",
+    [
+        None,
+        "",
+        "banana",
+        "tool_calls",
+        "FUNCTION_CALL",
+        1,
+        ["stop"],
+        {},
+        True,
+        "stop: x",
+        "function_call_filter: MALFORMED",
+    ],
 )
 def test_an_end_that_we_do_not_know_is_not_trusted(word: object) -> None:
     with pytest.raises(AnswerError, match="bad_envelope"):
@@ -64,14 +77,13 @@ def test_a_refusal_field_is_a_refusal_whatever_the_rest_says() -> None:
         read(envelope("x", refusal=1))
 
 
-def test_parts_of_text_are_read_only_where_a_server_is_known_to_send_them() -> None:
-    parts = [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "answer"}]
-    reply = read(envelope(parts), provider=PROVIDERS["mistral"])
-    assert (reply.text, reply.reasoning) == ("answer", "hm")
-    with pytest.raises(AnswerError, match="bad_envelope"):
-        read(envelope(parts))
-    with pytest.raises(AnswerError, match="bad_envelope"):
-        read(envelope([{"type": "image"}]), provider=PROVIDERS["mistral"])
+def test_parts_of_text_are_joined_and_a_part_of_another_type_is_refused_by_its_name() -> None:
+    parts = [{"type": "thinking", "thinking": [{"text": "hm"}]}, *({"type": "text", "text": t} for t in "ab")]
+    for name in ("mistral", "openai"):
+        reply = read(envelope(parts), provider=PROVIDERS[name])
+        assert (reply.text, reply.reasoning) == ("ab", "hm")
+    with pytest.raises(AnswerError, match="one of type 'image_url'"):
+        read(envelope([*parts, {"type": "image_url"}]))
 
 
 @pytest.mark.parametrize(

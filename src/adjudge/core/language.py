@@ -192,8 +192,10 @@ def of_lp(items: Iterable[P], lp: str | None, where: object) -> list[P]:
         UsageError: nothing is of that pair; as `lp_among`.
     """
     there = list(items)
+    if lp is None:
+        return there
     lp = lp_among(lp, (each.lp for each in there), where)
-    return [each for each in there if lp in {None, each.lp}]
+    return [each for each in there if each.lp == lp]
 
 
 def one_spelling(lps: Iterable[Iterable[str]]) -> list[dict[str, str]]:

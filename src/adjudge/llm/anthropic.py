@@ -14,7 +14,6 @@ from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import (
     fail_envelope,
     finish_of,
-    is_filtered,
     object_of,
     read_calls,
     read_count,
@@ -23,6 +22,7 @@ from adjudge.llm.dialect import (
     refuse_calls,
     render_turns,
 )
+from adjudge.llm.envelope import Known, is_filtered
 from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import ROOM, Endpoint
 
@@ -40,6 +40,9 @@ _FINISHED: Final = {
     **dict.fromkeys(("max_tokens", "model_context_window_exceeded"), "length"),
     "refusal": "refused",
 }
+_KNOWN: Final[Known] = dict.fromkeys(
+    ("id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage")
+)
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 _SEALED: Final = ("type", "thinking", "signature", "data")
 """Fields of thinking; all that comes back with the tool calls that followed it."""
@@ -128,7 +131,7 @@ class AnthropicDialect:
         details = value.get("stop_details")
         if finish == "stop" and isinstance(details, dict) and details.get("type") == "refusal":
             finish = "refused"
-        if finish == "stop" and is_filtered(value):
+        if finish == "stop" and is_filtered(value, _KNOWN, text):
             finish = "content_filter"
         if value.get("stop_reason") == "tool_use" and not asked:
             fail_envelope("the call of a tool", content)

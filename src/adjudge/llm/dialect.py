@@ -21,6 +21,7 @@ import orjson
 from adjudge.core.ask import Message, Reply, TokenLogprob, ToolCall, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
+from adjudge.llm.envelope import SPECIAL
 from adjudge.llm.model import Request
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "Dialect",
     "fail_envelope",
     "finish_of",
-    "is_filtered",
     "object_of",
     "read_arguments",
     "read_calls",
@@ -106,7 +106,6 @@ FILTERED: Final = (
 """Gemini's words for a filter that ended a reply; its compatible endpoint says them, too."""
 
 _DEPTH: Final = 32
-_SPECIAL: Final = re.compile(r"<[|\w/\uff5c\u2581]+>|")
 _FENCE: Final = re.compile(rb"\s*```\w*\s*(.*\S)\s*```\s*", re.DOTALL)
 _ENDING: Final = 8  # special tokens that may follow an answer; each is looked at with all before it
 _UNLIKELY: Final = -9999.0
@@ -219,127 +218,6 @@ def only_of(value: object, what: str) -> dict[str, Any]:
     return only
 
 
-_SAID: Final = frozenset(
-    {"content", "parts", "text", "thinking", "reasoning", "reasoning_content", "reasoning_details", "refusal"}
-    | {
-        "audio",
-        "annotations",
-        "citations",
-        "search_results",
-        "grounding_metadata",
-        "input",
-        "arguments",
-        "args",
-    }
-    | {
-        "tool_calls",
-        "function_call",
-        "logprobs",
-        "logprobs_result",
-        "avg_logprobs",
-        "usage",
-        "usage_metadata",
-    }
-    | {"finish_reason", "stop_sequence", "stop_sequences"}
-)
-"""Keys of what a model said, of counts, and of what a dialect looks at itself."""
-_FAULTY: Final = re.compile(
-    r"error|truncat|incomplete|abort|cancel|fail|partial|block|flag|filter(?!\w*offset)|moderat|refus"
-)
-_FILTER: Final = re.compile(r"block|flag|filter|moderat|refus")
-_SOUND: Final = re.compile(r"success|succeeded|complete|finished|^(is_)?(ok|done)$")
-_STATE: Final = re.compile(r"status|^state$|finish|stop")
-_WHOLE: Final = frozenset(
-    {"", "ok", "success", "succeeded", "complete", "completed", "done", "finished", "true", "200", "0"}
-    | {"stop", "stopped", "eos", "eos_token", "eosfound", "end_turn", "stop_sequence", "finish_reason_stop"}
-    | {"tool_use", "tool_calls"}
-)
-"""Words that say that an answer is whole."""
-_NO_FAULT: Final = frozenset({"", "none", "null", "no", "false", "0", "ok", "disabled", "auto"})
-_BETWEEN: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_NESTED: Final = 6
-
-
-class _Kinds(dict[str, str]):
-    """Key of an envelope to what it says of the answer beside it; each key is looked at once."""
-
-    def __missing__(self, key: str) -> str:
-        """Tell a key by its words."""
-        word = _BETWEEN.sub("_", key).lower()
-        if word in _SAID:
-            kind = "said"
-        elif _FAULTY.search(word):
-            kind = "filter" if _FILTER.search(word) else "faulty"
-        else:
-            kind = "sound" if _SOUND.search(word) else "state" if _STATE.search(word) else ""
-        if len(self) < _MOST_KEYS:
-            self[key] = kind
-        return kind
-
-
-_KINDS: Final = _Kinds()
-_MOST_KEYS: Final = 1024
-
-
-def is_filtered(envelope: Mapping[str, object]) -> bool:
-    """Look at everything that a server says of an answer beside its words.
-
-    An answer is whole if every state that we know says so; a state with a word that we do not know does not.
-
-    Returns:
-        Whether a filter has taken something out, or the answer was flagged.
-
-    Raises:
-        AnswerError: bad_envelope, where a state does not say that the answer is whole; says which.
-    """
-    faults: list[tuple[str, bool]] = []
-    _look(envelope, "", "", 0, faults)
-    if problem := next((path for path, by_filter in faults if not by_filter), None):
-        raise AnswerError("bad_envelope", f"{problem[:80]} says not that the reply is whole")
-    return bool(faults)
-
-
-def _look(
-    value: Mapping[str, object], place: str, around: str, depth: int, faults: list[tuple[str, bool]]
-) -> int:
-    """Add the path of each state that says not that the answer is whole, and whether a filter says it.
-
-    Returns:
-        How many states there are.
-    """
-    states = 0
-    for key, each in value.items():
-        kind = _KINDS[key] or ("state" if around == "state" and key in {"type", "reason"} else "")
-        inner = [each] if isinstance(each, dict) else each if isinstance(each, list) else ()
-        if kind == "said" or not (kind or inner):
-            continue
-        path = f"{place}.{key}" if place else key
-        if inner and depth < _NESTED and all(isinstance(one, dict) for one in inner):
-            below = sum(_look(one, path, kind, depth + 1, faults) for one in inner)
-            states += below
-            if below or kind in {"", "sound"} or inner == [{}]:
-                continue
-        elif not kind:
-            continue
-        states += 1
-        if inner or not _is_sound(each, kind, key):
-            faults.append((path, kind == "filter"))
-    return states
-
-
-def _is_sound(value: object, kind: str, key: str) -> bool:
-    """Whether the value of a state says that the answer is whole."""
-    if value is None or value in ([], {}):
-        return True
-    word = str(value).lower().strip(" .!")
-    if kind in {"faulty", "filter"}:
-        return word in _NO_FAULT or word.endswith("unspecified")
-    if kind == "sound":
-        return word not in {"false", "0", "no"} if isinstance(value, bool | int | float) else word in _WHOLE
-    is_token = isinstance(value, int) and not isinstance(value, bool) and "stop" in key
-    return is_token or word in _WHOLE or (isinstance(value, str) and _SPECIAL.fullmatch(value) is not None)
-
-
 def read_words(text: str, redactor: Redactor) -> str:
     """Words of a server: without NUL, without the key."""
     if "\0" in text:
@@ -408,7 +286,7 @@ def read_logprobs(
     if redactor.text(spelled) != spelled:
         return ()
     for last in reversed(tokens[-_ENDING:]):
-        if spelled.strip() == text.strip() or not _SPECIAL.fullmatch(last.token):
+        if spelled.strip() == text.strip() or not SPECIAL.fullmatch(last.token):
             break
         pieces.pop()
         spelled = _decode(pieces)

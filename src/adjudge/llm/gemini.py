@@ -13,7 +13,6 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
-    is_filtered,
     object_of,
     only_of,
     read_calls,
@@ -24,6 +23,7 @@ from adjudge.llm.dialect import (
     refuse_calls,
     render_turns,
 )
+from adjudge.llm.envelope import Known, is_filtered
 from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import ROOM, Endpoint
 
@@ -40,6 +40,14 @@ _FINISHED: Final = {
     **dict.fromkeys(FILTERED, "content_filter"),
 }
 _BROKEN_OFF: Final = frozenset({"other"})
+_KNOWN: Final[Known] = {
+    **dict.fromkeys(("modelVersion", "responseId", "usageMetadata")),
+    "candidates": {
+        **dict.fromkeys(("content", "finishReason", "index", "logprobsResult", "avgLogprobs")),
+        **dict.fromkeys(("citationMetadata", "groundingMetadata", "groundingAttributions")),
+        "urlContextMetadata": None,
+    },
+}
 
 
 class GeminiDialect:
@@ -119,11 +127,13 @@ class GeminiDialect:
             text = read_words(f"the prompt was blocked: {why[:40]}", redactor)
             return Reply(text=text, model=model, finish="refused", usage=self.usage(value))
         candidate = only_of(value.get("candidates"), "candidates")
+        if candidate.get("index") not in {None, 0}:
+            fail_envelope("the first candidate", candidate["index"])
         finish = finish_of(candidate.get("finishReason"), _FINISHED, _BROKEN_OFF)
-        if finish == "stop" and is_filtered(value):
+        text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
+        if finish == "stop" and is_filtered(value, _KNOWN, text):
             finish = "content_filter"
         is_whole = finish == "stop"
-        text, thought, calls = _read_parts(_parts(candidate.get("content"), finish))
         if is_whole and not request.tools:
             refuse_calls(calls)
         return Reply(

@@ -19,7 +19,6 @@ from adjudge.llm.dialect import (
     FILTERED,
     fail_envelope,
     finish_of,
-    is_filtered,
     object_of,
     only_of,
     read_arguments,
@@ -30,15 +29,17 @@ from adjudge.llm.dialect import (
     read_words,
     refuse_calls,
 )
+from adjudge.llm.envelope import Known, is_filtered
 from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import COMPATIBLE, ROOM, Endpoint, Provider
 
 __all__ = ["ChatDialect", "read_envelope", "read_usage"]
 
 
+_CALLING: Final = ("tool_calls", "function_call")
 _FINISHED: Final = {
     **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
-    **dict.fromkeys(("tool_calls", "function_call"), "stop"),
+    **dict.fromkeys(_CALLING, "stop"),
     **dict.fromkeys(
         ("length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded"),
         "length",
@@ -47,6 +48,15 @@ _FINISHED: Final = {
 }
 """Words of servers for why they stopped, to ours. Any other word is none that we can trust."""
 
+_SAID: Final = ("content", "reasoning", "reasoning_content", "reasoning_details", "refusal", "tool_calls")
+_KNOWN: Final[Known] = {
+    **dict.fromkeys(("id", "object", "created", "model", "provider", "system_fingerprint", "usage")),
+    **dict.fromkeys(("citations", "search_results")),
+    "choices": {
+        **dict.fromkeys(("index", "finish_reason", "logprobs", "delta")),
+        "message": dict.fromkeys((*_SAID, "role", "annotations")),
+    },
+}
 _BROKEN_OFF: Final = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
 
 
@@ -74,7 +84,7 @@ def read_envelope(
     value = object_of(value)
     choice = only_of(value.get("choices"), "choices")
     message = object_of(choice.get("message"), "a message")
-    content, thought = _content(message.get("content"), text_parts=provider.text_parts)
+    content, thought = _content(message.get("content"))
     _refuse_other(value, choice, message)
     if choice.get("error"):
         raise AnswerError("server_error", "the choice holds an error")
@@ -83,10 +93,12 @@ def read_envelope(
         fail_envelope("a refusal as text", refusal)
     text = read_words(refusal or content, redactor)
     finish = "refused" if refusal else _finish(choice.get("finish_reason"))
-    if finish == "stop" and is_filtered(value):
+    if finish == "stop" and is_filtered(value, _KNOWN, text):
         finish = "content_filter"
     if finish == "stop" and not with_calls:
         refuse_calls(message.get("tool_calls"))
+    if str(choice["finish_reason"]).lower() in _CALLING and not message.get("tool_calls"):
+        fail_envelope("the call of a tool", message.get("tool_calls"))
     is_whole = finish == "stop"
     # Thinking that comes apart from the answer is shown and never read, so its shape may be any.
     said = (message.get(key) for key in ("reasoning_content", "reasoning"))
@@ -115,9 +127,10 @@ def _refuse_other(value: dict[str, Any], choice: dict[str, Any], message: dict[s
         fail_envelope("a chat completion", value["object"])
     if message.get("role") not in {None, "", "assistant"}:
         fail_envelope("a message of the assistant", message["role"])
-    for other in (choice.get("delta"), choice.get("text")):
-        if other and other != message.get("content"):
-            fail_envelope("one answer in a choice", other)
+    if choice.get("index") not in {None, 0}:
+        fail_envelope("the first choice", choice["index"])
+    if (other := choice.get("delta")) and other != message.get("content"):
+        fail_envelope("one answer in a choice", other)
 
 
 def _finish(value: object) -> str:
@@ -126,12 +139,12 @@ def _finish(value: object) -> str:
     return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
 
 
-def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
+def _content(value: object) -> tuple[str, str]:
     if value is None:
         return "", ""
     if isinstance(value, str):
         return value, ""
-    if not text_parts or not isinstance(value, list):
+    if not isinstance(value, list):
         fail_envelope("content as text", value)
     text = thought = ""
     for part in value:
@@ -141,7 +154,7 @@ def _content(value: object, *, text_parts: bool) -> tuple[str, str]:
         elif kind == "thinking":
             thought += _thought(part.get("thinking"))
         else:
-            fail_envelope("parts of text", part)
+            raise AnswerError("bad_envelope", f"wanted parts of text, got one of type {str(kind)[:40]!r}")
     return text, thought
 
 

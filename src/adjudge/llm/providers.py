@@ -51,7 +51,6 @@ class Provider:
         effort: pattern of models that can be told how much to think.
         effort_field: how they are told: `reasoning_effort`, or tokens in `thinking_budget`.
         cached: where in its usage the prompt tokens are counted that the server had kept.
-        text_parts: whether content may come as a list of parts.
         state: field of a message in which thinking must come back with the tool calls that followed it.
         batch: how it takes questions in batches; empty where it does not.
     """
@@ -74,7 +73,6 @@ class Provider:
     effort: str = ""
     effort_field: Literal["reasoning_effort", "thinking_budget"] = "reasoning_effort"
     cached: str = "prompt_tokens_details.cached_tokens"
-    text_parts: bool = False
     state: str = ""
     batch: Literal["", "openai", "anthropic"] = ""
 
@@ -187,7 +185,6 @@ _ROWS: Final = (
         schema=True,
         seed="random_seed",
         no_logprobs=".*",
-        text_parts=True,
     ),
     Provider(
         name="deepseek",

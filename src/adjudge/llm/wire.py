@@ -22,6 +22,7 @@ from adjudge.core.scores import VERSION
 from adjudge.errors import AnswerError, ModelError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import Dialect, read_json_body, refuse_duplicate_keys
+from adjudge.llm.envelope import refuse_counts
 from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay, retried
 from adjudge.llm.model import Request
 from adjudge.llm.providers import Endpoint
@@ -142,6 +143,7 @@ class Wire:
             if (error := read_error(value)) is not None:
                 return fault_of(error[0], self.redactor.error(error[1]))
             reply = self.dialect.read(value, request, self.redactor)
+            refuse_counts(reply.usage, request)
             # To look for sure whether a key stands twice takes as long as to read the body again.
             if b"\\u00" in raw or any(raw.count(word) > 1 for word in self._words):
                 refuse_duplicate_keys(raw, self.dialect.words)
