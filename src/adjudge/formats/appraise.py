@@ -30,12 +30,10 @@ from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from adjudge.core.language import lp_among, pair_of
 from adjudge.core.names import as_name
-from adjudge.core.protocol import Severity, find_severity
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import AdjudgeError, DataError
-from adjudge.formats.campaign_export import UNDECIDED_MARK
-from adjudge.formats.file_content import Content
+from adjudge.formats.file_content import Content, placed, read_severity
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.text import csv_rows
 from adjudge.store.files import Fields, read_fields, read_json, read_json_file, read_text, write_text
@@ -758,23 +756,11 @@ def read_span(span: AppraiseSpan, text: str) -> tuple[ErrorSpan, str]:
     Returns:
         Also `span_clipped` where a part of it lies beyond the text, `span_bad_offsets` where all of it does.
     """
-    severity: Severity | None = find_severity(span.severity)
-    note = UNDECIDED_MARK if span.severity == UNDECIDED_MARK else ""
-    if severity is None and not note:
-        raise DataError(f"a severity must be minor, major, critical or undecided, got {span.severity!r}")
+    severity, note = read_severity(span.severity)
     category, label = read_label("/".join(span.error_type))
     if span.is_missing and category is None and label is None:
         category = OMISSION
     start, end, odd = Place(None, None)
     if span.start is not None and span.end is not None:
         start, end, odd = place_of(text, span.start, span.end)
-    return ErrorSpan(
-        severity=severity or "neutral",
-        start=start,
-        end=end,
-        text="" if start is None else text[start:end],
-        category=category,
-        match="unplaced" if start is None else "exact",
-        note=note,
-        label=label,
-    ), odd
+    return placed(text, start, end, severity=severity, category=category, note=note, label=label), odd

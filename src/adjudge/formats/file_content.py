@@ -12,10 +12,11 @@ from typing import Any, Generic, TypeVar
 
 from adjudge.core.language import lp_among, one_spelling
 from adjudge.core.names import look_alikes
-from adjudge.core.record import Annotation, Failure, Record
+from adjudge.core.protocol import Severity, find_severity
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import warn
-from adjudge.formats.campaign_export import CampaignFile, campaign_test_set, final_records
+from adjudge.errors import DataError, warn
+from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, campaign_test_set, final_records
 
 __all__ = [
     "Content",
@@ -23,6 +24,8 @@ __all__ = [
     "annotations_among",
     "as_read",
     "content_of",
+    "placed",
+    "read_severity",
     "respelled",
     "warn_of_names",
 ]
@@ -141,3 +144,22 @@ def annotations_among(
             yield record
         else:
             left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
+
+
+def placed(text: str | None, start: int | None, end: int | None, **said: Any) -> ErrorSpan:  # noqa: ANN401 (its fields)
+    """Make an error of a mark, with the words at its place; it has none without start and end."""
+    if start is None or end is None:
+        return ErrorSpan(match="unplaced", **said)
+    return ErrorSpan(start=start, end=end, text=(text or "")[start:end], **said)
+
+
+def read_severity(said: object) -> tuple[Severity, str]:
+    """Severity of a mark that people made, and its note; one that was being removed is neutral.
+
+    Raises:
+        DataError: there is no such severity.
+    """
+    severity = find_severity(said) if isinstance(said, str) else None
+    if severity is None and said != UNDECIDED_MARK:
+        raise DataError(f"a severity must be minor, major, critical or undecided, got {said!r}")
+    return severity or "neutral", "" if severity else UNDECIDED_MARK

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from adjudge.core.language import lp_among, lp_in
 from adjudge.core.names import as_name
@@ -30,14 +30,10 @@ from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import of_all
 from adjudge.errors import AdjudgeError, DataError, UsageError
-from adjudge.formats.file_content import ContentWithTexts, annotations_among
+from adjudge.formats.file_content import ContentWithTexts, annotations_among, placed
 from adjudge.formats.text import single_lp
 from adjudge.store.files import read_fields, read_json, read_lines, write_lines
 from adjudge.store.json_lines import counts_from_json, span_from_json, span_to_json
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = [
     "AttentionCheck",
@@ -316,7 +312,6 @@ def _read_metadata(cell: str, path: Path, line: int) -> tuple[Mapping[str, objec
 
 
 _TAG: Final = re.compile(r"</?v>")
-_LARGEST: Final = 4_000_000  # cells of the edit table; beyond, the whole changed part is marked
 
 
 class Mark(NamedTuple):
@@ -379,69 +374,20 @@ def carry_over(text: str, mark: Mark, onto: str) -> Mark:
         mark: in that text.
         onto: the text that the mark must be in.
     """
+    from rapidfuzz.distance import Levenshtein
+
     marked = text[mark.start : mark.end]
-    if onto == text[: mark.start] + text[mark.end :] and marked:
+    if onto == text[: mark.start] + text[mark.end :]:
         if onto.startswith(marked, mark.start):  # <v>Prinz</v>Prinz
             return mark
         if onto.endswith(marked, 0, mark.start):  # Prinz<v>Prinz</v>
             return Mark(mark.start - len(marked), mark.start, mark.flags)
-    places = _positions(text, onto)
-    start, end = places[mark.start][1], places[mark.end][0]
+    edits = Levenshtein.opcodes(text, onto)
+    last = next(edit for edit in reversed(edits) if edit.src_start <= mark.start)
+    first = next(edit for edit in edits if edit.src_end >= mark.end)
+    start = max(last.dest_start, last.dest_end - last.src_end + mark.start)
+    end = min(first.dest_end, first.dest_start + mark.end - first.src_start)
     return Mark(min(start, end), end, mark.flags)
-
-
-def _positions(text: str, onto: str) -> list[tuple[int, int]]:
-    """For each place between two characters of a text, the first and last place in the other one."""
-    head = _common_head(text, onto)
-    tail = _common_head(text[head:][::-1], onto[head:][::-1])
-    inner, other = text[head : len(text) - tail], onto[head : len(onto) - tail]
-    places = [(i, i) for i in range(head)]
-    if len(inner) * len(other) > _LARGEST:
-        end = head + len(other)
-        between = [(head, head), *([(end, head)] * (len(inner) - 1)), (end, end)]
-    else:
-        between = [(head + first, head + last) for first, last in _align(inner, other)]
-    shift = len(onto) - len(text)
-    return [*places, *between, *((i + shift, i + shift) for i in range(len(text) - tail + 1, len(text) + 1))]
-
-
-def _common_head(text: str, other: str) -> int:
-    pairs = zip(text, other, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
-
-
-def _align(text: str, other: str) -> list[tuple[int, int]]:
-    """Places of a shortest edit (Levenshtein) from a text to another."""
-    costs = _costs(text, other)
-    i, j = len(text), len(other)
-    places = [(j, j)] * (i + 1)
-    while i or j:
-        if i and j and costs[i][j] == costs[i - 1][j - 1] + (text[i - 1] != other[j - 1]):
-            i, j = i - 1, j - 1
-            places[i] = (j, j)
-        elif i and costs[i][j] == costs[i - 1][j] + 1:
-            i -= 1
-            places[i] = (j, j)
-        else:
-            j -= 1
-            places[i] = (j, places[i][1])
-    return places
-
-
-def _costs(text: str, other: str) -> NDArray[np.int64]:
-    """Edits from every start of a text to every start of another: (len(text) + 1) × (len(other) + 1)."""
-    import numpy as np
-
-    steps = np.arange(len(other) + 1)
-    wanted = np.array([ord(char) for char in other], dtype=np.int64)
-    costs = np.empty((len(text) + 1, len(other) + 1), dtype=np.int64)
-    costs[0] = steps
-    for i, char in enumerate(text, start=1):
-        row, above = costs[i], costs[i - 1]
-        row[0] = i
-        row[1:] = np.minimum(above[:-1] + (wanted != ord(char)), above[1:] + 1)
-        row[:] = np.minimum.accumulate(row - steps) + steps  # insertions, each a step to the right
-    return costs
 
 
 def token_range(
@@ -678,14 +624,12 @@ class _Reader:
         side, mark = self._place(row, segment, system, flags)
         text = self.source(segment) if side == "source" else self.target(segment, system)
         note = row.metadata.get("note")
-        return ErrorSpan(
+        return placed(
+            text,
+            *(mark[:2] if mark else (None, None)),
             severity=severity,
-            start=None if mark is None else mark.start,
-            end=None if mark is None else mark.end,
-            text="" if mark is None else text[mark.start : mark.end],
             category=category,
             side=side,
-            match="unplaced" if mark is None else "exact",
             note=note if isinstance(note, str) else row.comment,
             label=label,
         )

@@ -28,7 +28,7 @@ from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
-from adjudge.formats.file_content import Content, annotations_among
+from adjudge.formats.file_content import Content, annotations_among, placed
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.score_file import (
     AVERAGES,
@@ -462,22 +462,21 @@ def _read_error(
     start, end, text = fields.values.get("start"), fields.values.get("end"), texts[side]
     if not _is_index(start) or not _is_index(end):
         fields.fail(f"'start' and 'end' must be whole numbers, got {start!r} and {end!r}")
-    placed = 0 <= start <= end and (text is None or end <= len(text))
-    if not placed:
+    is_placed = 0 <= start <= end and (text is None or end <= len(text))
+    if not is_placed:
         flags.add("span_bad_offsets")
         met["errors whose offsets are no place in their text"] += 1
     elif start == end:
         flags.add("span_empty")
         met["errors recorded without marked words (start is end), which count all the same"] += 1
-    return ErrorSpan(
+    return placed(
+        text,
+        start if is_placed else None,
+        end,
         severity=severity,
-        start=start if placed else None,
-        end=end if placed else None,
-        text=text[start:end] if placed and text is not None else "",
         category=category,
         side=side,
-        match="exact" if placed else "unplaced",
-        note="" if placed or start == end == -1 else f"offsets {start} to {end}",
+        note="" if is_placed or start == end == -1 else f"offsets {start} to {end}",
         label=label,
     )
 

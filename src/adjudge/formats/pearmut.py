@@ -37,6 +37,7 @@ from adjudge.formats.campaign_export import (
     in_place,
     unsaid_elsewhere,
 )
+from adjudge.formats.file_content import placed
 from adjudge.formats.mqm_tsv import read_label, render_label
 from adjudge.store.files import Fields, read_json_file, read_json_lines, write_lines, write_text
 
@@ -238,18 +239,10 @@ def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpa
             fields.fail(f"severity must be one of neutral, minor, major, critical; got {named!r}")
         category, label = read_label(fields.optional_text("category") or "")
         note = "" if named else UNDECIDED_MARK
+        said: dict[str, Any] = {"severity": severity, "note": note, "label": label}
         if first < units:
-            start, end = code_points(text, first, min(last + 1, units))
-            yield ErrorSpan(
-                severity=severity,
-                start=start,
-                end=end,
-                text=text[start:end],
-                category=category,
-                match="exact",
-                note=note,
-                label=label,
-            )
+            place = code_points(text, first, min(last + 1, units))
+            yield placed(text, *place, category=category, **said)
             continue
         if last - units >= len(_SPECIAL):
             fields.fail(
@@ -257,13 +250,8 @@ def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpa
                 "words"
             )
         for special in _SPECIAL[first - units : last - units + 1]:
-            yield ErrorSpan(
-                severity=severity,
-                category=special if category is None and label is None else category,
-                match="unplaced",
-                note=note,
-                label=label,
-            )
+            known = special if category is None and label is None else category
+            yield ErrorSpan(match="unplaced", category=known, **said)
 
 
 def render_spans(spans: Sequence[ErrorSpan], text: str, *, has_categories: bool) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import MISSING, OMISSION, place_of
 from adjudge.formats.campaign_export import UNDECIDED_MARK
-from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among
+from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among, placed, read_severity
 from adjudge.formats.text import csv_rows, json_objects, write_csv
 from adjudge.store.files import (
     Fields,
@@ -175,20 +175,15 @@ def _marked_spans(row: Mapping[str, str], at: tuple[Path, int], met: Counter[str
 
 
 def _marked_span(text: str, place: tuple[str, str], kind: str, met: Counter[str]) -> ErrorSpan:
-    severity = find_severity(kind)
-    note = UNDECIDED_MARK if kind == UNDECIDED_MARK else ""
-    if severity is None and not note:
-        raise DataError(f"an error is minor, major, critical or undecided, got {kind!r}")
-    severity = severity or "neutral"
+    severity, note = read_severity(kind)
     if place == (MISSING, MISSING):
-        return ErrorSpan(severity=severity, category=OMISSION, match="unplaced", note=note)
+        return ErrorSpan(match="unplaced", severity=severity, category=OMISSION, note=note)
     if not all(number.isdecimal() for number in place):
         raise DataError(f"a place is two numbers, or {MISSING} twice, got {' and '.join(place)}")
-    start, end = int(place[0]), int(place[1])
-    if start > end or end > len(text):
-        met["marks beyond the translation, without a place"] += 1
-        return ErrorSpan(severity=severity, match="unplaced", note=note)
-    return ErrorSpan(severity=severity, start=start, end=end, text=text[start:end], note=note)
+    start, end = map(int, place)
+    is_beyond = start > end or end > len(text)
+    met["marks beyond the translation, without a place"] += is_beyond
+    return placed(text, None if is_beyond else start, end, severity=severity, note=note)
 
 
 _TEXTS: Final = frozenset({"doc_id", "src_text", "tgt_text", "scores"})
@@ -245,10 +240,10 @@ def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterato
                 continue
             person = judged.name(f"annotator{number}")
             taken[person] += 1
-            spans = [
-                _span(mark, segment.translations[system], judged, met) for mark in _marks(judged, number)
-            ]
             try:
+                spans = [
+                    _span(mark, segment.translations[system], judged, met) for mark in _marks(judged, number)
+                ]
                 yield Annotation(
                     lp=segment.lp,
                     segment=segment.segment,
@@ -285,21 +280,14 @@ def _marks(judged: Fields, number: str) -> list[dict[str, Any]]:
 def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) -> tuple[ErrorSpan, str]:
     """One error, and what is odd about its place."""
     start, end, kind = (mark.get(key) for key in ("start_i", "end_i", "severity"))
-    severity = find_severity(kind) if isinstance(kind, str) else None
-    note = UNDECIDED_MARK if kind == UNDECIDED_MARK else ""
-    if severity is None and not note:
-        judged.fail(f"a severity must be minor, major, critical or undecided, got {kind!r}")
-    severity = severity or "neutral"
+    severity, note = read_severity(kind)
     if MISSING in {start, end}:
-        return ErrorSpan(severity=severity, category=OMISSION, match="unplaced", note=note), ""
+        return ErrorSpan(match="unplaced", severity=severity, category=OMISSION, note=note), ""
     if type(start) is not int or type(end) is not int or start < 0:
         judged.fail(f"a place is two whole numbers from 0, or {MISSING!r}; got {start!r} and {end!r}")
-    place = place_of(text, start, end)
-    if place.start is None or place.end is None:
-        met["marks beyond the translation, without a place"] += 1
-        return ErrorSpan(severity=severity, match="unplaced", note=note), place.odd
-    marked = text[place.start : place.end]
-    return ErrorSpan(severity=severity, start=place.start, end=place.end, text=marked, note=note), place.odd
+    first, after, odd = place_of(text, start, end)
+    met["marks beyond the translation, without a place"] += first is None
+    return placed(text, first, after, severity=severity, note=note), odd
 
 
 def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:

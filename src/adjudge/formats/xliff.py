@@ -26,7 +26,7 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.file_content import ContentWithTexts, annotations_among
+from adjudge.formats.file_content import ContentWithTexts, annotations_among, placed
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -571,16 +571,13 @@ class _Reader:
         self._met["types that are no category of ours, kept as label"] += (
             category is None and label is not None
         )
-        start, end = issue.place or (None, None)
         text = self._text if issue.side == "translation" else self._segment.source
-        return ErrorSpan(
+        return placed(
+            text,
+            *(issue.place or (None, None)),
             severity=severity,
-            start=start,
-            end=end,
-            text="" if issue.place is None else text[start:end],
             category=category,
             side=issue.side,
-            match="unplaced" if issue.place is None else "exact",
             note=issue.says.get("locQualityIssueComment", ""),
             label=label,
         )
