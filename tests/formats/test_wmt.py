@@ -203,8 +203,8 @@ def test_what_has_no_place_in_the_table_is_counted(tmp_path: Path) -> None:
         "segments whose meta": 1,
     }
     with pytest.raises(UsageError, match="by one annotator, got 'j' and 'k': add --annotator"):
-        write_wmt25(tmp_path / "o.tsv", [said, replace(said, annotator="k")], texts)
-    with pytest.raises(DataError, match="twice; the table holds one"):
+        write_wmt25(tmp_path / "o.tsv", [said, replace(said, segment="2", annotator="k")], texts)
+    with pytest.raises(UsageError, match=r"judged twice.*; the table holds one"):
         write_wmt25(tmp_path / "o.tsv", [said, replace(said, rating=6)], texts)
     with pytest.raises(DataError, match="judge segment '2' of en-de by 'x', which is not there"):
         write_wmt25(tmp_path / "o.tsv", [replace(said, segment="2")], texts)

@@ -474,9 +474,9 @@ def test_records_of_another_text_are_refused(tmp_path: Path) -> None:
 
 def test_two_annotators_are_not_mixed_and_nobody_judges_twice(tmp_path: Path) -> None:
     origin = write(tmp_path, file_of("1"))
-    with pytest.raises(UsageError, match="got 'j' and 'k': add --annotator"):
+    with pytest.raises(UsageError, match="judged twice, by 'j' and 'k'; XLIFF holds one"):
         write_xliff(tmp_path / "out.xlf", [judged(), judged(annotator="k")], origin)
-    with pytest.raises(DataError, match="judged segment 'u1' twice"):
+    with pytest.raises(UsageError, match="segment 'u1' by 'target' was judged twice"):
         write_xliff(tmp_path / "out.xlf", [judged(), judged()], origin)
 
 

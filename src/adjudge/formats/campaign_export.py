@@ -15,11 +15,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import of_lp
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference, by_pair
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.errors import DataError
+from adjudge.errors import DataError, placing
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
 
@@ -175,7 +176,7 @@ class Submission:
             yield from ((system, span) for span in spans if isinstance(span, Mapping))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CampaignFile:
     """One campaign's export.
 
@@ -224,7 +225,7 @@ _HEADER: Final = frozenset({"schema", "name", "protocol", "settings"})
 _REQUIRED: Final = ("person", "protocol", "kind", "lp", "segment")
 
 
-def read_campaign_file(path: Path | str) -> CampaignFile:
+def read_campaign_file(path: Path) -> CampaignFile:
     """Read a campaign's export.
 
     Raises:
@@ -234,7 +235,7 @@ def read_campaign_file(path: Path | str) -> CampaignFile:
     return replace(header, submissions=tuple(submissions))
 
 
-def read_submissions(path: Path | str) -> tuple[CampaignFile, Iterator[Submission]]:
+def read_submissions(path: Path) -> tuple[CampaignFile, Iterator[Submission]]:
     """Read a campaign's export line by line.
 
     Returns:
@@ -243,7 +244,6 @@ def read_submissions(path: Path | str) -> tuple[CampaignFile, Iterator[Submissio
     Raises:
         DataError: the first line names no campaign; a later one is no submission, as soon as it is read.
     """
-    path = Path(path)
     lines = read_json_lines(path)
     line, value = next(lines, (None, None))
     return _read_header(value, path, line), (_read(value, path, line) for line, value in lines)
@@ -265,10 +265,8 @@ def _read_header(value: object, path: Path, line: int | None) -> CampaignFile:
 
 
 def _read(value: object, path: Path, line: int) -> Submission:
-    try:
+    with placing(path, line):
         return submission_from_json(value)
-    except DataError as error:
-        raise DataError(str(error), path=path, line=line) from error
 
 
 def submission_from_json(value: object) -> Submission:
@@ -342,7 +340,7 @@ _READERS: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
 
 
 def write_campaign_file(
-    path: Path | str, file: CampaignFile, submissions: Iterable[Submission] | None = None
+    path: Path, file: CampaignFile, submissions: Iterable[Submission] | None = None
 ) -> None:
     """Write a campaign's export; it appears whole or not at all.
 
@@ -357,7 +355,7 @@ def write_campaign_file(
     settings = _checked(file.settings)
     header = {"schema": SCHEMA, "name": file.name, "protocol": file.protocol, "settings": settings}
     lines = map(submission_to_json, file.submissions if submissions is None else submissions)
-    write_bytes(Path(path), map(render_json_line, chain([header], lines)))
+    write_bytes(path, map(render_json_line, chain([header], lines)))
 
 
 def submission_to_json(submission: Submission) -> dict[str, Any]:
