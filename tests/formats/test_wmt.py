@@ -310,6 +310,7 @@ def test_what_has_no_place_or_no_rating_is_counted(tmp_path: Path) -> None:
     ("fields", "message"),
     [
         ({"doc_id": "cs-de_DE"}, "'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER"),
+        ({"doc_id": "qq-de_#_news_#_d_#_1"}, "no language has the code 'qq'"),
         ({"scores": {"C": said(5)}}, "'C' has scores and no translation"),
         ({"scores": {"A": said(101)}}, "101"),
         ({"scores": {"A": 7}}, "an object, or a list of them; got 7"),
@@ -366,7 +367,8 @@ def test_a_table_of_scores_is_read_and_a_missing_score_is_counted(tmp_path: Path
     ("last", "message"),
     [
         ("1\ten\tde\to\tA\tnews\tESA\t7", "scored twice"),
-        ("2\ten\tde\to\tA\tnews\tESA\tgood", "must be a number"),
+        ("2\ten\tde\to\tA\tnews\tESA\tgood", "a plain finite number"),
+        ("2\ten\tde\to\tA\tnews\tESA\tinf", "a plain finite number"),
     ],
 )
 def test_a_row_that_is_no_score_is_refused_with_its_line(tmp_path: Path, last: str, message: str) -> None:

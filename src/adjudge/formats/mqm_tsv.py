@@ -27,7 +27,7 @@ from adjudge.core.frozen import frozen
 from adjudge.core.language import lp_among, lp_in
 from adjudge.core.names import as_name
 from adjudge.core.protocol import find_category, find_severity
-from adjudge.core.record import Annotation, ErrorSpan, Record, Side
+from adjudge.core.record import Annotation, ErrorSpan, Record, Side, grouped
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import of_all
 from adjudge.errors import AdjudgeError, DataError, UsageError, names_file
@@ -561,9 +561,7 @@ class _Reader:
 
     def read(self) -> tuple[Annotation, ...]:
         """Read every unit: the rows of one rater about one translation."""
-        units: defaultdict[tuple[str, str, str], list[Row]] = defaultdict(list)
-        for row in self.rows:
-            units[self._id(row), row.system, row.rater].append(row)
+        units = grouped(((self._id(row), row.system, row.rater), row) for row in self.rows)
         return tuple(self._annotation(*key, rows) for key, rows in units.items())
 
     def _annotation(self, segment: str, name: str, rater: str, rows: list[Row]) -> Annotation:

@@ -123,7 +123,8 @@ def read_score_file(path: Path, *, level: Level | None = None, units: int | None
         if level == "domain":
             table = _tabulate(_read_rows(decode(raw, path), ("domain", "system", "score")), level)
         else:
-            blocks = _read_blocks(raw) or _collect(_read_rows(decode(raw, path), ("system", "score")))
+            rows = _read_rows(decode(raw, path), ("system", "score"))
+            blocks = _read_blocks(raw) or grouped((system, value) for (system,), value in rows)
             table = _stack(blocks, level)
     if units is not None and len(table.units) != units:
         each = _UNITS[table.level]
@@ -213,13 +214,6 @@ def read_score(text: str, line: int) -> float:
     if not _NUMBER.fullmatch(text) or abs(value := float(text)) == float("inf"):
         raise DataError(f"a score is a plain finite number or None, got {text[:_SHOWN]!r}", line=line)
     return value
-
-
-def _collect(rows: Iterator[tuple[list[str], float]]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for (system,), value in rows:
-        found.setdefault(system, []).append(value)
-    return found
 
 
 def _stack(blocks: Mapping[str, Sequence[float] | NDArray[np.float64]], level: Level) -> ScoreTable:
