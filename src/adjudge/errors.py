@@ -27,8 +27,10 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Final, Literal, TypeVar, cast, get_args
 
 __all__ = [
     "BUDGET",
@@ -64,8 +66,12 @@ __all__ = [
     "UsageError",
     "blamed",
     "exit_code_of",
+    "names_file",
+    "placing",
     "warn",
 ]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 FailureReason = Literal[
     "ambiguous",
@@ -133,12 +139,16 @@ class DataError(AdjudgeError):
     """
 
     def __init__(self, message: str, *, path: object = None, line: int | None = None) -> None:
-        """Append the place to the message."""
-        place = "" if path is None else f" ({path}" + ("" if line is None else f" line {line}") + ")"
-        super().__init__(message + place)
+        """Keep the place, which `names_file` gives where it is not known yet."""
+        super().__init__(message)
         self.message = message
         self.path = path
         self.line = line
+
+    def __str__(self) -> str:
+        """Return the message and the place."""
+        line = "" if self.line is None else f" line {self.line}"
+        return self.message if self.path is None else f"{self.message} ({self.path}{line})"
 
 
 class LanguagePairError(DataError):
@@ -155,6 +165,28 @@ class FolderWarning(UserWarning):
 
 class FailedWarning(UserWarning):
     """A run from Python ended with a larger share of failures than `max_failed`; its records are kept."""
+
+
+@contextmanager
+def placing(path: object, line: int | None = None) -> Iterator[None]:
+    """Give a file, and perhaps its line, to what is wrong with data and does not name its place."""
+    try:
+        yield
+    except DataError as error:
+        if error.path is None:
+            error.path, error.line = path, error.line or line
+        raise
+
+
+def names_file(read: F) -> F:
+    """Have a reader, whose first argument is the file, name it in what it refuses."""
+
+    @wraps(read)
+    def named(path: object, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 (what the reader takes)
+        with placing(path):
+            return read(path, *args, **kwargs)
+
+    return cast("F", named)
 
 
 _NOT_THEIRS: Final = {"adjudge", *sys.stdlib_module_names}

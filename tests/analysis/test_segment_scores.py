@@ -559,10 +559,10 @@ def test_the_published_scores_of_wmt23_come_out_bit_for_bit(adjudge_data: Path) 
 @pytest.mark.realdata
 def test_the_published_averages_of_wmt21_s_ted_talks_come_out(adjudge_data: Path) -> None:
     stem = adjudge_data / "mqm-tsv" / "mqm_ted_zhen"
-    scores = score_records(read_mqm_tsv(f"{stem}.tsv", "zh-en").records, weights="mqm-google-2021")
+    scores = score_records(read_mqm_tsv(Path(f"{stem}.tsv"), "zh-en").records, weights="mqm-google-2021")
     names = {"ref": "ref-A", "refB": "ref-B"}  # as the other file calls them
     found = {(names.get(s.system, s.system), s.segment): s.score for s in scores.segments}
-    table = read_score_file(f"{stem}.avg_seg_scores.tsv")
+    table = read_score_file(Path(f"{stem}.avg_seg_scores.tsv"))
     published = {
         (system, unit): value
         for system, values in zip(table.systems, table.values.tolist(), strict=True)

@@ -289,7 +289,7 @@ TEXT = one("".join(map(UNIT.format, "123")))
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     records = [judged(span(0, 1, "a"), segment="1"), judged(segment="2")]
-    write_xliff("judged.xlf", records, write_texts(tmp_path, TEXT))
+    write_xliff(Path("judged.xlf"), records, write_texts(tmp_path, TEXT))
     write_records("records.jsonl", records)
 
 

@@ -108,7 +108,7 @@ def autumn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for s in REPORT_TEXTS
         for name, text in s.translations.items()
     ]
-    write_score_records("metric.seg.score", scores, REPORT_TEXTS)
+    write_score_records(Path("metric.seg.score"), scores, REPORT_TEXTS)
     return tmp_path
 
 

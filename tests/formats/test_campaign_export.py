@@ -343,7 +343,7 @@ FILE = CampaignFile(name="autumn", protocol="esa", submissions=(submission(), su
 
 
 def lines_of(file: CampaignFile) -> list[Any]:
-    write_campaign_file("c.jsonl", file)
+    write_campaign_file(Path("c.jsonl"), file)
     return [json.loads(line) for line in Path("c.jsonl").read_text().splitlines()]
 
 
@@ -353,10 +353,10 @@ def test_the_first_line_names_the_schema_and_the_campaign() -> None:
 
 
 def test_submissions_are_read_one_at_a_time() -> None:
-    write_campaign_file("c.jsonl", FILE)
+    write_campaign_file(Path("c.jsonl"), FILE)
     with Path("c.jsonl").open("a") as file:
         file.write("{}\n")
-    header, rest = read_submissions("c.jsonl")
+    header, rest = read_submissions(Path("c.jsonl"))
     assert (header.name, header.submissions) == ("autumn", ())
     assert [next(rest), next(rest)] == list(FILE.submissions)
     with pytest.raises(DataError, match=r"submission: 'person' is missing \(c.jsonl line 4\)"):
@@ -364,8 +364,8 @@ def test_submissions_are_read_one_at_a_time() -> None:
 
 
 def test_submissions_that_stand_nowhere_are_written_as_they_come() -> None:
-    write_campaign_file("c.jsonl", replace(FILE, submissions=()), iter(FILE.submissions))
-    assert read_campaign_file("c.jsonl") == FILE
+    write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=()), iter(FILE.submissions))
+    assert read_campaign_file(Path("c.jsonl")) == FILE
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_submissions_that_stand_nowhere_are_written_as_they_come() -> None:
         (1, {"kind": "guess"}, "kind must be one of original, check"),
         (1, {"place": -1}, "'place' must be a whole number from 0, got -1"),
         (1, {"place": True}, "'place' must be a whole number from 0, got True"),
-        (1, {"is_last": 1}, "'is_last' true or false, got .* and 1"),
+        (1, {"is_last": 1}, "'is_last' must be true or false, got 1"),
         (1, {"records": {}}, "'records' must be a list"),
         (1, {"records": [{"kind": "guess"}]}, "a record is an object with"),
         (1, {"texts": {"A": None}}, "'texts' must hold texts, got None"),
@@ -397,7 +397,7 @@ def test_a_line_that_is_none_is_refused_with_its_number(
     lines[line] |= change
     Path("bad.jsonl").write_text("".join(json.dumps(value) + "\n" for value in lines))
     with pytest.raises(DataError, match=message) as refused:
-        read_campaign_file("bad.jsonl")
+        read_campaign_file(Path("bad.jsonl"))
     assert f"bad.jsonl line {line + 1}" in str(refused.value)
 
 
@@ -418,19 +418,19 @@ def test_a_failure_is_no_submission() -> None:
 def test_what_is_no_campaign_is_refused(text: str) -> None:
     Path("bad.jsonl").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(DataError, match=r"bad\.jsonl"):
-        read_campaign_file("bad.jsonl")
+        read_campaign_file(Path("bad.jsonl"))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), {1: 2}, object()])
 def test_what_json_would_change_is_not_written(value: object) -> None:
     with pytest.raises(DataError, match="must be plain JSON"):
-        write_campaign_file("c.jsonl", replace(FILE, submissions=(submission(more={"x": value}),)))
+        write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=(submission(more={"x": value}),)))
     assert not Path("c.jsonl").exists()
 
 
 def test_half_a_surrogate_pair_is_not_written() -> None:
     with pytest.raises(DataError, match="half a surrogate pair"):
-        write_campaign_file("c.jsonl", replace(FILE, submissions=(submission(source="\ud83d"),)))
+        write_campaign_file(Path("c.jsonl"), replace(FILE, submissions=(submission(source="\ud83d"),)))
     assert not Path("c.jsonl").exists()
 
 
@@ -523,5 +523,5 @@ def test_a_segment_with_two_texts_is_refused(change: dict[str, Any]) -> None:
 def test_a_span_without_a_place_comes_back() -> None:
     span = ErrorSpan(severity="minor", category="accuracy/omission", match="unplaced")
     file = replace(FILE, submissions=(submission(given={"A": (span,)}),))
-    write_campaign_file("c.jsonl", file)
-    assert read_campaign_file("c.jsonl") == file
+    write_campaign_file(Path("c.jsonl"), file)
+    assert read_campaign_file(Path("c.jsonl")) == file

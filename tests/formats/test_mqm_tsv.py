@@ -1,6 +1,5 @@
 """MQM TSV of every year: what each file's trap becomes, and that nothing is silent."""
 
-import functools
 import json
 import re
 from dataclasses import replace
@@ -263,32 +262,14 @@ def test_a_rater_who_edits_a_text_in_many_lines_counts_once(tmp_path: Path) -> N
     assert file.met == {"texts that differ from the translation, marks carried over": 3}
 
 
-def test_very_long_changes_mark_all_that_changed(tmp_path: Path) -> None:
+def test_very_long_changes_are_carried_over_like_short_ones(tmp_path: Path) -> None:
     rows = [
         row("a" + "x" * 4000 + "z"),
         row("a" + "x" * 4000 + "z", rater="r2"),
         row("a" + "<v>y</v>" * 2 + "yy" * 600 + "z", rater="r3"),
     ]
     file = read(tmp_path, *rows)
-    span = file.records[2].spans[0]
-    assert (span.start, span.end) == (1, 4001)
-
-
-@given(text=st.text("abc", max_size=8), other=st.text("abc", max_size=8))
-def test_marks_are_carried_along_a_shortest_edit(text: str, other: str) -> None:
-    from adjudge.formats.mqm_tsv import _costs
-
-    @functools.cache
-    def distance(i: int, j: int) -> int:
-        if not i or not j:
-            return i + j
-        same = text[i - 1] == other[j - 1]
-        return min(distance(i - 1, j - 1) + (not same), distance(i - 1, j) + 1, distance(i, j - 1) + 1)
-
-    costs = _costs(text, other)
-    assert [[int(c) for c in line] for line in costs] == [
-        [distance(i, j) for j in range(len(other) + 1)] for i in range(len(text) + 1)
-    ]
+    assert file.records[2].spans[0].text == "xx"
 
 
 # What a file is made of...

@@ -403,7 +403,7 @@ def test_a_metric_in_a_folder_finds_its_test_set(tmp_path: Path) -> None:
     ],
 )
 def test_the_rater_is_what_the_name_says_beside_the_language_pair(name: str, rater: str) -> None:
-    assert rater_name(name) == rater
+    assert rater_name(Path(name)) == rater
 
 
 # Writing...
@@ -523,7 +523,7 @@ def test_ratings_that_a_score_file_cannot_hold_are_refused_or_counted(tmp_path: 
     assert write_score_records(path, [rated], SET) == {"errors": 3, "rationales": 1}
     with pytest.raises(DataError, match="has no rating by 'mqm'; `adjudge score RUN --score-files DIR`"):
         write_score_records(path, [JUDGED], SET)
-    with pytest.raises(UsageError, match="rated twice"):
+    with pytest.raises(UsageError, match="judged twice"):
         write_score_records(path, [rated, replace(rated, annotator="b")], SET)
     with pytest.raises(DataError, match="no segment 'z'"):
         write_score_records(path, [replace(rated, segment="z")], SET)

@@ -203,8 +203,8 @@ def test_what_has_no_place_in_the_table_is_counted(tmp_path: Path) -> None:
         "segments whose meta": 1,
     }
     with pytest.raises(UsageError, match="by one annotator, got 'j' and 'k': add --annotator"):
-        write_wmt25(tmp_path / "o.tsv", [said, replace(said, annotator="k")], texts)
-    with pytest.raises(DataError, match="twice; the table holds one"):
+        write_wmt25(tmp_path / "o.tsv", [said, replace(said, segment="2", annotator="k")], texts)
+    with pytest.raises(UsageError, match=r"judged twice.*; the table holds one"):
         write_wmt25(tmp_path / "o.tsv", [said, replace(said, rating=6)], texts)
     with pytest.raises(DataError, match="judge segment '2' of en-de by 'x', which is not there"):
         write_wmt25(tmp_path / "o.tsv", [replace(said, segment="2")], texts)
@@ -310,6 +310,7 @@ def test_what_has_no_place_or_no_rating_is_counted(tmp_path: Path) -> None:
     ("fields", "message"),
     [
         ({"doc_id": "cs-de_DE"}, "'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER"),
+        ({"doc_id": "qq-de_#_news_#_d_#_1"}, "no language has the code 'qq'"),
         ({"scores": {"C": said(5)}}, "'C' has scores and no translation"),
         ({"scores": {"A": said(101)}}, "101"),
         ({"scores": {"A": 7}}, "an object, or a list of them; got 7"),
@@ -366,7 +367,8 @@ def test_a_table_of_scores_is_read_and_a_missing_score_is_counted(tmp_path: Path
     ("last", "message"),
     [
         ("1\ten\tde\to\tA\tnews\tESA\t7", "scored twice"),
-        ("2\ten\tde\to\tA\tnews\tESA\tgood", "must be a number"),
+        ("2\ten\tde\to\tA\tnews\tESA\tgood", "a plain finite number"),
+        ("2\ten\tde\to\tA\tnews\tESA\tinf", "a plain finite number"),
     ],
 )
 def test_a_row_that_is_no_score_is_refused_with_its_line(tmp_path: Path, last: str, message: str) -> None:

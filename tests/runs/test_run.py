@@ -37,7 +37,7 @@ from tests.open_files import files_open_in
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
 MOST_ENTERED = (
-    201  # names and language pairs are looked at in one place each, a frame's argument is named, blank texts
+    204  # names and language pairs are looked at in one place each, values are made frozen, files are named
 )
 """Functions before the first question of a run; who lowers their number lowers this."""
 

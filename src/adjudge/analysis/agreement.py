@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import combinations
 from typing import Annotated, Final
@@ -27,6 +27,7 @@ from adjudge.analysis.preferences import (
 )
 from adjudge.analysis.segment_scores import score_records, undecided_note
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import (
     SECOND_LOOK,
@@ -70,7 +71,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LabelTable:
     """Labels of people and judges on the same units.
 
@@ -194,7 +195,7 @@ _LEVELS: Final[Mapping[bool, tuple[Level, ...]]] = {
 _ALIGNMENTS: Final[Mapping[bool, Alignment]] = {True: "accuracy", False: "rmse"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AgreementRow:
     """One number.
 
@@ -213,7 +214,7 @@ class AgreementRow:
     lp: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Agreement(Framed):
     """Agreement of people, and of a judge with them.
 

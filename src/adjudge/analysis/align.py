@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.core.record import grouped
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count
@@ -49,7 +50,7 @@ Aligner = Callable[[Sequence[str], Sequence[str], Sequence[str]], Sequence[Group
 """Takes sources, references (empty where there are none) and pieces of a document, gives groups in order."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Aligned:
     """How one system's documents fit the source's.
 
@@ -90,7 +91,7 @@ class Aligned:
             )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Alignment:
     """The test set with the systems' texts in its segments, and how they fit."""
 

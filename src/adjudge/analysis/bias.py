@@ -11,7 +11,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -29,6 +29,7 @@ from adjudge.analysis.preferences import (
     tabulate,
 )
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Failure, Preference, by_pair, rows_by_pair
 from adjudge.core.scores import INTERVAL, VERSION, Signature
 from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, Texts, settings, takes
@@ -51,7 +52,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Families:
     """Which model family made a translation, or a judgement; names are free.
 
@@ -64,7 +65,7 @@ class Families:
     annotators: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FamilyBias:
     """How an annotator treats systems of its own family, on pairs with exactly one of them.
 
@@ -138,7 +139,7 @@ def _beside(
     return mean_of(same, draws, none), mean_of(points - theirs, draws, none)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LengthBias:
     """How often the longer translation wins.
 
@@ -196,7 +197,7 @@ def lengths_of_pairs(table: Comparisons, lengths: Mapping[tuple[str, str, str], 
 _NOTHING: Final = "nothing was asked in both orders"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PositionBias:
     """Verdicts of one annotator that was asked in both orders.
 
@@ -313,7 +314,7 @@ def read_families(path: Path | str) -> tuple[dict[str, str], dict[str, str]]:
     return fields.text_mapping("systems"), fields.text_mapping("annotators")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bias:
     """Biases of one annotator on one criterion.
 
@@ -352,7 +353,7 @@ class BiasNumber(NamedTuple):
     result: Result
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Biases(Framed):
     """Biases of all annotators that are not gold.
 
@@ -523,7 +524,7 @@ def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preferen
     return Signature(",".join(names) or "nothing", {**told, "version": VERSION})
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Finder:
     """What is known besides the verdicts.
 

@@ -8,7 +8,7 @@ this. A unit is a segment or a document: what varies independently.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Final, Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from adjudge.analysis.segment_scores import (
     untranslated_note,
 )
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import ByDocument, Names, OneAnnotator, Option, Resamples, Seed, settings, takes
 from adjudge.core.wording import count, form, of_all
@@ -92,7 +93,7 @@ PAIRED_TITLES: Final[Mapping[PairedTest, str]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Effect:
     """How large a difference is, apart from how sure it is.
 
@@ -114,7 +115,7 @@ class Effect:
     losses: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Difference:
     """The first system less the second. Above 0 the first is better.
 
@@ -247,7 +248,7 @@ LEAST: Final = 10
 _ALPHA: Final = 0.05
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Side:
     """One of the two that are compared.
 
@@ -272,7 +273,7 @@ class Side:
         return f"{self.name}: {self.n:,} judged, {holes}{self.failed:,} failed"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Stratum:
     """The difference on some of the segments.
 
@@ -291,7 +292,7 @@ class Stratum:
     p_holm: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Comparison(Framed):
     """Two systems on the segments that both were judged on.
 

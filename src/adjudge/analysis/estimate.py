@@ -6,7 +6,7 @@ The statistics are in `stats.few_labels`; here they get their samples, and syste
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Annotated, Final, Literal
 
@@ -16,6 +16,7 @@ from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored, together
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import Option, Scoring, Seed, settings, takes
@@ -44,7 +45,7 @@ class EstimateSettings(Scoring):
     seed: Seed = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SystemEstimate:
     """A system, and how far it is ahead of the others.
 
@@ -115,7 +116,7 @@ _ESTIMATE: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Estimation(Framed):
     """Systems by their means on gold's scale, best first.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import score_records
+from adjudge.core.frozen import frozen
 from adjudge.core.language import canonical_lp, lp_in, script_of, source_language
 from adjudge.core.mqm import Weights, mean, unknown_categories_note
 from adjudge.core.protocol import SEVERITIES, find_protocol
@@ -55,7 +56,8 @@ __all__ = [
     "row_means",
     "source_lengths",
     "split_raters",
-    "split_scores",
+    "split_score",
+    "stem_of",
     "tables_as_scores",
 ]
 
@@ -68,7 +70,7 @@ UNSEEN: Final = -2
 """Where nobody looked."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ScoreSet:
     """Scores that one annotator, metric or gold, gave to the systems of an `EvalSet`.
 
@@ -130,7 +132,7 @@ class ScoreSet:
         return None if self.raters is None else (change(self.raters[0]), change(self.raters[1]))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class EvalSet:
     """One language pair of a test set, with its gold and its metrics.
 
@@ -184,7 +186,7 @@ _UNSPACED: Final = frozenset({"Hans", "Hant", "Hani", "Jpan", "Thai", "Laoo", "K
 """Scripts that put no space between words."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Frame:
     """Rows and columns of the arrays of one language pair.
 
@@ -290,7 +292,7 @@ _OF_FOLDER: Final = "metric-scores"
 """Where a folder of mt-metrics-eval has its metrics."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Found:
     """Scores, and what was odd in them.
 
@@ -307,7 +309,7 @@ class Found:
     has_marks: bool = False
 
 
-def _stem(path: Path) -> str:
+def stem_of(path: Path) -> str:
     """Name of what a file or a run holds: `COMET-refA` of `COMET-refA.seg.score`, `mqm` of `mqm.tsv`."""
     name = path.name.removesuffix(".gz")
     for ending in (_SEG, _SYS, ".seg.rating"):
@@ -318,38 +320,10 @@ def _stem(path: Path) -> str:
     return name if path.is_dir() else Path(name).stem
 
 
-def split_scores(texts: Iterable[str]) -> dict[str, Path]:
-    """Read `NAME=PATH` or `PATH`, which is then called by its stem.
-
-    Raises:
-        UsageError: there is no such path, one stands there twice, or two have one name.
-    """
-    split = [_split(text) for text in texts]
-    refuse_twice(path for _, path in split)
-    found: dict[str, Path] = {}
-    for told, path in split:
-        name = told or _stem(path)
-        if name in found:
-            raise UsageError(_two_scores(name, found[name], path))
-        found[name] = path
-    return found
-
-
-def _split(text: str) -> tuple[str, Path]:
-    """Name, empty where none is given, and path."""
+def split_score(text: str) -> tuple[str, Path]:
+    """Read `NAME=PATH` or `PATH`: the name, empty where none is given, and the path."""
     name, equals, file = text.partition("=")
-    path = Path(text)
-    if equals and not path.exists():
-        path = Path(file)
-    else:
-        name = ""
-    if not path.exists():
-        raise UsageError(f"no run and no file at {str(path)!r}")
-    return name, path
-
-
-def _two_scores(name: str, first: Path | InMemory, second: Path | InMemory) -> str:
-    return f"two scores {name!r}: {first} and {second}; give each a name of its own, NAME=FILE"
+    return (name, Path(file)) if equals and not Path(text).exists() else ("", Path(text))
 
 
 class InMemory(NamedTuple):
@@ -362,7 +336,7 @@ class InMemory(NamedTuple):
         return f"a {type(self.value).__name__} in memory"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class OwnScores:
     """Where the scores of a metric of a user's own are.
 
@@ -402,13 +376,15 @@ def find_own_scores(
     """
     found: dict[str, OwnScores] = {}
     split = [*_given(given)]
+    if missing := [path for _, path, _ in split if isinstance(path, Path) and not path.exists()]:
+        raise UsageError(f"no run and no file at {str(missing[0])!r}")
     refuse_twice(path for _, path, lp in split if lp is None and isinstance(path, Path))
     for name, path, lp in split:
         if isinstance(path, InMemory):
             _add(found.setdefault(name, OwnScores(is_shared=len(lps) > 1)), name, lp, path)
             continue
         is_folder = path.is_dir() and not _is_known(path)
-        files = _in_folder(path, lp, lps) if is_folder else [(path, _stem(path), lp or _lp_of(path, lps))]
+        files = _in_folder(path, lp, lps) if is_folder else [(path, stem_of(path), lp or _lp_of(path, lps))]
         for file, stem, told in files:
             own = OwnScores(in_folder=is_folder and not name, is_shared=len(lps) > 1)
             _add(found.setdefault(name or stem, own), name or stem, told, file)
@@ -425,12 +401,10 @@ def _given(
                 f"{type(given).__name__}"
             )
         for text in given:
-            yield *_split(text), None
+            yield *split_score(text), None
         return
     for name, files in given.items():
         for lp, file in files.items() if isinstance(files, Mapping) else [(None, files)]:
-            if isinstance(file, str | Path) and not Path(file).exists():
-                raise UsageError(f"no run and no file at {str(file)!r}")
             held = Path(file) if isinstance(file, str | Path) else InMemory(file)
             yield name, held, None if lp is None else canonical_lp(lp)
 
@@ -451,16 +425,17 @@ def golds_by_lp(
 
 
 def _lp_of_gold(gold: str, lps: Sequence[str | None]) -> str | None:
-    _, equals, file = gold.partition("=")
-    path = Path(file if equals and not Path(gold).exists() else gold)
-    told = (_lp_before(path) or lp_in(path.resolve().parent.name)) if path.is_file() else None
+    _, path = split_score(gold)
+    told = _lp_named(path) if path.is_file() else None
     return told if told in lps else None
 
 
 def _add(own: OwnScores, name: str, lp: str | None, path: Path | InMemory) -> None:
     if lp in own.files:
         if lp is None:
-            raise UsageError(_two_scores(name, own.files[lp], path))
+            raise UsageError(
+                f"two scores {name!r}: {own.files[lp]} and {path}; give each a name of its own, NAME=FILE"
+            )
         raise UsageError(f"two files hold the scores of {name!r} for {lp}: {own.files[lp]} and {path}")
     own.files[lp] = path
 
@@ -483,7 +458,7 @@ def _in_folder(
         raise UsageError(f"{folder} is no run, and no {_SEG} or {_SYS} is in it or in its folders")
     for file in files:
         told = lp or _lp_of(file, lps)
-        stem = _stem(file).removeprefix(f"{file.name.partition('.')[0]}." if _lp_before(file) else "")
+        stem = stem_of(file).removeprefix(f"{file.name.partition('.')[0]}." if _lp_before(file) else "")
         if told is None and file.parent != root:
             continue  # of a language pair that is not evaluated
         if (told, stem) not in seen:
@@ -499,7 +474,7 @@ def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
     """
     if not path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
         return None
-    told = _lp_before(path) or lp_in(path.resolve().parent.name)
+    told = _lp_named(path)
     if told in lps:
         return told
     if len(lps) > 1 and told is None:
@@ -508,6 +483,11 @@ def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
             "into a folder that is called by it (en-de/)"
         )
     return told if len(lps) > 1 else None
+
+
+def _lp_named(path: Path) -> str | None:
+    """Language pair of a file by its name, or else by that of its folder."""
+    return _lp_before(path) or lp_in(path.resolve().parent.name)
 
 
 def _lp_before(path: Path) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, Literal
@@ -21,11 +21,13 @@ from adjudge.analysis.eval_set import (
     read_score_source,
     source_lengths,
     split_raters,
-    split_scores,
+    split_score,
+    stem_of,
     tables_as_scores,
 )
 from adjudge.analysis.meta_settings import base_name
 from adjudge.analysis.shared_tasks import list_tasks, references_in
+from adjudge.core.frozen import frozen
 from adjudge.core.names import as_name, by_name
 from adjudge.core.protocol import PROTOCOLS
 from adjudge.core.record import grouped
@@ -238,17 +240,16 @@ def _read_file(
     wanted: str, source: _Source, read: partial[Found], kind: Literal["gold", "metric"] = "gold"
 ) -> tuple[str, Found]:
     """Read a gold in a file; its name loses the language pair, as in `en-de.mqm.seg.score`."""
-    try:
-        ((name, path),) = split_scores([wanted]).items()
-    except UsageError as error:
+    told, path = split_score(wanted)
+    if not path.exists():
         there = ", ".join(source.golds if kind == "gold" else source.metrics) or "none of its own"
         message = f"{source.frame.name} has no {kind} {wanted!r}, and there is no such file; it has {there}"
-        raise UsageError(message) from error
-    name = name.removeprefix(f"{source.frame.lp}.")
+        raise UsageError(message)
+    name = (told or stem_of(path)).removeprefix(f"{source.frame.lp}.")
     return name, read(path, name)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Source:
     """Where an eval set comes from.
 

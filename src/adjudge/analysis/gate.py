@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Final, Literal
 
 import numpy as np
@@ -42,6 +42,7 @@ from adjudge.analysis.score import (
 )
 from adjudge.analysis.segment_scores import ScoreMatrix
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record, without_repeats
 from adjudge.core.scores import Card, CardVerdict, Interval, Scores
@@ -71,7 +72,7 @@ __all__ = [
 _NUISANCE = 0.005  # what `critical_p_value` spends on how many segments differ
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class NonInferiority:
     """What the data say of a candidate against a baseline.
 
@@ -309,7 +310,7 @@ class GateSettings(OneAnnotator):
         return self.margin if self.domain_margin is None else self.domain_margin
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GateRow:
     """What all segments, those of a language pair, or those of a domain say.
 
@@ -332,7 +333,7 @@ class GateRow:
     more: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Critical:
     """Segments with critical errors.
 
@@ -360,7 +361,7 @@ class Critical:
         return self.p <= self.alpha
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Gate(Framed):
     """The answer, and what it rests on.
 

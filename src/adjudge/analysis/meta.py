@@ -11,7 +11,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -67,6 +67,7 @@ from adjudge.analysis.shared_tasks import (
     suspicious,
     task_of,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.language import canonical_lp, coded_lp
 from adjudge.core.protocol import SEVERITIES
 from adjudge.core.scores import Interval
@@ -428,7 +429,7 @@ def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
 META: Final = "meta"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Compared:
     """The scores behind a table.
 

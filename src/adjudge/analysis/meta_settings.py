@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, SkipValidation
 from adjudge.analysis.eval_set import EvalSet, InMemory, Level, ScoreSet, row_means
 from adjudge.analysis.shared_tasks import Role, Task, Wishes, find_task
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import INTERVAL, VERSION, Interval, Signature
 from adjudge.core.verb import (
     Alpha,
@@ -322,7 +323,7 @@ class MetaSettings:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MetricResults:
     """How one metric agrees with gold.
 
@@ -375,7 +376,7 @@ def base_name(name: str, reference: str) -> str:
     return name if reference in {"", "src"} else name.removesuffix(f"-{reference}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Stratum:
     """The same for a part of the translations.
 
@@ -414,7 +415,7 @@ class MetaRow(NamedTuple):
         return self.metric.results.get(measure, Result(value=None, n=0))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class MetaEvaluation(Framed):
     """How well metrics agree with gold. Every measure is higher for the better, but for errors.
 

@@ -19,6 +19,7 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from adjudge.analysis.segment_scores import points
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Preference
 from adjudge.errors import UsageError
 from adjudge.stats.bradley_terry import fit_bradley_terry
@@ -62,7 +63,7 @@ class Place(NamedTuple):
         return list(combinations(self.systems, 2))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Schedule:
     """How pairs are chosen.
 

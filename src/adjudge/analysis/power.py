@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Final
 
@@ -19,6 +19,7 @@ from adjudge.analysis.compare import are_documents_known, side_by_side
 from adjudge.analysis.score import Scored, Source, scored
 from adjudge.analysis.segment_scores import score_matrix, score_records
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import Scores, Signature
 from adjudge.core.verb import Alpha, ByDocument, Names, Option, Resamples, Scoring, Seed, settings, takes
@@ -45,7 +46,7 @@ MOST_UNITS: Final = 1_000_000
 _CHANCES: Final = 64  # at which the spread of a pilot is tried
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Plan:
     """A paired comparison of two systems: n segments, each translation judged by m annotators.
 
@@ -302,7 +303,7 @@ class PowerSettings(Scoring):
         return plan
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Separation:
     """Two systems, and what it takes to tell them apart.
 
@@ -365,7 +366,7 @@ _CAUTION: Final = (
 _ROUGH: Final = f"With fewer than {_FEW} units these numbers are rough: few units say little of the spread."
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Power(Framed):
     """What judgements can show: those at hand, or those of a plan.
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from adjudge.analysis.segment_scores import score_records
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_category, find_protocol
 from adjudge.core.record import (
@@ -66,7 +67,7 @@ class Comparison(NamedTuple):
     document: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Comparisons:
     """Verdicts of any number of annotators on one criterion.
 
@@ -346,7 +347,7 @@ class TieAgreement(NamedTuple):
     ties: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TieCalibration:
     """The best threshold of one criterion, and what it changes.
 

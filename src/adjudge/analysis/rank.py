@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import Annotated, Final, Literal
 
@@ -43,6 +43,7 @@ from adjudge.analysis.segment_scores import (
     score_records,
 )
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import total
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature, by_lp, counted_columns
 from adjudge.core.verb import Alpha, OneAnnotator, Option, Resamples, Seed, settings, takes
@@ -97,7 +98,7 @@ DEFAULT_TEST: Final[Test] = "permutation"
 """Of the pairs, where scores are means or points."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RankedSystem:
     """One row of a ranking.
 
@@ -133,7 +134,7 @@ class RankedSystem:
     untranslated: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Ranking(Framed):
     """Systems, best first.
 
@@ -389,7 +390,7 @@ def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, .
     return tuple(map(tuple, found))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Tally:
     """What each unit, a segment or a document, holds.
 
@@ -495,7 +496,7 @@ def rank_comparisons(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Fit:
     scores: Floats
     strengths: Sequence[float | None]

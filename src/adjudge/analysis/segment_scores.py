@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from statistics import stdev
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.core.frozen import frozen
 from adjudge.core.language import of_lp
 from adjudge.core.mqm import (
     Weights,
@@ -269,7 +270,7 @@ def without_criteria_note(segments: Iterable[Segment], lp: str | None) -> list[s
     return [f"{which} and {form(without, 'is', 'are')} in no number."]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DocumentScore:
     """Mean over the judged segments of one document, translated by one system.
 
@@ -539,7 +540,7 @@ def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> 
     return [f"{which}, {alone}. {segments}, by {moves[most]:+.4g}."]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Method:
     """How these records become numbers.
 
@@ -842,7 +843,7 @@ def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _
 _LARGEST: Final = 1e100  # the square of a sum of them, and a sum of such squares, are still numbers
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ScoreMatrix:
     """Scores of several systems.
 

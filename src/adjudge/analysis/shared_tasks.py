@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib.resources import files
 from itertools import compress
@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, TypeVar
 import numpy as np
 
 from adjudge.analysis.eval_set import EvalSet, ScoreSet
+from adjudge.core.frozen import frozen
 from adjudge.core.language import canonical_lp
 from adjudge.core.wording import nearest
 from adjudge.errors import DataError, UsageError
@@ -51,7 +52,7 @@ Role = Literal["primary", "baseline", ""]
 """What a metric was in a shared task: a primary submission, a baseline of the organisers, or neither."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Statistic:
     """One statistic of a task.
 
@@ -77,7 +78,7 @@ class Statistic:
         return (value - low) / (high - low)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LpRule:
     """What a task says of one language pair.
 
@@ -98,7 +99,7 @@ class LpRule:
     primary: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Task:
     """A weighted mean of statistics, and what they are taken over.
 
@@ -344,7 +345,7 @@ def _flag(fields: Fields, key: str) -> bool:
     return value
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Wishes:
     """What a user says of metrics and systems, where it is not what the task says.
 
@@ -361,7 +362,7 @@ class Wishes:
     reference: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Choice:
     """What is compared.
 

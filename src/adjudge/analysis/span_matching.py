@@ -12,13 +12,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import numbered
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import total
 from adjudge.core.protocol import Severity
 from adjudge.core.record import ErrorSpan, Side
@@ -555,7 +555,7 @@ THRESHOLDS: Final = tuple(tenth / 10 for tenth in range(1, 11))
 """Thresholds of a curve."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Rule:
     """One matching rule.
 

@@ -12,7 +12,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
@@ -41,6 +41,7 @@ from adjudge.analysis.span_matching import (
     split_words,
 )
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.language import coded_lp, of_lp
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_protocol
 from adjudge.core.record import (
@@ -109,7 +110,7 @@ def _lacks_texts(source: Given) -> bool:
     """Whether this is a file whose lines are about a test set that does not lie beside it."""
     if not isinstance(source, Path | str) or not Path(source).is_file():
         return False
-    return detect(Path(source)) in {"mtme-ratings", "mtme-scores"} and find_test_set(source) is None
+    return detect(Path(source)) in {"mtme-ratings", "mtme-scores"} and find_test_set(Path(source)) is None
 
 
 class Key(NamedTuple):
@@ -131,7 +132,7 @@ class Both(NamedTuple):
     length: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Paired:
     """What both judged.
 
@@ -556,7 +557,7 @@ class SpanSettings(MarkSettings):
             yield {**shared, "threshold": threshold}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SpanScore:
     """One row: one rule, at one threshold, over one group.
 
@@ -645,7 +646,7 @@ def _measured(name: str, *, with_intervals: bool) -> list[Column]:
     return [*found, *([around] if with_intervals else [])]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class SpanComparison(Framed):
     """Marks of a run against gold.
 
@@ -813,7 +814,7 @@ _MEETING: Final = "Marks meet where they share something, one-to-one; severity h
 _NOTHING: Final = "no mark of gold meets one of the run"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Confusion(Framed):
     """Marks of a run beside those of gold.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -60,6 +60,7 @@ from adjudge.analysis.study_systems import (
     systems_beside,
     weight_section,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.language import one_spelling
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Preference, by_pair, grouped
@@ -172,7 +173,7 @@ def feature_section(final: Sequence[Piece]) -> Section:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Curves:
     """What figures are drawn from.
 
@@ -199,7 +200,7 @@ class Curves:
     subsets: SubsetCurves = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Analysis:
     """All of it.
 

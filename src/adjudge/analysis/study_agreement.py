@@ -8,7 +8,7 @@ far every two annotators order the systems alike, which is MENT's inter-annotato
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
@@ -37,6 +37,7 @@ from adjudge.analysis.study_pieces import (
     starts_or_ends_within,
     touches,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, grouped
 from adjudge.errors import UsageError
 from adjudge.stats.agreement_coefficients import cohen_kappa, error_recall, krippendorff_alpha
@@ -241,7 +242,7 @@ _MOST_PAIRS: Final = 40  # of people whose agreement is told two by two
 _FEWEST: Final = 3  # translations of two people of whom anything is told
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Twice:
     """Translations that were judged twice.
 
@@ -437,7 +438,7 @@ LEAST_SHARED: Final = 5
 _Segment = tuple[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SegmentAgreement:
     """How far annotators agree on one segment's systems.
 
@@ -521,7 +522,7 @@ def _agreement(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PairAgreement:
     """How far two annotators order the systems of one language pair alike.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, Literal, NamedTuple
 
@@ -35,6 +35,7 @@ from adjudge.analysis.study_pieces import (
     slope_of,
     touches,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.record import ErrorSpan, grouped
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import Submission
@@ -64,7 +65,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Check:
     """One translation and its damaged copy, judged by one person.
 

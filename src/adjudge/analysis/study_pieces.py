@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.preferences import numbered
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import Weights, find_weights, mqm_score
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, ErrorSpan, grouped
@@ -68,7 +69,7 @@ _LEVEL: Final = 0.95
 _NOTHING: Final = "nothing to count"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Number:
     """One number.
 
@@ -87,7 +88,7 @@ class Number:
     is_of_pair: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Section:
     """Numbers that answer one question.
 
@@ -322,7 +323,7 @@ Key = tuple[str, str, str]
 """Language pair, segment, system: one translation."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Piece:
     """One person's judgement of one translation.
 

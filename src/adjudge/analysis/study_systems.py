@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
 from typing import Final, Literal
 
@@ -32,6 +32,7 @@ from adjudge.analysis.study_pieces import (
     over_segments,
     share_of,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Preference, grouped
 from adjudge.core.scores import Interval, Scores
 from adjudge.errors import AdjudgeError, UsageError
@@ -130,7 +131,7 @@ _LEAST: Final = 5  # segments of the smallest part
 _LEAST_DRAWS: Final = 100
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Beside:
     """Systems' means by people and by gold, over the translations that both judged.
 
@@ -429,7 +430,7 @@ State = Literal["apart", "leaning", "tied", "unknown"]
 _FEWEST: Final = 10  # units of both systems before anything is called more than tied
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PairStanding:
     """Two systems, the one ahead first.
 
@@ -453,7 +454,7 @@ class PairStanding:
     needed: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SystemStanding:
     """One system.
 
@@ -474,7 +475,7 @@ class SystemStanding:
     worst: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Standing:
     """All systems, best first, and every pair of them.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from typing import Annotated, Final, Literal, NamedTuple, cast
 
@@ -19,6 +19,7 @@ from adjudge.analysis.compare import every_part
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.score import Place, Source, scored, together
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import SEVERITIES, Severity, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
 from adjudge.core.scores import Interval, Scores
@@ -126,7 +127,7 @@ class ThresholdSettings(Scoring):
             raise UsageError("together is for tested guarantees: leave it out for guarantees on average")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Cut:
     """One cut-off, and what it does among the labelled translations.
 
@@ -144,7 +145,7 @@ class Cut:
     interval: Interval | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Band:
     """The cut-offs of all translations, of a language pair, or of a domain.
 
@@ -169,7 +170,7 @@ class Band:
     shares: Mapping[Decision, float]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Thresholds(Framed):
     """Cut-offs, and what they promise.
 

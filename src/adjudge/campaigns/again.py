@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, count
 from typing import Any, Final, Literal, NamedTuple
 
@@ -36,6 +35,7 @@ from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.items import AnyRow, Said, State, in_systems_order, read_state, shown_order
 from adjudge.campaigns.settings import CampaignProtocol
 from adjudge.campaigns.tasks import insert_copy, item_values, items_of
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import INSTRUCTION_FAULT
 from adjudge.core.record import Annotation, Preference, grouped
 from adjudge.errors import UsageError
@@ -90,7 +90,7 @@ _PART_OF_SEVERAL: Final = (
 _STEPS: Final = 2  # at least: neighbouring choices are none
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Measure:
     """From when on two people's judgements of a segment differ. Any one translation or criterion is enough.
 
@@ -195,7 +195,7 @@ def _records_differ(one: Annotation | Preference, other: Annotation | Preference
     return quality(partial_credit(*marks, penalty=1.0)).f1 < lowest
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Adjudications:
     """What was sent to adjudicators.
 
@@ -400,7 +400,7 @@ Decision = Literal["kept", "again", "dropped"]
 _Segment = tuple[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GateReport:
     """What the gate decided of a campaign, so far.
 

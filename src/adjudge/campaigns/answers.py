@@ -59,6 +59,7 @@ from adjudge.campaigns.items import (
 )
 from adjudge.campaigns.stopping import tutorials_done
 from adjudge.campaigns.tasks import insert_copy, item_values, items_of
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
 from adjudge.formats.campaign_export import FIRST
@@ -81,7 +82,7 @@ _KIND: Final = re.compile(r"[a-z_-]{1,20}")
 _LONGEST: Final = 86_400.0  # seconds that one event may say it took
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Event:
     """One change, as the page tells it.
 
@@ -109,7 +110,7 @@ class Event:
     idle: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SavedEvent:
     """A change that is on the disk, and the revision that it made; a time has that of its base."""
 
@@ -119,7 +120,7 @@ class SavedEvent:
     complete: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Stale:
     """An item that another page has changed since; nothing was written over it."""
 
@@ -128,7 +129,7 @@ class Stale:
     state: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Refused:
     """A change that cannot be, and why, for the person to read."""
 
@@ -137,7 +138,7 @@ class Refused:
     why: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Saved:
     """What became of each event."""
 
@@ -432,7 +433,7 @@ def _values(found: _Answer) -> dict[str, Any]:
     return {name: getattr(found, name) for name in _KEPT} | {"state": found.state.model_dump_json()}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Finished:
     """A task that was finished; `notes`: item to what a person who did not pass a loud check is told."""
 
@@ -538,7 +539,7 @@ def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
         return count
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ItemView:
     """One item, in the order in which it is shown.
 
@@ -575,7 +576,7 @@ class ItemView:
     between: Sequence[State]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TaskView:
     """A task given to a person, without anything that would tell whose translations these are.
 

@@ -60,6 +60,7 @@ from adjudge.campaigns.items import AnyRow, State, read_state, score_of, shown_o
 from adjudge.campaigns.planning import due_checks, place_of_check
 from adjudge.campaigns.settings import CampaignSettings
 from adjudge.campaigns.stopping import did_fail, had_enough
+from adjudge.core.frozen import frozen
 from adjudge.errors import NotYoursError
 from adjudge.formats.campaign_export import FIRST
 
@@ -516,7 +517,7 @@ def _seed(seed: int, number: int, person: int) -> int:
     return int.from_bytes(digest[:4]) >> 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Dealing:
     """Deals a person what comes next; the campaign is locked."""
 
@@ -621,7 +622,7 @@ class _Dealing:
 _WORKERS: Final = {"annotator", "adjudicator"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Assignment:
     """A task given to a person.
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise, takewhile
 from random import Random
@@ -22,6 +22,7 @@ from adjudge.campaigns.database import Campaign, Person, answer, assignment, ite
 from adjudge.campaigns.items import ITEM_COLUMNS, Expected, Shown, SpanShown, feedback, read_item, read_state
 from adjudge.campaigns.settings import CampaignProtocol, CheckKind
 from adjudge.campaigns.tasks import Item, Task
+from adjudge.core.frozen import frozen
 from adjudge.core.language import script_of, target_language
 
 __all__ = ["Checks", "checks_noticed", "has_spaces", "noticed_by_person", "words_of"]
@@ -76,7 +77,7 @@ _TRIES: Final = 20
 _LOW: Final = 1 / 3  # of the scale: a translation of another text deserves no more
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Damage:
     """A range of the text before, and what stands there now."""
 

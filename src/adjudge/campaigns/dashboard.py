@@ -45,6 +45,7 @@ from adjudge.campaigns.exporting import dropped_segments
 from adjudge.campaigns.items import TranslationState, read_state, score_of, shown_order
 from adjudge.campaigns.people import select_people
 from adjudge.campaigns.stopping import did_fail
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Preference, Verdict, by_pair, grouped
 from adjudge.core.scores import Interval
 from adjudge.formats.campaign_export import FIRST, PASSES, Kind, of_latest_pass
@@ -202,7 +203,7 @@ def _finished(columns: Select[Any]) -> Select[Any]:
 _DAY: Final = 86_400.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PersonProgress:
     """What one person did.
 
@@ -254,7 +255,7 @@ class PersonProgress:
         return self.active / self.timed if self.timed and self.active else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Progress:
     """How far a campaign is.
 
@@ -393,7 +394,7 @@ def _with_forecast(found: Progress, counts: Counts, now: float) -> Progress:
     return replace(found, an_hour=pace, ends_at=until + found.items_left / pace * 3600)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class OwnProgress:
     """What people are told of their own work, in items.
 

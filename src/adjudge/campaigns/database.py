@@ -17,7 +17,6 @@ import sqlite3
 from collections import deque, namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -55,6 +54,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
+from adjudge.core.frozen import frozen
 from adjudge.core.wording import count as counted
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.store.sqlite import insist
@@ -706,7 +706,7 @@ class Statement:
         return self._made[dialect.name]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Campaign:
     """An open campaign; safe to share between threads.
 
@@ -739,7 +739,7 @@ Role = Literal["annotator", "adjudicator", "organiser"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Person:
     """Somebody of a campaign.
 
@@ -765,7 +765,7 @@ def lps_of(campaign: Campaign, lps: str | None) -> tuple[str, ...]:
     return campaign.settings.lps if lps is None else tuple(json.loads(lps))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AuditLine:
     """One thing that was done.
 

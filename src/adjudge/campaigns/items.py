@@ -19,6 +19,7 @@ from sqlalchemy import Row, and_, bindparam, select
 
 from adjudge.campaigns.database import Campaign, Statement, answer, item
 from adjudge.campaigns.settings import CampaignProtocol, canonical_category
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import CATEGORIES, INSTRUCTION_FAULT, Severity
 from adjudge.core.record import Side, Verdict
@@ -185,7 +186,7 @@ class State(_Part):
     is_non_translation: list[bool] = Field(default_factory=list)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Asked:
     """What an item shows and asks for.
 
@@ -301,7 +302,7 @@ TURNED: Final[Mapping[Verdict, Verdict]] = {"A": "B", "B": "A", "E": "E"}
 """A verdict on two sides that change places."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ItemShown:
     """One item in one person's order.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from time import monotonic, sleep
@@ -54,6 +54,7 @@ from adjudge.campaigns.tasks import (
     place_media,
 )
 from adjudge.campaigns.tutorial import make_tutorial
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Record
 from adjudge.core.segment import TestSet
 from adjudge.core.wording import count, form, of_all
@@ -146,7 +147,7 @@ def _link_copies(database: Database, tasks: Sequence[Task], ids: Sequence[int]) 
                 connection.execute(task.update().where(task.c.id == copy).values(copy_of=original))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Extras:
     """What a campaign may have besides a test set.
 
@@ -178,7 +179,7 @@ def new_campaign(
     annotators: int | Sequence[str] | Mapping[str, Sequence[str]],
     *,
     now: float,
-    extras: Extras = Extras(),
+    extras: Extras = Extras(),  # noqa: B008 (it never changes)
 ) -> tuple[Campaign, tuple[Link, ...]]:
     """Make a campaign, whole or not at all.
 

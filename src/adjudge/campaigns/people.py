@@ -11,7 +11,6 @@ import hashlib
 import json
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +30,7 @@ from adjudge.campaigns.database import (
     task,
     write_audit,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.names import as_name
 from adjudge.errors import AccessError, UsageError
 from adjudge.formats.campaign_export import FIRST
@@ -89,7 +89,7 @@ _SHORTEST_PASSWORD: Final = 12
 _LONGEST_NAME: Final = 200
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Link:
     """A way in; the only place where its secret is ever seen."""
 

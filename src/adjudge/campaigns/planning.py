@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, cycle, pairwise, zip_longest
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -21,6 +21,7 @@ import numpy as np
 from adjudge.campaigns.items import Shown
 from adjudge.campaigns.settings import CampaignSettings, CheckKind
 from adjudge.campaigns.tasks import Item, Priorities, Task
+from adjudge.core.frozen import frozen
 from adjudge.core.record import grouped
 from adjudge.core.scores import Scores
 from adjudge.core.wording import count
@@ -36,7 +37,7 @@ _SOONEST, _LATEST = 2, 12
 _TINY = 1e-9  # a share of segments that is whole, and that floats put below that
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Plan:
     """What a campaign starts with.
 

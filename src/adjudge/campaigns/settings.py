@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Annotated, Any, Final, Literal
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AllowInfNan, BeforeValidator
 
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import CATEGORIES, Severity, find_category
 from adjudge.core.verb import Option, Seed, settings, split_names
 from adjudge.errors import DataError, UsageError
@@ -56,7 +57,7 @@ Shows = Literal["one", "several", "pair", "candidates"]
 """What stands beside a source: one translation, several to rate each, two to choose from, drafts to edit."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Anchor:
     """A point of the scale and what it means."""
 
@@ -64,7 +65,7 @@ class Anchor:
     means: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Scale:
     """A rating: higher is better.
 
@@ -81,7 +82,7 @@ class Scale:
     anchors: tuple[Anchor, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CampaignProtocol:
     """One way to work.
 

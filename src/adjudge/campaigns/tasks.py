@@ -21,6 +21,7 @@ from sqlalchemy import Connection, func, insert, select
 from adjudge.campaigns.database import Campaign, item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, MEDIA, AnyRow, Expected, Media, Shown, SpanShown
 from adjudge.campaigns.settings import Shows
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, grouped
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
@@ -256,7 +257,7 @@ Pairs = Collection[tuple[str, str, frozenset[str]]]
 """Language pair, segment, and the two systems that are compared there."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Making:
     shows: Shows
     pairs: Pairs | None

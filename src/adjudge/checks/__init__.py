@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from adjudge.checks.content import (
@@ -32,6 +31,7 @@ from adjudge.checks.punctuation import (
     check_spacing,
 )
 from adjudge.checks.texts import Mark, Texts, check_scripts
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import SEVERITIES, Severity
 from adjudge.core.record import ErrorSpan
 
@@ -195,7 +195,7 @@ _EXPLAINED_BY: Final[Mapping[str, frozenset[str]]] = {
 """A rule about the whole text, and rules that say more exactly what is wrong."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Finding:
     """One error that a rule found.
 

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
+from adjudge.core.frozen import frozen
 from adjudge.core.segment import Subject
 from adjudge.errors import AdjudgeError, AnswerError, UsageError, blamed
 
@@ -72,7 +73,7 @@ class Quoted:
     is_json: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Tool:
     """Something that a model may ask us to do.
 
@@ -87,7 +88,7 @@ class Tool:
     parameters: Mapping[str, object]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ToolCall:
     """A model asks for a tool.
 
@@ -119,7 +120,7 @@ class Message:
     calls: tuple[ToolCall, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class About:
     """Which judgement a call serves. Remote models never see it.
 
@@ -145,7 +146,7 @@ class About:
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Usage:
     """Tokens of one call as its server counted them."""
 
@@ -189,7 +190,7 @@ class TokenLogprob:
     alternatives: tuple[tuple[str, float], ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Reply:
     """What a model answered.
 
@@ -235,7 +236,7 @@ class WordsBesideError(AnswerError):
         self.is_clean = is_clean
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sampling:
     """How a reply is drawn.
 
@@ -252,7 +253,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Answer(Generic[T_co]):
     """A value read from a reply.
 
@@ -278,7 +279,7 @@ class Ask(Protocol):
         read: Callable[[Reply], T],
         attempts: int = 2,
         schema: Mapping[str, object] | None = None,
-        sampling: Sampling = Sampling(),
+        sampling: Sampling = Sampling(),  # noqa: B008 (it never changes)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
         """Ask.
@@ -401,7 +402,7 @@ NO_ENGINE = "none"
 """What a judge that searches calls its engine where it has none."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Query:
     """What is looked up.
 
@@ -414,7 +415,7 @@ class Query:
     recency: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Snippet:
     """One result: an excerpt, never a whole page.
 

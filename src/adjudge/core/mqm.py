@@ -11,13 +11,14 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from annotated_types import Ge, Gt, Le
 
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity, find_category, find_severity, fold_label
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.wording import count, form, nearest
@@ -43,7 +44,7 @@ DEFAULT_WEIGHTS: Final = "mqm-google"
 """Weights of MQM records that come without any."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PassMark:
     """What a scorecard asks of all translations of a system together.
 
@@ -63,7 +64,7 @@ class PassMark:
     text: Literal["source", "translation"] = "source"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Weights:
     """How much each error costs; named data that every signature shows.
 
@@ -277,7 +278,7 @@ def read_weights(path: Path | str) -> Weights:
 _Points = Annotated[float, Ge(0), Le(1e6)]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _File:
     """A file of weights: the fields of `Weights`, with `points` for its rules."""
 

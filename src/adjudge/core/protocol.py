@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeGuard, get_args
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import DataError, UsageError
 
 __all__ = [
@@ -183,7 +183,7 @@ def find_severity(label: str) -> Severity | None:
     return next((s for s in SEVERITIES if s == label.strip().lower()), None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Protocol:
     """One way to annotate. Higher ratings are better in every protocol.
 

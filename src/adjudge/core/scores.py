@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.columns import Column, Framed
 from adjudge.core.columns import Kind as ColumnKind
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import PassMark, Weights
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.segment import TestSet
@@ -196,7 +197,7 @@ class SegmentScore:
     spread: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SystemScore:
     """Mean over the judged segments of one system.
 
@@ -237,7 +238,7 @@ def all_pass(verdicts: Collection[float | None]) -> float | None:
     return None if None in verdicts else 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Checklist:
     """Verdicts of one system on the criteria of segments. A translation that several judged counts for each.
 
@@ -282,7 +283,7 @@ class Checklist:
         return {**asdict(self), "all_pass": self.all_pass}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Card:
     """Scorecard of one system: its points in so many words, and whether that passes.
 
@@ -307,7 +308,7 @@ class Card:
     untranslated: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Suspects:
     """Judgements that are flagged because of what may be meant for the judge in their texts.
 
@@ -387,7 +388,7 @@ CHECKLIST: Final = (
 """Columns of the verdicts on criteria of segments, of a row that has them."""
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Scores(Framed):
     """All numbers of one annotator under one signature. Higher is better.
 
@@ -467,7 +468,7 @@ Kind = Literal["judge", "metric"]
 """Who annotated: asked a model, or scored without one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunInfo:
     """What `run.json` says.
 
@@ -526,7 +527,7 @@ class RunInfo:
         return self.counts["failed"] - self.untranslated
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class Run(Framed):
     """A run read back: what it was, what it judged, what came out.
 

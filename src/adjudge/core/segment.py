@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.language import of_lp
 from adjudge.core.names import as_name, is_blank, keep_names
 from adjudge.core.wording import count
@@ -58,7 +59,7 @@ class Criterion(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Segment:
     """One unit of text with its translations; a headline, a sentence, a paragraph or a document.
 
@@ -170,7 +171,7 @@ def _text_of(kind: str, name: str) -> Callable[[Segment], str | None]:
 _NAMED: Final = 5  # names of language pairs and systems that a short description has
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@frozen
 class TestSet(Framed):
     """Segments in a fixed order, of one or several language pairs.
 
@@ -283,7 +284,7 @@ class TestSet(Framed):
         return TestSet(name=self.name, segments=tuple(kept))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Term:
     """One entry of a glossary: how `source` must be translated."""
 
@@ -291,7 +292,7 @@ class Term:
     translation: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Subject:
     """What one judgement is about: one translation, a pair, or all translations of a source.
 

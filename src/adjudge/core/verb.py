@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -36,6 +36,7 @@ from annotated_types import Ge, Gt, Lt
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, SkipValidation, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import coded_lp
 from adjudge.core.mqm import Weights, find_weights
 from adjudge.core.names import as_name
@@ -68,7 +69,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Option:
     """How the command line and the documentation present a field of settings.
 

@@ -13,13 +13,14 @@ import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Annotated, ClassVar, Final
 
 from annotated_types import Ge
 
 from adjudge.core.ask import About, Ask, Reply, Sampling
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import annotation_of, failure_of
 from adjudge.core.language import target_language
 from adjudge.core.record import Annotation, Failure
@@ -39,7 +40,7 @@ _ROOM: Final = 2048  # tokens of a reply at least
 _ROOM_EACH: Final = 4  # tokens a code point of the source: scripts differ, and JSON escapes
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AskTranslation(Question[str]):
     """One translation, or several, of each source.
 
@@ -163,7 +164,7 @@ _ROOM_OF_ANSWER: Final = 64 * 2**10  # bytes
 _KEYS: Final = {"id", "translation"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CommandTranslator(Program):
     """Any command that translates JSON lines; `runs` drives it like a metric.
 

@@ -24,6 +24,7 @@ from annotated_types import Ge
 from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import ListedPair, Pair, Place
+from adjudge.core.frozen import frozen
 from adjudge.core.names import as_name
 from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation
@@ -36,7 +37,7 @@ from adjudge.store.files import make_folder, render_json_line, write_bytes
 __all__ = ["ExampleSample", "PairSample", "draw_examples", "draw_pairs", "write_examples"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Composition:
     """What became of the pairs of two systems in one language pair.
 
@@ -55,7 +56,7 @@ class Composition:
     drawn: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PairSample:
     """Pairs that were drawn, in test-set order.
 
@@ -256,7 +257,7 @@ class ExampleSettings:
     seed: Seed = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Shown:
     """One annotated translation that an agent may be shown.
 
@@ -274,7 +275,7 @@ class Shown:
         return self.segment.translations[self.annotation.system]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DrawnPair:
     """What one agent is shown in one language pair.
 
@@ -291,7 +292,7 @@ class DrawnPair:
     clean: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ExampleSample:
     """Examples that were drawn.
 

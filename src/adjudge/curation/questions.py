@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 from adjudge.core.ask import Ask, Message, Quoted
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Judge, Profile, annotation_of
 from adjudge.core.record import Annotation, Failure
 from adjudge.core.segment import Subject, TestSet
@@ -50,7 +51,7 @@ class Key(NamedTuple):
     system: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Question(ABC, Generic[T]):
     """What a model is asked of each source. Subclasses are frozen dataclasses, their fields the settings.
 
@@ -143,7 +144,7 @@ class _Gathering(Generic[T]):
         return getattr(self.question, name)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Gathered(Generic[T]):
     """What came of a question.
 

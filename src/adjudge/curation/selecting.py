@@ -26,6 +26,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import EvalSet, is_unspaced
+from adjudge.core.frozen import frozen
 from adjudge.core.verb import LanguagePair, Names, Option, Seed, settings
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.correlation import ranks
@@ -220,7 +221,7 @@ _RANDOM: Final = "random"
 _ROUNDING: Final = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Worth:
     """What one way of choosing comes to at one budget.
 

@@ -8,7 +8,6 @@ what fails.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from adjudge.analysis.study_agreement import (
     SegmentAgreement,
     segment_agreements,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, Preference, Record, Verdict, by_pair
 from adjudge.core.verb import LanguagePair, OfMismatched, Option, Seed, settings
 from adjudge.errors import DataError
@@ -34,7 +34,7 @@ __all__ = ["Agreed", "Gated", "gate_ratings", "settle"]
 _LEAST: Final = 2  # people who must have judged a pair: one alone agrees with nobody
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Agreed:
     """What people's verdicts on one criterion come to, in one language pair.
 
@@ -150,7 +150,7 @@ def _gold(table: Comparisons, verdicts: Floats, easy: Sequence[bool]) -> list[Pr
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Gated:
     """What people's ratings come to, in one language pair.
 

@@ -11,13 +11,14 @@ import math
 import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Annotated, ClassVar, Final, Literal, NamedTuple, get_args
 
 from annotated_types import Ge, Gt, Le
 
 from adjudge.core.ask import About, Ask, Reply
+from adjudge.core.frozen import frozen
 from adjudge.core.segment import Segment, Subject, TestSet
 from adjudge.core.verb import Option, Seed, settings
 from adjudge.curation.questions import Key, Question
@@ -51,7 +52,7 @@ _SCHEMA: Final = object_schema(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Difficulty:
     """What a model said of one source.
 
@@ -72,7 +73,7 @@ class Difficulty:
         return ": ".join([", ".join([f"difficulty {self.score}", *words]), self.reasons])
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AskDifficulty(Question[Difficulty]):
     """One question about each source."""
 
@@ -249,7 +250,7 @@ class FilterSettings:
         return rated if self.top is None else min(self.top, rated)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Domain:
     """What became of the sources of one domain of one language pair.
 
@@ -278,7 +279,7 @@ class Domain:
     easiest: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Kept:
     """A benchmark's sources.
 
@@ -291,7 +292,7 @@ class Kept:
     domains: tuple[Domain, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Source:
     segment: Segment
     difficulty: Difficulty | None

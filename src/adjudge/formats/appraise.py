@@ -28,14 +28,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import lp_among, pair_of
 from adjudge.core.names import as_name
-from adjudge.core.protocol import Severity, find_severity
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import AdjudgeError, DataError
-from adjudge.formats.campaign_export import UNDECIDED_MARK
-from adjudge.formats.file_content import Content
+from adjudge.errors import AdjudgeError, DataError, names_file
+from adjudge.formats.file_content import Content, placed, read_severity
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.text import csv_rows
 from adjudge.store.files import Fields, read_fields, read_json, read_json_file, read_text, write_text
@@ -180,7 +179,7 @@ class AppraiseRow:
         return "#duplicate" in self.document
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AppraiseFile:
     """One export.
 
@@ -193,54 +192,53 @@ class AppraiseFile:
     line_end: str = "\n"
 
 
-def read_appraise(path: Path | str) -> AppraiseFile:
+@names_file
+def read_appraise(path: Path) -> AppraiseFile:
     """Read an export; every submission is kept.
 
     Raises:
         DataError: a row is not what Appraise writes; says where.
     """
-    path = Path(path)
     text = read_text(path)
-    rows = [_read_row(columns, path, line) for line, columns in csv_rows(text, path) if columns]
+    rows = [_read_row(columns, line) for line, columns in csv_rows(text, path) if columns]
     return AppraiseFile(rows=tuple(rows), line_end="\r\n" if "\r\n" in text else "\n")
 
 
-def _read_row(columns: list[str], path: Path, line: int) -> AppraiseRow:
+def _read_row(columns: list[str], line: int) -> AppraiseRow:
     if len(columns) not in _COLUMNS:
         raise DataError(
             f"wanted the 12 columns of Appraise, or 14 with its batches; got {len(columns)}",
-            path=path,
             line=line,
         )
     for number, (wanted, pattern) in _CHECKED.items():
         if not re.fullmatch(pattern, columns[number]):
-            raise DataError(f"{wanted}, got {columns[number]!r}", path=path, line=line)
-    spans = read_json(columns[9], path=path, line=line)
+            raise DataError(f"{wanted}, got {columns[number]!r}", line=line)
+    spans = read_json(columns[9], line=line)
     if not isinstance(spans, list):
-        raise DataError(f"spans must be a list, got {spans!r}", path=path, line=line)
+        raise DataError(f"spans must be a list, got {spans!r}", line=line)
     return AppraiseRow(
-        login=as_name(columns[0], "annotator", path, line),
-        target=as_name(columns[1], "system", path, line),
+        login=as_name(columns[0], "annotator", line=line),
+        target=as_name(columns[1], "system", line=line),
         item=int(columns[2]),
         kind=cast("Kind", columns[3]),
         languages=(columns[4], columns[5]),
         score=float(columns[6]),
-        document=as_name(columns[7], "document", path, line),
+        document=as_name(columns[7], "document", line=line),
         is_complete=columns[8] == "True",
-        spans=tuple(appraise_span_from_json(span, path, line) for span in spans),
+        spans=tuple(appraise_span_from_json(span, line) for span in spans),
         start=float(columns[10]),
         end=float(columns[11]),
         batch_columns=(columns[12], columns[13]) if len(columns) == _COLUMNS[1] else None,
     )
 
 
-def appraise_span_from_json(value: object, path: Path | None = None, line: int | None = None) -> AppraiseSpan:
+def appraise_span_from_json(value: object, line: int | None = None) -> AppraiseSpan:
     """Make a mark of its JSON object.
 
     Raises:
         DataError: it is none.
     """
-    fields = read_fields(value, _SPAN_KEYS, "span", path, line)
+    fields = read_fields(value, _SPAN_KEYS, "span", line=line)
     start, end = fields.values.get("start_i"), fields.values.get("end_i")
     is_missing = start == end == MISSING
     kinds = fields.values.get("error_type")
@@ -432,7 +430,7 @@ class BatchItem:
         return int(parts[1]) if len(parts) == 3 and parts[1].isdecimal() else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Batch:
     """One task.
 
@@ -455,41 +453,39 @@ class Batch:
         return pair_of(self.task["sourceLanguage"], self.task["targetLanguage"])
 
 
-def read_batches(path: Path | str) -> tuple[Batch, ...]:
+@names_file
+def read_batches(path: Path) -> tuple[Batch, ...]:
     """Read batches.
 
     Raises:
         DataError: it is not what Appraise reads; says which item.
     """
-    path = Path(path)
     found = read_json_file(path)
     if not isinstance(found, list) or not found:
-        raise DataError("wanted a list of batches", path=path)
-    return tuple(_read_batch(values, number, path) for number, values in enumerate(found, start=1))
+        raise DataError("wanted a list of batches")
+    return tuple(_read_batch(values, number) for number, values in enumerate(found, start=1))
 
 
-def _read_batch(values: object, number: int, path: Path) -> Batch:
-    fields = read_fields(values, frozenset({"items", "task"}), f"batch {number}", path, None)
+def _read_batch(values: object, number: int) -> Batch:
+    fields = read_fields(values, frozenset({"items", "task"}), f"batch {number}")
     items, task = fields.values.get("items"), fields.mapping("task")
     if not isinstance(items, list):
         fields.fail(f"'items' must be a list, got {items!r}")
-    known = Fields(task, f"task of batch {number}", path)
+    known = Fields(task, f"task of batch {number}")
     if known.whole("batchNo") is None:
         known.fail("'batchNo' is missing")
     known.text("sourceLanguage"), known.text("targetLanguage")
-    read = [
-        _read_item(item, f"item {place} of batch {number}", path) for place, item in enumerate(items, start=1)
-    ]
+    read = [_read_item(item, f"item {place} of batch {number}") for place, item in enumerate(items, start=1)]
     keys = Counter((item.number, item.document, item.target, item.kind) for item in read)
     if twice := [key for key, count in keys.items() if count > 1]:
         fields.fail(f"item {twice[0][0]} of document {twice[0][1]!r} stands in it twice")
     return Batch(items=tuple(read), task=task)
 
 
-def _read_item(values: object, what: str, path: Path) -> BatchItem:
+def _read_item(values: object, what: str) -> BatchItem:
     if not isinstance(values, dict):
-        raise DataError(f"{what} must be a JSON object, got {values!r}", path=path)
-    fields = Fields(values, what, path)
+        raise DataError(f"{what} must be a JSON object, got {values!r}")
+    fields = Fields(values, what)
     number, kind = fields.whole("itemID"), fields.text("itemType")
     if number is None or kind not in get_args(Kind):
         fields.fail(f"wanted a number as 'itemID' and TGT or BAD as 'itemType', got {number!r} and {kind!r}")
@@ -509,14 +505,14 @@ def _read_item(values: object, what: str, path: Path) -> BatchItem:
     )
 
 
-def write_batches(path: Path | str, batches: Iterable[Batch]) -> None:
+def write_batches(path: Path, batches: Iterable[Batch]) -> None:
     """Write batches with everything that `read_batches` found in them.
 
     Raises:
         DataError: they cannot be written.
     """
     values = [{"items": [*map(item_to_json, batch.items)], "task": dict(batch.task)} for batch in batches]
-    write_text(Path(path), [json.dumps(values, indent=2)])
+    write_text(path, [json.dumps(values, indent=2)])
 
 
 def item_to_json(item: BatchItem) -> dict[str, object]:
@@ -602,14 +598,14 @@ _Item = tuple[int, int, str]
 """Batch, number and document."""
 
 
-def find_batch_file(path: Path | str) -> Path | None:
+def find_batch_file(path: Path) -> Path | None:
     """The batches of an export: `batches-STEM.json` beside it, or the only `batches*.json` there."""
-    own = Path(path).with_name(f"batches-{Path(path).stem}.json")
-    found = [own] if own.exists() else [*Path(path).parent.glob("batches*.json")]
+    own = path.with_name(f"batches-{path.stem}.json")
+    found = [own] if own.exists() else [*path.parent.glob("batches*.json")]
     return found[0] if len(found) == 1 else None
 
 
-def find_batches(path: Path | str) -> TestSet | None:
+def find_batches(path: Path) -> TestSet | None:
     """The texts of an export's batches; None where `find_batch_file` finds none."""
     found = find_batch_file(path)
     return None if found is None else batches_test_set(read_batches(found), found.stem)
@@ -631,7 +627,8 @@ def last_submissions(rows: Iterable[AppraiseRow]) -> list[AppraiseRow]:
     return list(last.values())
 
 
-def read_appraise_records(path: Path | str, test_set: TestSet) -> Content[Annotation]:
+@names_file
+def read_appraise_records(path: Path, test_set: TestSet) -> Content[Annotation]:
     """Read an export as annotations.
 
     Args:
@@ -641,7 +638,6 @@ def read_appraise_records(path: Path | str, test_set: TestSet) -> Content[Annota
     Raises:
         DataError: a row is none, or about an item that the batches do not have.
     """
-    path = Path(path)
     rows = read_appraise(path).rows
     shown = _items(test_set)
     met: Counter[str] = Counter()
@@ -657,13 +653,13 @@ def read_appraise_records(path: Path | str, test_set: TestSet) -> Content[Annota
             segment, system = _find(shown, row)
             records.append(annotation_of(row, segment, system, protocol, met))
         except AdjudgeError as error:
-            raise row_error(row, error, path) from error
+            raise row_error(row, error) from error
     return Content(records=tuple(records), met=+met)
 
 
-def row_error(row: AppraiseRow, error: AdjudgeError, path: Path) -> DataError:
+def row_error(row: AppraiseRow, error: AdjudgeError) -> DataError:
     """What is wrong with a row, with whose it is."""
-    return DataError(f"{row.login!r}, item {row.item}: {error}", path=path)
+    return DataError(f"{row.login!r}, item {row.item}: {error}")
 
 
 def not_shown(row: AppraiseRow) -> DataError:
@@ -758,23 +754,11 @@ def read_span(span: AppraiseSpan, text: str) -> tuple[ErrorSpan, str]:
     Returns:
         Also `span_clipped` where a part of it lies beyond the text, `span_bad_offsets` where all of it does.
     """
-    severity: Severity | None = find_severity(span.severity)
-    note = UNDECIDED_MARK if span.severity == UNDECIDED_MARK else ""
-    if severity is None and not note:
-        raise DataError(f"a severity must be minor, major, critical or undecided, got {span.severity!r}")
+    severity, note = read_severity(span.severity)
     category, label = read_label("/".join(span.error_type))
     if span.is_missing and category is None and label is None:
         category = OMISSION
     start, end, odd = Place(None, None)
     if span.start is not None and span.end is not None:
         start, end, odd = place_of(text, span.start, span.end)
-    return ErrorSpan(
-        severity=severity or "neutral",
-        start=start,
-        end=end,
-        text="" if start is None else text[start:end],
-        category=category,
-        match="unplaced" if start is None else "exact",
-        note=note,
-        label=label,
-    ), odd
+    return placed(text, start, end, severity=severity, category=category, note=note, label=label), odd

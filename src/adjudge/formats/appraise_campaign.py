@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import Segment
-from adjudge.errors import AdjudgeError, DataError
+from adjudge.errors import AdjudgeError, DataError, names_file
 from adjudge.formats.appraise import (
     OMISSION,
     SEGMENT,
@@ -179,7 +180,7 @@ _Key = tuple[int, int, str, str, str]
 """Batch, number, document, target and kind."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Shown:
     """An item where it stands: its segment, its task, its place in that, and the text before any damage."""
 
@@ -191,9 +192,8 @@ class _Shown:
     original: str | None
 
 
-def read_appraise_submissions(
-    path: Path | str, batches: Sequence[Batch]
-) -> tuple[CampaignFile, Counter[str]]:
+@names_file
+def read_appraise_submissions(path: Path, batches: Sequence[Batch]) -> tuple[CampaignFile, Counter[str]]:
     """Read an export with its batches.
 
     Args:
@@ -206,7 +206,6 @@ def read_appraise_submissions(
     Raises:
         DataError: a row is none, or about an item that the batches do not have.
     """
-    path = Path(path)
     file, shown = read_appraise(path), _all_shown(batches)
     met: Counter[str] = Counter()
     protocols = _protocols(file.rows, shown.values())
@@ -217,7 +216,7 @@ def read_appraise_submissions(
         try:
             plain = _submission(row, shown, protocols, met)
         except AdjudgeError as error:
-            raise row_error(row, error, path) from error
+            raise row_error(row, error) from error
         more = {MORE: {"row": number, "columns": _differing(plain, row, test_set)}}
         found.append(replace(plain, is_last=id(row) in last, more=more))
     line_end = {MORE: {"line_end": file.line_end}} if file.line_end != "\n" else {}
@@ -331,7 +330,7 @@ _Item = tuple[str, int, int, str]
 """Language pair, task, item within it, and system."""
 
 
-def write_appraise_submissions(path: Path | str, file: CampaignFile) -> Counter[str]:
+def write_appraise_submissions(path: Path, file: CampaignFile) -> Counter[str]:
     """Write a campaign as Appraise exports it, every submission of it.
 
     What came from an export is written as it stood there. Other campaigns get the columns of `--batch-info`,

@@ -10,16 +10,18 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, cast, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import of_lp
 from adjudge.core.names import keep_names
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference, by_pair
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.errors import DataError
+from adjudge.errors import DataError, placing
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
 
@@ -176,7 +178,7 @@ class Submission:
             yield from ((system, span) for span in spans if isinstance(span, Mapping))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CampaignFile:
     """One campaign's export.
 
@@ -222,14 +224,10 @@ def of_latest_pass(
 
 
 _HEADER: Final = frozenset({"schema", "name", "protocol", "settings"})
-_KEYS: Final = frozenset(
-    {"person", "protocol", "kind", "lp", "document", "segment", "task", "item", "place", "batch"}
-    | {"records", "texts", "source", "originals", "given", "chosen", "edited"}
-    | {"started", "ended", "active", "idle", "revision", "is_last", "more"}
-)
+_REQUIRED: Final = ("person", "protocol", "kind", "lp", "segment")
 
 
-def read_campaign_file(path: Path | str) -> CampaignFile:
+def read_campaign_file(path: Path) -> CampaignFile:
     """Read a campaign's export.
 
     Raises:
@@ -239,7 +237,7 @@ def read_campaign_file(path: Path | str) -> CampaignFile:
     return replace(header, submissions=tuple(submissions))
 
 
-def read_submissions(path: Path | str) -> tuple[CampaignFile, Iterator[Submission]]:
+def read_submissions(path: Path) -> tuple[CampaignFile, Iterator[Submission]]:
     """Read a campaign's export line by line.
 
     Returns:
@@ -248,7 +246,6 @@ def read_submissions(path: Path | str) -> tuple[CampaignFile, Iterator[Submissio
     Raises:
         DataError: the first line names no campaign; a later one is no submission, as soon as it is read.
     """
-    path = Path(path)
     lines = read_json_lines(path)
     line, value = next(lines, (None, None))
     return _read_header(value, path, line), (_read(value, path, line) for line, value in lines)
@@ -270,10 +267,8 @@ def _read_header(value: object, path: Path, line: int | None) -> CampaignFile:
 
 
 def _read(value: object, path: Path, line: int) -> Submission:
-    try:
+    with placing(path, line):
         return submission_from_json(value)
-    except DataError as error:
-        raise DataError(str(error), path=path, line=line) from error
 
 
 def submission_from_json(value: object) -> Submission:
@@ -282,36 +277,24 @@ def submission_from_json(value: object) -> Submission:
     Raises:
         DataError: it is none.
     """
-    fields = read_fields(value, _KEYS, "submission")
-    records, is_last = fields.values.get("records", []), fields.values.get("is_last", True)
-    if not isinstance(records, list) or not isinstance(is_last, bool):
-        fields.fail(f"'records' must be a list and 'is_last' true or false, got {records!r} and {is_last!r}")
-    return Submission(
-        person=fields.name("person"),
-        protocol=fields.name("protocol"),
-        kind=cast("Kind", fields.name("kind")),
-        lp=fields.lp("lp"),
-        segment=fields.name("segment"),
-        document=fields.name("document", ""),
-        task=fields.whole("task") or 0,
-        item=fields.whole("item") or 0,
-        place=fields.whole("place") or 0,
-        batch=fields.whole("batch"),
-        records=tuple(_judgement(record, fields) for record in records),
-        texts=fields.text_mapping("texts"),
-        source=fields.text("source", ""),
-        originals=fields.text_mapping("originals"),
-        given={system: _spans(spans, fields) for system, spans in fields.by_name("given").items()},
-        chosen=fields.optional_text("chosen"),
-        edited=fields.optional_text("edited"),
-        started=fields.number("started") or 0.0,
-        ended=fields.number("ended") or 0.0,
-        active=fields.number("active"),
-        idle=fields.number("idle") or 0.0,
-        revision=1 if (revision := fields.whole("revision")) is None else revision,
-        is_last=is_last,
-        more=fields.mapping("more"),
-    )
+    fields = read_fields(value, frozenset(_READERS), "submission")
+    wanted = {*_REQUIRED, *fields.values}
+    said = {key: read(fields, key) for key, read in _READERS.items() if key in wanted}
+    return Submission(**{key: value for key, value in said.items() if value is not None})
+
+
+def _records(fields: Fields, key: str) -> tuple[Annotation | Preference, ...]:
+    values = fields.values[key]
+    if not isinstance(values, list):
+        fields.fail(f"{key!r} must be a list, got {values!r}")
+    return tuple(_judgement(record, fields) for record in values)
+
+
+def _truth(fields: Fields, key: str) -> bool:
+    value = fields.values[key]
+    if not isinstance(value, bool):
+        fields.fail(f"{key!r} must be true or false, got {value!r}")
+    return value
 
 
 def _judgement(value: object, fields: Fields) -> Annotation | Preference:
@@ -321,14 +304,45 @@ def _judgement(value: object, fields: Fields) -> Annotation | Preference:
     return record
 
 
-def _spans(values: object, fields: Fields) -> tuple[ErrorSpan, ...]:
-    if not isinstance(values, list):
-        fields.fail(f"'given' must hold lists of spans, got {values!r}")
-    return tuple(map(span_from_json, values))
+def _spans(fields: Fields, key: str) -> dict[str, tuple[ErrorSpan, ...]]:
+    found = fields.by_name(key)
+    for values in found.values():
+        if not isinstance(values, list):
+            fields.fail(f"{key!r} must hold lists of spans, got {values!r}")
+    return {system: tuple(map(span_from_json, values)) for system, values in found.items()}
+
+
+_READERS: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
+    "person": Fields.name,
+    "protocol": Fields.name,
+    "kind": Fields.name,
+    "lp": Fields.lp,
+    "document": partial(Fields.name, default=""),
+    "segment": Fields.name,
+    "task": Fields.whole,
+    "item": Fields.whole,
+    "place": Fields.whole,
+    "batch": Fields.whole,
+    "records": _records,
+    "source": Fields.text,
+    "texts": Fields.text_mapping,
+    "started": Fields.number,
+    "ended": Fields.number,
+    "active": Fields.number,
+    "idle": Fields.number,
+    "revision": Fields.whole,
+    "is_last": _truth,
+    "originals": Fields.text_mapping,
+    "given": _spans,
+    "chosen": Fields.optional_text,
+    "edited": Fields.optional_text,
+    "more": Fields.mapping,
+}
+"""Keys of a submission, in the order in which they are written, and how each is read."""
 
 
 def write_campaign_file(
-    path: Path | str, file: CampaignFile, submissions: Iterable[Submission] | None = None
+    path: Path, file: CampaignFile, submissions: Iterable[Submission] | None = None
 ) -> None:
     """Write a campaign's export; it appears whole or not at all.
 
@@ -343,7 +357,7 @@ def write_campaign_file(
     settings = _checked(file.settings)
     header = {"schema": SCHEMA, "name": file.name, "protocol": file.protocol, "settings": settings}
     lines = map(submission_to_json, file.submissions if submissions is None else submissions)
-    write_bytes(Path(path), map(render_json_line, chain([header], lines)))
+    write_bytes(path, map(render_json_line, chain([header], lines)))
 
 
 def submission_to_json(submission: Submission) -> dict[str, Any]:
@@ -352,32 +366,12 @@ def submission_to_json(submission: Submission) -> dict[str, Any]:
     Raises:
         DataError: `more` holds what is no JSON.
     """
-    s = submission
-    given = {system: [span_to_json(span) for span in spans] for system, spans in s.given.items()}
-    values: dict[str, Any] = {
-        "person": s.person,
-        "protocol": s.protocol,
-        "kind": s.kind,
-        "lp": s.lp,
-        "document": s.document,
-        "segment": s.segment,
-        "task": s.task,
-        "item": s.item,
-        "place": s.place,
-        "batch": s.batch,
-        "records": [record_to_json(record) for record in s.records],
-        "source": s.source,
-        "texts": dict(s.texts),
-        "started": s.started,
-        "ended": s.ended,
-        "active": s.active,
-        "idle": s.idle,
-        "revision": s.revision,
-        "is_last": s.is_last,
-    }
-    rare = {"originals": dict(s.originals), "given": given, "chosen": s.chosen, "edited": s.edited}
-    values |= {key: value for key, value in rare.items() if value not in (None, {})}
-    return values | ({"more": _checked(s.more)} if s.more else {})
+    values = {key: getattr(submission, key) for key in _READERS}
+    values["records"] = [record_to_json(record) for record in submission.records]
+    values["given"] = {name: [*map(span_to_json, spans)] for name, spans in submission.given.items()}
+    values["more"] = _checked(submission.more)
+    rare = ("originals", "given", "chosen", "edited", "more")
+    return {key: value for key, value in values.items() if key not in rare or value not in (None, {})}
 
 
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,10 @@ Nothing here touches the network; `formats/fetch.py` does, when asked to.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PublicSet:
     """One public test set.
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import lp_among, one_spelling
 from adjudge.core.names import look_alikes
-from adjudge.core.record import Annotation, Failure, Record
+from adjudge.core.protocol import Severity, find_severity
+from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import warn
-from adjudge.formats.campaign_export import CampaignFile, campaign_test_set, final_records
+from adjudge.errors import DataError, UsageError, warn
+from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, campaign_test_set, final_records
 
 __all__ = [
     "Content",
     "ContentWithTexts",
     "annotations_among",
     "as_read",
+    "by_translation",
     "content_of",
+    "placed",
+    "read_severity",
     "respelled",
     "warn_of_names",
 ]
@@ -31,7 +36,7 @@ R_co = TypeVar("R_co", bound=Record, covariant=True)
 P = TypeVar("P", bound=Record | Segment)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Content(Generic[R_co]):
     """What was read, or is written.
 
@@ -57,7 +62,7 @@ class Content(Generic[R_co]):
         return tuple(f"{amount:,} {what}" for what, amount in self.met.items())
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ContentWithTexts(Content[R_co]):
     """The same of a format that always has texts."""
 
@@ -141,3 +146,40 @@ def annotations_among(
             yield record
         else:
             left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
+
+
+def by_translation(
+    records: Iterable[Record], left_out: Counter[str], what: str, lp: str | None = None
+) -> dict[tuple[str, str, str], Annotation]:
+    """The annotations of `annotations_among`, by language pair, segment and system.
+
+    Raises:
+        UsageError: a translation was judged twice, and one of `what` holds one judgement of it.
+    """
+    found: dict[tuple[str, str, str], Annotation] = {}
+    for record in annotations_among(records, left_out, lp):
+        if (first := found.setdefault((record.lp, record.segment, record.system), record)) is not record:
+            raise UsageError(
+                f"segment {record.segment!r} by {record.system!r} was judged twice, by {first.annotator!r} "
+                f"and {record.annotator!r}; {what} holds one judgement: choose one with --annotator"
+            )
+    return found
+
+
+def placed(text: str | None, start: int | None, end: int | None, **said: Any) -> ErrorSpan:  # noqa: ANN401 (its fields)
+    """Make an error of a mark, with the words at its place; it has none without start and end."""
+    if start is None or end is None:
+        return ErrorSpan(match="unplaced", **said)
+    return ErrorSpan(start=start, end=end, text=(text or "")[start:end], **said)
+
+
+def read_severity(said: object) -> tuple[Severity, str]:
+    """Severity of a mark that people made, and its note; one that was being removed is neutral.
+
+    Raises:
+        DataError: there is no such severity.
+    """
+    severity = find_severity(said) if isinstance(said, str) else None
+    if severity is None and said != UNDECIDED_MARK:
+        raise DataError(f"a severity must be minor, major, critical or undecided, got {said!r}")
+    return severity or "neutral", "" if severity else UNDECIDED_MARK

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, TestSet
@@ -45,7 +45,7 @@ _COUNTS: Final[Mapping[str, Verdict]] = {"A>B": "A", "A≈B": "E", "A<B": "B"}
 _NAME: Final = re.compile(r"(?P<lp>[a-z]{2,3}-[a-z]{2,3})-annotation\.json")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FirePair:
     """One pair of translations, and what people said of it.
 
@@ -94,14 +94,14 @@ def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
     return found[wanted], wanted
 
 
-def read_fire(path: Path | str, lp: str | None = None) -> ContentWithTexts[Preference]:
+def read_fire(path: Path, lp: str | None = None) -> ContentWithTexts[Preference]:
     """Read the benchmark of one language pair as test set and gold.
 
     Raises:
         UsageError: the language pair is not known, or not there.
         DataError: a pair is not what it should be.
     """
-    file, lp = find_fire_file(Path(path), lp)
+    file, lp = find_fire_file(path, lp)
     pairs = read_fire_pairs(file)
     segments = tuple(
         Segment(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -186,7 +185,7 @@ def render_stated(annotation: Annotation) -> str:
     return render_json_line(value).decode().removesuffix("\n").translate(_UNWRITABLE)
 
 
-def read_stated(raw: str, place: dict[str, str], path: Path, line: int) -> Annotation:
+def read_stated(raw: str, place: dict[str, str], line: int) -> Annotation:
     """Read the attribute.
 
     Args:
@@ -198,15 +197,15 @@ def read_stated(raw: str, place: dict[str, str], path: Path, line: int) -> Annot
     Raises:
         DataError: it is no annotation.
     """
-    value = read_json(raw, path=path, line=line)
+    value = read_json(raw, line=line)
     if not isinstance(value, dict):
-        raise DataError("adjudge:record must be a JSON object", path=path, line=line)
+        raise DataError("adjudge:record must be a JSON object", line=line)
     try:
         record = record_from_json({**value, **place, "kind": "annotation"})
     except AdjudgeError as error:
-        raise DataError(f"adjudge:record: {error}", path=path, line=line) from error
+        raise DataError(f"adjudge:record: {error}", line=line) from error
     if not isinstance(record, Annotation):
-        raise DataError("adjudge:record must be an annotation", path=path, line=line)
+        raise DataError("adjudge:record must be an annotation", line=line)
     return record
 
 

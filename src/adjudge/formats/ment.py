@@ -49,14 +49,13 @@ def is_ment_folder(path: Path) -> bool:
     return False
 
 
-def read_ment_folder(path: Path | str, lp: str | None = None) -> TestSet:
+def read_ment_folder(path: Path, lp: str | None = None) -> TestSet:
     """Read one language pair of a folder; segment ids are line numbers, from 1.
 
     Raises:
         UsageError: the folder has several language pairs and none was chosen.
         DataError: a line is no such object, or files differ in length.
     """
-    path = Path(path)
     lps = find_lps(path)
     lp = choose_lp(lps, lp, path)
     stem = lps[lp]
@@ -89,7 +88,7 @@ def _read_column(
     return found
 
 
-def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
+def write_ment_folder(path: Path, test_set: TestSet) -> Counter[str]:
     """Write the folder form.
 
     Returns:
@@ -98,7 +97,6 @@ def write_ment_folder(path: Path | str, test_set: TestSet) -> Counter[str]:
     Raises:
         DataError: a reference is missing somewhere, or there are several references.
     """
-    path = Path(path)
     files: dict[Path, tuple[str, list[str]]] = {}
     if len(test_set.references) > 1:
         raise DataError(f"MENT has one reference, the test set has {', '.join(test_set.references)}")
@@ -133,13 +131,12 @@ _TRANSLATION: Final = re.compile(r"trans_([0-9]+)")
 _SCORE: Final = re.compile(r"avg_trans_([0-9]+)_score")
 
 
-def read_ment_file(path: Path | str) -> TestSet:
+def read_ment_file(path: Path) -> TestSet:
     """Read the test set of the JSONL form.
 
     Raises:
         DataError: a line is no such object.
     """
-    path = Path(path)
     segments = tuple(map(_segment, json_objects(path, "MENT")))
     return TestSet(name=path.name.split(".")[0], segments=segments)
 
@@ -172,7 +169,7 @@ def _lp(fields: Fields) -> str:
         fields.fail(str(error))
 
 
-def read_ment_ratings(path: Path | str) -> list[Annotation]:
+def read_ment_ratings(path: Path) -> list[Annotation]:
     """Read the mean ratings of the JSONL form, 0 to 4, as annotations of `ment`; null is no annotation.
 
     Raises:
@@ -187,7 +184,7 @@ def read_ment_ratings(path: Path | str) -> list[Annotation]:
             protocol="sqm",
             rating=fields.number(key),
         )
-        for fields in json_objects(Path(path), "MENT")
+        for fields in json_objects(path, "MENT")
         for key in fields.values
         if (match := _SCORE.fullmatch(key)) and fields.has(key)
     ]

@@ -18,26 +18,23 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import lp_among, lp_in
 from adjudge.core.names import as_name
 from adjudge.core.protocol import find_category, find_severity
-from adjudge.core.record import Annotation, ErrorSpan, Record, Side
+from adjudge.core.record import Annotation, ErrorSpan, Record, Side, grouped
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import of_all
-from adjudge.errors import AdjudgeError, DataError, UsageError
-from adjudge.formats.file_content import ContentWithTexts, annotations_among
+from adjudge.errors import AdjudgeError, DataError, UsageError, names_file
+from adjudge.formats.file_content import ContentWithTexts, annotations_among, placed
 from adjudge.formats.text import single_lp
 from adjudge.store.files import read_fields, read_json, read_lines, write_lines
 from adjudge.store.json_lines import counts_from_json, span_from_json, span_to_json
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = [
     "AttentionCheck",
@@ -166,7 +163,7 @@ _NAMES: Final = {name.lower(): name for name in COLUMNS} | {
 _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Row:
     """One line: one error, or the word that there is none.
 
@@ -220,9 +217,9 @@ def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
     first, heading = next(table, (1, [""]))
     names = _column_names(heading)
     if lacking := [name for name in _WANTED if name not in names]:
-        raise DataError(f"the heading of an MQM TSV has no column {lacking[0]!r}", path=path, line=first)
+        raise DataError(f"the heading of an MQM TSV has no column {lacking[0]!r}", line=first)
     met: Counter[str] = Counter()
-    return [_read_row(names, fields, path, line, met) for line, fields in table], met
+    return [_read_row(names, fields, line, met) for line, fields in table], met
 
 
 def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -235,7 +232,7 @@ def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             yield reader.line_num, row
     except csv.Error as error:
-        raise DataError(f"quoted fields are broken: {error}", path=path, line=reader.line_num) from error
+        raise DataError(f"quoted fields are broken: {error}", line=reader.line_num) from error
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:
@@ -257,26 +254,26 @@ _NAMED: Final = {
 }
 
 
-def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: Counter[str]) -> Row:
+def _read_row(names: list[str], fields: list[str], line: int, met: Counter[str]) -> Row:
     if len(fields) > len(names) and any(fields[len(names) :]):
-        raise DataError(f"{len(fields)} fields under {len(names)} column names", path=path, line=line)
+        raise DataError(f"{len(fields)} fields under {len(names)} column names", line=line)
     filled = len(fields)
     while filled and not fields[filled - 1]:
         filled -= 1
     if filled < 9 and len(fields) < len(names) and names[:2] == ["system", "doc"]:
-        cells = _align_short(fields[:filled], path, line)
+        cells = _align_short(fields[:filled], line)
         met["rows shorter than the heading, read from their end"] += 1
     else:
         cells = dict(zip(names, fields, strict=False))
         if lacking := [name for name in _WANTED if name not in cells]:
-            raise DataError(f"a row of {len(fields)} fields has no {lacking[0]!r}", path=path, line=line)
-    metadata, note = _read_metadata(cells.get("metadata", ""), path, line)
+            raise DataError(f"a row of {len(fields)} fields has no {lacking[0]!r}", line=line)
+    metadata, note = _read_metadata(cells.get("metadata", ""), line)
     ours = metadata.get(_KEY)
     for name, cell in cells.items():
         if name not in COLUMNS and name != "comment" and cell:
             met[f"cells of a column {name!r} that nobody reads"] += 1
     cells |= {
-        name: as_name(cells[name], what, path, line)
+        name: as_name(cells[name], what, line=line)
         for name, what in _NAMED.items()
         if cells.get(name) or name == "system"
     }
@@ -297,26 +294,25 @@ def _read_row(names: list[str], fields: list[str], path: Path, line: int, met: C
     )
 
 
-def _align_short(fields: list[str], path: Path, line: int) -> dict[str, str]:
+def _align_short(fields: list[str], line: int) -> dict[str, str]:
     """A row that lacks columns has system and document first, four known fields last, ids between."""
     ids = fields[2:-4]
     if not 1 <= len(ids) <= 3:
-        raise DataError(f"a row of {len(fields)} fields fits no known layout", path=path, line=line)
+        raise DataError(f"a row of {len(fields)} fields fits no known layout", line=line)
     cells = dict(zip(("docSegId", "globalSegId", "rater"), ids, strict=False))
     cells |= dict(zip(("source", "target", "category", "severity"), fields[-4:], strict=True))
     return {"system": fields[0], "doc": fields[1], **cells}
 
 
-def _read_metadata(cell: str, path: Path, line: int) -> tuple[Mapping[str, object], str]:
+def _read_metadata(cell: str, line: int) -> tuple[Mapping[str, object], str]:
     """Text that is no object is a rater's note, as in older files."""
     if not cell.startswith("{"):
         return {}, cell
-    value = read_json(cell, path=path, line=line)
+    value = read_json(cell, line=line)
     return (value, "") if isinstance(value, dict) else ({}, cell)
 
 
 _TAG: Final = re.compile(r"</?v>")
-_LARGEST: Final = 4_000_000  # cells of the edit table; beyond, the whole changed part is marked
 
 
 class Mark(NamedTuple):
@@ -379,69 +375,20 @@ def carry_over(text: str, mark: Mark, onto: str) -> Mark:
         mark: in that text.
         onto: the text that the mark must be in.
     """
+    from rapidfuzz.distance import Levenshtein
+
     marked = text[mark.start : mark.end]
-    if onto == text[: mark.start] + text[mark.end :] and marked:
+    if onto == text[: mark.start] + text[mark.end :]:
         if onto.startswith(marked, mark.start):  # <v>Prinz</v>Prinz
             return mark
         if onto.endswith(marked, 0, mark.start):  # Prinz<v>Prinz</v>
             return Mark(mark.start - len(marked), mark.start, mark.flags)
-    places = _positions(text, onto)
-    start, end = places[mark.start][1], places[mark.end][0]
+    edits = Levenshtein.opcodes(text, onto)
+    last = next(edit for edit in reversed(edits) if edit.src_start <= mark.start)
+    first = next(edit for edit in edits if edit.src_end >= mark.end)
+    start = max(last.dest_start, last.dest_end - last.src_end + mark.start)
+    end = min(first.dest_end, first.dest_start + mark.end - first.src_start)
     return Mark(min(start, end), end, mark.flags)
-
-
-def _positions(text: str, onto: str) -> list[tuple[int, int]]:
-    """For each place between two characters of a text, the first and last place in the other one."""
-    head = _common_head(text, onto)
-    tail = _common_head(text[head:][::-1], onto[head:][::-1])
-    inner, other = text[head : len(text) - tail], onto[head : len(onto) - tail]
-    places = [(i, i) for i in range(head)]
-    if len(inner) * len(other) > _LARGEST:
-        end = head + len(other)
-        between = [(head, head), *([(end, head)] * (len(inner) - 1)), (end, end)]
-    else:
-        between = [(head + first, head + last) for first, last in _align(inner, other)]
-    shift = len(onto) - len(text)
-    return [*places, *between, *((i + shift, i + shift) for i in range(len(text) - tail + 1, len(text) + 1))]
-
-
-def _common_head(text: str, other: str) -> int:
-    pairs = zip(text, other, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
-
-
-def _align(text: str, other: str) -> list[tuple[int, int]]:
-    """Places of a shortest edit (Levenshtein) from a text to another."""
-    costs = _costs(text, other)
-    i, j = len(text), len(other)
-    places = [(j, j)] * (i + 1)
-    while i or j:
-        if i and j and costs[i][j] == costs[i - 1][j - 1] + (text[i - 1] != other[j - 1]):
-            i, j = i - 1, j - 1
-            places[i] = (j, j)
-        elif i and costs[i][j] == costs[i - 1][j] + 1:
-            i -= 1
-            places[i] = (j, j)
-        else:
-            j -= 1
-            places[i] = (j, places[i][1])
-    return places
-
-
-def _costs(text: str, other: str) -> NDArray[np.int64]:
-    """Edits from every start of a text to every start of another: (len(text) + 1) × (len(other) + 1)."""
-    import numpy as np
-
-    steps = np.arange(len(other) + 1)
-    wanted = np.array([ord(char) for char in other], dtype=np.int64)
-    costs = np.empty((len(text) + 1, len(other) + 1), dtype=np.int64)
-    costs[0] = steps
-    for i, char in enumerate(text, start=1):
-        row, above = costs[i], costs[i - 1]
-        row[0] = i
-        row[1:] = np.minimum(above[:-1] + (wanted != ord(char)), above[1:] + 1)
-        row[:] = np.minimum.accumulate(row - steps) + steps  # insertions, each a step to the right
-    return costs
 
 
 def token_range(
@@ -501,7 +448,7 @@ class EditedText(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MqmFile(ContentWithTexts[Annotation]):
     """All that one file says: an annotation a rater, system and segment, in order of first appearance.
 
@@ -514,7 +461,8 @@ class MqmFile(ContentWithTexts[Annotation]):
     edited: tuple[EditedText, ...] = ()
 
 
-def read_mqm_tsv(path: Path | str, lp: str | None = None, test_set: TestSet | None = None) -> MqmFile:
+@names_file
+def read_mqm_tsv(path: Path, lp: str | None = None, test_set: TestSet | None = None) -> MqmFile:
     """Read a file.
 
     Args:
@@ -526,7 +474,6 @@ def read_mqm_tsv(path: Path | str, lp: str | None = None, test_set: TestSet | No
         DataError: a row fits no known layout, or has a severity that does not exist; says which.
         UsageError: no lp, and the documents do not name one.
     """
-    path = Path(path)
     rows, met = read_rows(path)
     rows, pair = _of_pair(rows, lp, path)
     checks = [row for row in rows if _is_check(row)]
@@ -568,7 +515,6 @@ def _of_pair(rows: Sequence[Row], lp: str | None, path: Path) -> tuple[list[Row]
 
 class _Reader:
     def __init__(self, path: Path, lp: str, rows: list[Row], test_set: TestSet | None) -> None:
-        self.path = path
         self.lp = lp
         self.rows = rows
         self.met: Counter[str] = Counter()
@@ -609,17 +555,13 @@ class _Reader:
         """Read an attention check."""
         words = {row.category.lower(), row.severity.lower()}
         if not words & {"found", "missed"}:
-            raise DataError(
-                f"an attention check is Found or Missed, got {words}", path=self.path, line=row.line
-            )
+            raise DataError(f"an attention check is Found or Missed, got {words}", line=row.line)
         ids = self._ids.get((row.document, row.position, row.segment))
         return AttentionCheck(ids or row.segment or row.position, row.system, row.rater, "found" in words)
 
     def read(self) -> tuple[Annotation, ...]:
         """Read every unit: the rows of one rater about one translation."""
-        units: defaultdict[tuple[str, str, str], list[Row]] = defaultdict(list)
-        for row in self.rows:
-            units[self._id(row), row.system, row.rater].append(row)
+        units = grouped(((self._id(row), row.system, row.rater), row) for row in self.rows)
         return tuple(self._annotation(*key, rows) for key, rows in units.items())
 
     def _annotation(self, segment: str, name: str, rater: str, rows: list[Row]) -> Annotation:
@@ -649,26 +591,24 @@ class _Reader:
         try:
             return read_judgement(rows[0].ours, annotation)
         except AdjudgeError as error:
-            raise DataError(str(error), path=self.path, line=rows[0].line) from error
+            raise DataError(str(error), line=rows[0].line) from error
 
     def _is_clean(self, row: Row) -> bool:
         clean = [label.lower() in _CLEAN for label in (row.category, row.severity)]
         if any(clean) and not all(clean):
             raise DataError(
                 f"category {row.category!r} with severity {row.severity!r} contradict each other",
-                path=self.path,
                 line=row.line,
             )
         return all(clean)
 
     def _span(self, row: Row, segment: str, system: str, flags: set[str]) -> ErrorSpan:
         if row.ours is not None and (stated := row.ours.get("span")) is not None:
-            return span_from_json(stated, self.path, row.line)
+            return span_from_json(stated, line=row.line)
         severity = find_severity(row.severity)
         if severity is None:
             raise DataError(
                 f"severity must be neutral, minor, major, critical or No-error, got {row.severity!r}",
-                path=self.path,
                 line=row.line,
             )
         category, label = read_label(row.category)
@@ -678,14 +618,12 @@ class _Reader:
         side, mark = self._place(row, segment, system, flags)
         text = self.source(segment) if side == "source" else self.target(segment, system)
         note = row.metadata.get("note")
-        return ErrorSpan(
+        return placed(
+            text,
+            *(mark[:2] if mark else (None, None)),
             severity=severity,
-            start=None if mark is None else mark.start,
-            end=None if mark is None else mark.end,
-            text="" if mark is None else text[mark.start : mark.end],
             category=category,
             side=side,
-            match="unplaced" if mark is None else "exact",
             note=note if isinstance(note, str) else row.comment,
             label=label,
         )
@@ -803,7 +741,7 @@ def _most_common(rows: Iterable[tuple[K, str, str]]) -> dict[K, str]:
     return {key: texts.most_common(1)[0][0] for key, texts in counts.items()}
 
 
-def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+def write_mqm_tsv(path: Path, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write the annotations of one language pair, one line an error, in the columns of Marot.
 
     Read back, they are equal.
@@ -824,8 +762,8 @@ def write_mqm_tsv(path: Path | str, records: Iterable[Record], test_set: TestSet
     lp = single_lp(test_set)
     left_out: Counter[str] = Counter()
     chosen = list(annotations_among(records, left_out, lp))
-    rows = list(_rows(chosen, test_set, Path(path)))
-    write_lines(Path(path), ("\t".join(row) for row in [COLUMNS, *rows]))
+    rows = list(_rows(chosen, test_set, path))
+    write_lines(path, ("\t".join(row) for row in [COLUMNS, *rows]))
     judged = {(a.segment, a.system) for a in chosen}
     left_out["translations that nobody judged"] += sum(
         (s.segment, system) not in judged for s in test_set for system in s.translations

@@ -27,8 +27,8 @@ from adjudge.core.names import as_name
 from adjudge.core.protocol import find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side
 from adjudge.core.segment import Segment, TestSet
-from adjudge.errors import DataError, UsageError
-from adjudge.formats.file_content import Content, annotations_among
+from adjudge.errors import DataError, UsageError, names_file
+from adjudge.formats.file_content import Content, by_translation, placed
 from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.score_file import (
     AVERAGES,
@@ -105,7 +105,7 @@ def choose_lp(lps: Collection[str], lp: str | None, path: Path) -> str:
     return str(lp_among(lp, lps, path))
 
 
-def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = False) -> TestSet:
+def read_mtme(path: Path, lp: str | None = None, *, sources_only: bool = False) -> TestSet:
     """Read sources, documents, references and outputs of one language pair.
 
     Args:
@@ -117,7 +117,6 @@ def read_mtme(path: Path | str, lp: str | None = None, *, sources_only: bool = F
         UsageError: the folder has several language pairs and none was chosen.
         DataError: files differ in length, or segments of a document do not stand together.
     """
-    path = Path(path)
     lps = find_lps(path)
     if not lps:
         raise DataError("not in the layout of mt-metrics-eval: there is no sources/LP.txt", path=path)
@@ -180,7 +179,7 @@ def _check_documents(documents: Iterable[str], path: Path) -> None:
         raise DataError(f"segments of document {torn[0]!r} do not stand together", path=path)
 
 
-def write_mtme(path: Path | str, test_set: TestSet) -> Counter[str]:
+def write_mtme(path: Path, test_set: TestSet) -> Counter[str]:
     """Write sources, documents, references and outputs of every language pair.
 
     Returns:
@@ -189,7 +188,6 @@ def write_mtme(path: Path | str, test_set: TestSet) -> Counter[str]:
     Raises:
         DataError: a text has a line end in it, a document is torn, or a name cannot be a file's.
     """
-    path = Path(path)
     files: dict[Path, list[str]] = {}
     for lp in test_set.lps:
         files |= _render(path, lp, test_set.select(lp=lp))
@@ -223,13 +221,12 @@ def _texts(texts: Iterable[str | None], file: Path) -> list[str]:
     return [NO_TRANSLATION if text is None else text for text in found]
 
 
-def find_score_files(path: Path | str, lp: str) -> list[ScoreFile]:
+def find_score_files(path: Path, lp: str) -> list[ScoreFile]:
     """Score files of one language pair, human ones first, in order of their names.
 
     Raises:
         UsageError: the folder does not have the language pair.
     """
-    path = Path(path)
     lps = find_lps(path)
     stem = lps[choose_lp(lps, lp, path)]
     human = find_files(path, f"human-scores/{stem}.*.score")
@@ -249,7 +246,7 @@ def _named_score_files(
             yield ScoreFile(file, kind, *shown, cast("Level", level))
 
 
-def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "metric") -> list[Annotation]:
+def read_score_records(path: Path, test_set: TestSet, protocol: str = "metric") -> list[Annotation]:
     """Read a segment-level score file as annotations; its name, without the language pair, is the annotator.
 
     Args:
@@ -261,7 +258,7 @@ def read_score_records(path: Path | str, test_set: TestSet, protocol: str = "met
         DataError: a line is no score, a rating lies outside the protocol's scale, the lengths
             differ, or a segment that was rated is not in the test set.
     """
-    path, lp = Path(path), single_lp(test_set)
+    lp = single_lp(test_set)
     annotator = path.name.removesuffix(".seg.score").removesuffix(AVERAGES).removeprefix(f"{lp}.")
     return [
         Annotation(
@@ -291,6 +288,7 @@ def _ratings(path: Path, test_set: TestSet) -> Iterator[tuple[str, Segment, floa
         yield system, known[unit], value
 
 
+@names_file
 def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
     """Read a segment-level score file that lies outside of its test set; `None` is not judged, no failure.
 
@@ -305,7 +303,7 @@ def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
     is_named = path.name.removesuffix(".gz").endswith((".score", AVERAGES))
     table = read_score_file(path, level=None if is_named else "seg")
     if table.level != "seg":
-        raise DataError("scores of systems, domains or documents; those of segments are read", path=path)
+        raise DataError("scores of systems, domains or documents; those of segments are read")
     name, lp = name_and_lp(path, lp)
     if lp is None:
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
@@ -314,11 +312,11 @@ def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
         for system, unit, value in table.scores()
     ]
     if not records:
-        raise DataError("there is no score in this file: every line says None", path=path)
+        raise DataError("there is no score in this file: every line says None")
     return records
 
 
-def write_score_records(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+def write_score_records(path: Path, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write the ratings of one language pair as a segment-level score file, `None` where there is none.
 
     Returns:
@@ -332,26 +330,21 @@ def write_score_records(path: Path | str, records: Iterable[Record], test_set: T
 
     lp = single_lp(test_set)
     left_out: Counter[str] = Counter()
-    found: dict[tuple[str, str], float] = {}
-    for record in annotations_among(records, left_out, lp):
-        what = f"{record.system!r} of segment {record.segment!r}"
+    found = by_translation(records, left_out, "a score file", lp)
+    rows = {segment.segment: index for index, segment in enumerate(test_set)}
+    systems = list(dict.fromkeys(system for *_, system in found))
+    values = np.full((len(systems), len(rows)), np.nan)
+    for (_, segment, system), record in found.items():
         if record.rating is None:
             raise DataError(
-                f"{what} has no rating by {record.annotator!r}; "
+                f"{system!r} of segment {segment!r} has no rating by {record.annotator!r}; "
                 "`adjudge score RUN --score-files DIR` writes scores of errors"
             )
-        if (record.system, record.segment) in found:
-            raise UsageError(f"{what} was rated twice; a score file holds one rating: choose --annotator")
-        found[record.system, record.segment] = record.rating
-        left_out["errors"] += len(record.spans)
-        left_out["rationales"] += record.rationale is not None
-    rows = {segment.segment: index for index, segment in enumerate(test_set)}
-    systems = list(dict.fromkeys(system for system, _ in found))
-    values = np.full((len(systems), len(rows)), np.nan)
-    for (system, segment), rating in found.items():
         if segment not in rows:
             raise DataError(f"the test set has no segment {segment!r}, which was rated for {system!r}")
-        values[systems.index(system), rows[segment]] = rating
+        values[systems.index(system), rows[segment]] = record.rating
+        left_out["errors"] += len(record.spans)
+        left_out["rationales"] += record.rationale is not None
     table = ScoreTable(level="seg", systems=tuple(systems), units=tuple(rows), values=values)
     write_score_file(path, table)
     return +left_out
@@ -362,9 +355,9 @@ _WEIGHTS: Final = "mqm-google"
 """Weights by which each error has its score in a rating file."""
 
 
-def find_test_set(path: Path | str) -> TestSet | None:
+def find_test_set(path: Path) -> TestSet | None:
     """The test set that a file in a folder's `human-scores` or `metric-scores` belongs to, if any."""
-    path = Path(path).resolve()
+    path = path.resolve()
     if path.parent.name == "human-scores":
         folder, name = path.parent.parent, path.name
     elif path.parent.parent.name == "metric-scores":
@@ -375,13 +368,14 @@ def find_test_set(path: Path | str) -> TestSet | None:
     return read_mtme(folder, own) if own in find_lps(folder) else None
 
 
-def rater_name(path: Path | str) -> str:
+def rater_name(path: Path) -> str:
     """Annotator that a file's name tells: `mqm.rater1` of `zh-en.mqm.rater1.seg.rating`."""
-    name = Path(path).name.removesuffix(".gz").removesuffix(".seg.rating")
-    return (name if lp_before_dot(Path(path)) is None else name.partition(".")[2]) or "mqm"
+    name = path.name.removesuffix(".gz").removesuffix(".seg.rating")
+    return (name if lp_before_dot(path) is None else name.partition(".")[2]) or "mqm"
 
 
-def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
+@names_file
+def read_ratings(path: Path, test_set: TestSet) -> Content[Annotation]:
     """Read error spans: `SYSTEM<TAB>{"errors": [...]}` a line, perhaps with the rater in a third column.
 
     Args:
@@ -392,7 +386,6 @@ def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
         DataError: a line is no rating, or a system has not as many lines as there are segments.
         UsageError: the test set has several language pairs.
     """
-    path = Path(path)
     rater = rater_name(path)
     lines: Counter[str] = Counter()
     met: Counter[str] = Counter()
@@ -400,22 +393,20 @@ def read_ratings(path: Path | str, test_set: TestSet) -> Content[Annotation]:
     for number, line in enumerate(read_lines(path), start=1):
         columns = line.split("\t")
         if len(columns) not in {2, 3}:
-            raise DataError(f"wanted 2 or 3 columns, got {len(columns)}", path=path, line=number)
+            raise DataError(f"wanted 2 or 3 columns, got {len(columns)}", line=number)
         system, rating = columns[0], columns[1]
         if lines[system] >= len(test_set):
-            raise DataError(
-                f"{system!r} has more lines than the {len(test_set)} segments", path=path, line=number
-            )
+            raise DataError(f"{system!r} has more lines than the {len(test_set)} segments", line=number)
         segment = test_set.segments[lines[system]]
         lines[system] += 1
         if rating != "None":
-            value = read_json(rating, path=path, line=number)
-            fields = read_fields(value, frozenset({"errors"}), "rating", path, number)
+            value = read_json(rating, line=number)
+            fields = read_fields(value, frozenset({"errors"}), "rating", line=number)
             said_of = (system, columns[2] if len(columns) == 3 else rater)
             records.append(_read_rating(fields, segment, said_of, met))
     for system, count in lines.items():
         if count != len(test_set):
-            raise DataError(f"{system!r} has {count} lines, there are {len(test_set)} segments", path=path)
+            raise DataError(f"{system!r} has {count} lines, there are {len(test_set)} segments")
     unknown = set(lines) - set(test_set.systems)
     met["systems whose translations are not there, so that spans have no text"] += len(unknown)
     return Content(records=tuple(records), met=+met)
@@ -462,22 +453,21 @@ def _read_error(
     start, end, text = fields.values.get("start"), fields.values.get("end"), texts[side]
     if not _is_index(start) or not _is_index(end):
         fields.fail(f"'start' and 'end' must be whole numbers, got {start!r} and {end!r}")
-    placed = 0 <= start <= end and (text is None or end <= len(text))
-    if not placed:
+    is_placed = 0 <= start <= end and (text is None or end <= len(text))
+    if not is_placed:
         flags.add("span_bad_offsets")
         met["errors whose offsets are no place in their text"] += 1
     elif start == end:
         flags.add("span_empty")
         met["errors recorded without marked words (start is end), which count all the same"] += 1
-    return ErrorSpan(
+    return placed(
+        text,
+        start if is_placed else None,
+        end,
         severity=severity,
-        start=start if placed else None,
-        end=end if placed else None,
-        text=text[start:end] if placed and text is not None else "",
         category=category,
         side=side,
-        match="exact" if placed else "unplaced",
-        note="" if placed or start == end == -1 else f"offsets {start} to {end}",
+        note="" if is_placed or start == end == -1 else f"offsets {start} to {end}",
         label=label,
     )
 
@@ -486,7 +476,7 @@ def _is_index(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def write_ratings(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+def write_ratings(path: Path, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write the error spans of one language pair, each with its score; `None` where nothing was judged.
 
     Args:
@@ -501,25 +491,19 @@ def write_ratings(path: Path | str, records: Iterable[Record], test_set: TestSet
         DataError: a segment is not in the test set, or a name would not come back from the file.
         UsageError: a translation was judged twice.
     """
-    path, lp = Path(path), single_lp(test_set)
+    lp = single_lp(test_set)
     left_out: Counter[str] = Counter()
-    found: dict[tuple[str, str], Annotation] = {}
-    for record in annotations_among(records, left_out, lp):
-        if found.setdefault((record.system, record.segment), record) is not record:
-            raise UsageError(
-                f"{record.system!r} of segment {record.segment!r} was judged twice; a rating file holds one "
-                "judgement: choose --annotator"
-            )
-    systems = list(dict.fromkeys([*(system for system, _ in found), *test_set.systems]))
+    found = by_translation(records, left_out, "a rating file", lp)
+    systems = list(dict.fromkeys([*(system for *_, system in found), *test_set.systems]))
     known = {s.segment for s in test_set}
-    for system, segment in found:
+    for _, segment, system in found:
         if segment not in known:
             raise DataError(f"the test set has no segment {segment!r}, which was judged for {system!r}")
     for system in systems:
         if system.split() != [system] or system.startswith("\ufeff"):
             raise DataError(f"a system in a rating file has no white space in its name, got {system!r}")
     rater = rater_name(path)
-    said = ((system, found.get((system, segment.segment))) for system in systems for segment in test_set)
+    said = ((system, found.get((lp, segment.segment, system))) for system in systems for segment in test_set)
     write_lines(
         path,
         (f"{system}\tNone" if one is None else _render_rating(one, rater, left_out) for system, one in said),

@@ -17,17 +17,18 @@ import json
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import canonical_lp, lp_in
 from adjudge.core.names import by_name
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, UsageError, names_file
 from adjudge.formats.appraise import OMISSION, code_points, code_units
 from adjudge.formats.campaign_export import (
     UNDECIDED_MARK,
@@ -37,6 +38,7 @@ from adjudge.formats.campaign_export import (
     in_place,
     unsaid_elsewhere,
 )
+from adjudge.formats.file_content import placed
 from adjudge.formats.mqm_tsv import read_label, render_label
 from adjudge.store.files import Fields, read_json_file, read_json_lines, write_lines, write_text
 
@@ -55,7 +57,7 @@ _SPECIAL: Final = (OMISSION, INSTRUCTION_FAULT)
 """What the words behind a text stand for, in the order of WMT26's campaigns."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PearmutItem:
     """One source with its translations.
 
@@ -78,7 +80,7 @@ class PearmutItem:
     values: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PearmutCampaign:
     """One campaign, with the items that are to be judged."""
 
@@ -86,21 +88,21 @@ class PearmutCampaign:
     documents: tuple[tuple[PearmutItem, ...], ...]
 
 
-def read_pearmut(path: Path | str) -> PearmutCampaign:
+@names_file
+def read_pearmut(path: Path) -> PearmutCampaign:
     """Read a campaign.
 
     Raises:
         DataError: it is none; says what is wrong with it.
     """
-    path = Path(path)
     found = read_json_file(path)
     if not isinstance(found, dict) or "campaign_id" not in found or "data" not in found:
-        raise DataError("wanted a JSON object with campaign_id, info and data", path=path)
-    fields = Fields(found, "campaign", path)
+        raise DataError("wanted a JSON object with campaign_id, info and data")
+    fields = Fields(found, "campaign")
     documents = _documents(found["data"], fields)
     return PearmutCampaign(
         name=fields.text("campaign_id"),
-        documents=tuple(tuple(read_item(item, path) for item in items) for items in documents),
+        documents=tuple(tuple(read_item(item) for item in items) for items in documents),
     )
 
 
@@ -119,15 +121,15 @@ def _documents(data: object, fields: Fields) -> list[list[object]]:
     return found
 
 
-def read_item(value: object, path: Path | None = None, line: int | None = None) -> PearmutItem:
+def read_item(value: object, line: int | None = None) -> PearmutItem:
     """Read an item.
 
     Raises:
         DataError: it is none.
     """
     if not isinstance(value, dict):
-        raise DataError(f"an item must be a JSON object, got {value!r:.80}", path=path, line=line)
-    fields = Fields(value, "item", path, line)
+        raise DataError(f"an item must be a JSON object, got {value!r:.80}", line=line)
+    fields = Fields(value, "item", line=line)
     texts = fields.text_mapping("tgt")
     if not texts:
         fields.fail("'tgt' must say a text of one model at least")
@@ -228,7 +230,7 @@ def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpa
     for value in values:
         if not isinstance(value, dict):
             where.fail(f"a span must be a JSON object, got {value!r:.80}")
-        fields = Fields(value, "span", where.path, where.line)
+        fields = where.inner(value, "span")
         first, last = fields.whole("start_i"), fields.whole("end_i")
         if first is None or last is None or last < first:
             fields.fail(f"wanted 'start_i' and an 'end_i' not before it, got {first!r} and {last!r}")
@@ -238,18 +240,10 @@ def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpa
             fields.fail(f"severity must be one of neutral, minor, major, critical; got {named!r}")
         category, label = read_label(fields.optional_text("category") or "")
         note = "" if named else UNDECIDED_MARK
+        said: dict[str, Any] = {"severity": severity, "note": note, "label": label}
         if first < units:
-            start, end = code_points(text, first, min(last + 1, units))
-            yield ErrorSpan(
-                severity=severity,
-                start=start,
-                end=end,
-                text=text[start:end],
-                category=category,
-                match="exact",
-                note=note,
-                label=label,
-            )
+            place = code_points(text, first, min(last + 1, units))
+            yield placed(text, *place, category=category, **said)
             continue
         if last - units >= len(_SPECIAL):
             fields.fail(
@@ -257,13 +251,8 @@ def _spans(values: Sequence[Any], text: str, where: Fields) -> Iterator[ErrorSpa
                 "words"
             )
         for special in _SPECIAL[first - units : last - units + 1]:
-            yield ErrorSpan(
-                severity=severity,
-                category=special if category is None and label is None else category,
-                match="unplaced",
-                note=note,
-                label=label,
-            )
+            known = special if category is None and label is None else category
+            yield ErrorSpan(match="unplaced", category=known, **said)
 
 
 def render_spans(spans: Sequence[ErrorSpan], text: str, *, has_categories: bool) -> list[dict[str, Any]]:
@@ -300,7 +289,7 @@ _KINDS: Final[Mapping[str, Kind]] = {"welcome": "tutorial", "goodbye": "tutorial
 _PROTOCOLS: Final = {"DA": "da-sqm", "ESA": "esa", "cESA": "contrastive-esa", "MQM": "mqm"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Line:
     number: int
     campaign: str
@@ -336,8 +325,9 @@ class _Line:
         return any(action.values.get("action") == "submit_skip" for action in self.actions)
 
 
+@names_file
 def read_pearmut_submissions(
-    path: Path | str, lp: str | None = None, *, protocol: str | None = None
+    path: Path, lp: str | None = None, *, protocol: str | None = None
 ) -> CampaignFile:
     """Read annotations.
 
@@ -350,7 +340,6 @@ def read_pearmut_submissions(
         DataError: a line is none; says which.
         UsageError: nothing says the language pair.
     """
-    path = Path(path)
     is_json, lines = _read_lines(path)
     told = _PROTOCOLS.get(protocol or "") or _told(lines)
     found = [one for line in lines if not line.is_other for one in _submissions(line, lp, told)]
@@ -375,19 +364,19 @@ def read_pearmut_submissions(
 def _read_lines(path: Path) -> tuple[bool, list[_Line]]:
     if path.name.removesuffix(".gz").endswith(".jsonl"):
         name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-        read = [_line(value, number, name, path) for number, value in read_json_lines(path)]
+        read = [_line(value, number, name) for number, value in read_json_lines(path)]
         return False, [replace(one, campaign=one.fields.text(_CAMPAIGN, name)) for one in read]
     found = read_json_file(path)
     if not isinstance(found, dict) or not all(isinstance(lines, list) for lines in found.values()):
-        raise DataError("wanted a JSON object: campaign to a list of what was submitted", path=path)
+        raise DataError("wanted a JSON object: campaign to a list of what was submitted")
     rows = [(name, value) for name, lines in found.items() for value in lines]
-    return True, [_line(value, number, name, path) for number, (name, value) in enumerate(rows, start=1)]
+    return True, [_line(value, number, name) for number, (name, value) in enumerate(rows, start=1)]
 
 
-def _line(value: object, number: int, campaign: str, path: Path) -> _Line:
+def _line(value: object, number: int, campaign: str) -> _Line:
     if not isinstance(value, dict) or "annotation" not in value:
-        raise DataError("wanted a JSON object with an annotation", path=path, line=number)
-    fields = Fields(value, "submission", path, number)
+        raise DataError("wanted a JSON object with an annotation", line=number)
+    fields = Fields(value, "submission", line=number)
     return _Line(number=number, campaign=campaign, fields=fields)
 
 
@@ -421,8 +410,8 @@ def _submissions(line: _Line, lp: str | None, protocol: str) -> Iterator[Submiss
     by, times = (line.user, find_lp(line.campaign, lp), protocol), _times(line.actions, len(items))
     told = next((text for value in items if (text := _instruction(value))), "")
     for at, answer in enumerate(_answers(line)):
-        item = read_item(items[at], fields.path, fields.line)
-        marked = Fields(item.values, "item", fields.path, fields.line).by_name("error_spans")
+        item = read_item(items[at], fields.line)
+        marked = fields.inner(item.values, "item").by_name("error_spans")
         more = {"line": line.number, "at": at, "campaign": line.campaign, "item": dict(item.values)}
         more |= {"answer": answers[at], **({"fields": rest} if at == 0 else {})}
         started, ended, active, idle = times[at]
@@ -469,7 +458,7 @@ def _records(
     for model, answered in answer.items():
         if model not in item.texts:
             where.fail(f"an answer is about {model!r}, which the item does not show")
-        said = Fields(answered, "answer", where.path, where.line)
+        said = where.inner(answered, "answer")
         try:
             rating = said.number("score")
             if protocol == "mqm" or rating is not None:
@@ -531,7 +520,7 @@ def _same(one: Submission) -> list[tuple[str, ...]]:
     return [(one.more[MORE]["campaign"], one.person, one.segment, model, one.kind) for model in one.texts]
 
 
-def write_pearmut_submissions(path: Path | str, file: CampaignFile) -> Counter[str]:
+def write_pearmut_submissions(path: Path, file: CampaignFile) -> Counter[str]:
     """Write annotations as JSON lines or, where they came from one JSON of several campaigns, as that.
 
     What came from Pearmut is written as it stood there.
@@ -554,9 +543,9 @@ def write_pearmut_submissions(path: Path | str, file: CampaignFile) -> Counter[s
         found: dict[str, list[object]] = {name: [] for name in about["campaigns"]}
         for _, campaign, line in lines:
             found.setdefault(campaign, []).append(line)
-        write_text(Path(path), [json.dumps(found, ensure_ascii=False), "\n"])
+        write_text(path, [json.dumps(found, ensure_ascii=False), "\n"])
     else:
-        write_lines(Path(path), (json.dumps(line, ensure_ascii=False) for _, _, line in lines))
+        write_lines(path, (json.dumps(line, ensure_ascii=False) for _, _, line in lines))
     return +left_out
 
 

@@ -14,13 +14,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 from annotated_types import Ge
 from pydantic import BeforeValidator
 
+from adjudge.core.frozen import frozen
 from adjudge.core.language import coded_lp, lp_among, of_lp
 from adjudge.core.record import Annotation, Preference, Record, repeats_note, without_repeats
 from adjudge.core.scores import Run
@@ -394,7 +395,7 @@ _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
 """Formats whose lines are those of a whole test set, of one language pair."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Judgements:
     """Judgements as they were read, whoever made them.
 

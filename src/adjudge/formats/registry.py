@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Final
 
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import RunInfo
 from adjudge.core.segment import TestSet
@@ -152,7 +153,7 @@ class Seen:
         return root_name(self.head)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Asked:
     """What is wanted of a file.
 
@@ -173,7 +174,7 @@ def _write_nothing(path: Path, _: Content[Record]) -> Counter[str]:
     raise UsageError(f"{path}: this format is read, not written")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Format:
     """One format.
 

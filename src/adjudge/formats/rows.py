@@ -11,12 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from adjudge.core.columns import Column, Framed
 from adjudge.core.extras import import_extra
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Record
 from adjudge.core.scores import record_columns
 from adjudge.core.segment import TestSet
@@ -202,7 +203,7 @@ def _text(value: object, *, is_number: bool = False) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class _Records(Framed):
     records: Sequence[Record]
 
@@ -240,7 +241,7 @@ def write_parquet(path: Path, content: Content[Record]) -> Counter[str]:
     """
     if str(path) == "-":
         raise UsageError("parquet is a binary format: give a file in place of -")
-    framed: Framed = _Records([*with_digests(content.records, content.test_set or ())])
+    framed: Framed = _Records(records=[*with_digests(content.records, content.test_set or ())])
     left_out: Counter[str] = Counter()
     if not content.records and content.test_set is not None:
         framed = content.test_set

@@ -21,7 +21,7 @@ from adjudge.core.language import canonical_lp, lp_in, one_spelling
 from adjudge.core.names import as_name, is_blank
 from adjudge.core.record import Annotation, grouped
 from adjudge.core.segment import Digests, TestSet, digest_of
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, UsageError, names_file, placing
 from adjudge.formats.file_content import Content
 from adjudge.formats.text import csv_rows
 from adjudge.store.files import (
@@ -54,6 +54,7 @@ __all__ = [
     "is_score_table",
     "name_and_lp",
     "read_plain_scores",
+    "read_score",
     "read_score_file",
     "read_score_rows",
     "write_score_file",
@@ -100,7 +101,8 @@ class ScoreTable:
                     yield system, unit, value
 
 
-def read_score_file(path: Path | str, *, level: Level | None = None, units: int | None = None) -> ScoreTable:
+@names_file
+def read_score_file(path: Path, *, level: Level | None = None, units: int | None = None) -> ScoreTable:
     """Read a score file.
 
     Args:
@@ -111,25 +113,24 @@ def read_score_file(path: Path | str, *, level: Level | None = None, units: int 
     Raises:
         DataError: a line is no score, or systems have different numbers of scores; says where.
     """
-    path = Path(path)
     if path.name.endswith(AVERAGES):
         table = _read_averages(path)
     else:
         level = _level(path) if level is None else level
         raw = read_bytes(path)
         if not raw.strip():
-            raise DataError("the score file is empty", path=path)
+            raise DataError("the score file is empty")
         if level == "domain":
-            table = _tabulate(_read_rows(raw, path, ("domain", "system", "score")), level, path)
+            table = _tabulate(_read_rows(decode(raw, path), ("domain", "system", "score")), level)
         else:
-            blocks = _read_blocks(raw) or _collect(_read_rows(raw, path, ("system", "score")))
-            table = _stack(blocks, level, path)
+            rows = _read_rows(decode(raw, path), ("system", "score"))
+            blocks = _read_blocks(raw) or grouped((system, value) for (system,), value in rows)
+            table = _stack(blocks, level)
     if units is not None and len(table.units) != units:
         each = _UNITS[table.level]
         raise DataError(
             f"{len(table.units)} scores a system, one for each {each}, where the test set has {units} "
             f"{each}s",
-            path=path,
         )
     return table
 
@@ -141,7 +142,6 @@ def _level(path: Path) -> Level:
     raise DataError(
         "the level of a score file is told by its name: "
         + ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES]),
-        path=path,
     )
 
 
@@ -192,20 +192,18 @@ def _end_of_block(data: bytes, start: int, key: bytes) -> int:
     return len(data) if end < 0 else end
 
 
-def _read_rows(raw: bytes, path: Path, columns: tuple[str, ...]) -> Iterator[tuple[list[str], float]]:
-    text = decode(raw, path).removesuffix("\n")
+def _read_rows(text: str, columns: tuple[str, ...]) -> Iterator[tuple[list[str], float]]:
+    text = text.removesuffix("\n")
     for number, line in enumerate(text.split("\n") if text else [], start=1):
         fields = line.removesuffix("\r").split("\t")
         if len(fields) != len(columns) or not fields[-1].strip():
             wanted = "<TAB>".join(columns).upper()
-            raise DataError(
-                f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}", path=path, line=number
-            )
-        names = [as_name(*pair, path, number) for pair in zip(fields, columns[:-1], strict=False)]
-        yield names, read_score(fields[-1].strip(" "), path, number)
+            raise DataError(f"wanted {wanted}, with a tab between, got {line[:_SHOWN]!r}", line=number)
+        names = [as_name(*pair, line=number) for pair in zip(fields, columns[:-1], strict=False)]
+        yield names, read_score(fields[-1].strip(" "), number)
 
 
-def read_score(text: str, path: Path | str, line: int) -> float:
+def read_score(text: str, line: int) -> float:
     """Read a number of a strict decimal spelling; NaN for `None`.
 
     Raises:
@@ -214,22 +212,11 @@ def read_score(text: str, path: Path | str, line: int) -> float:
     if text == "None":
         return float("nan")
     if not _NUMBER.fullmatch(text) or abs(value := float(text)) == float("inf"):
-        raise DataError(
-            f"a score is a plain finite number or None, got {text[:_SHOWN]!r}", path=path, line=line
-        )
+        raise DataError(f"a score is a plain finite number or None, got {text[:_SHOWN]!r}", line=line)
     return value
 
 
-def _collect(rows: Iterator[tuple[list[str], float]]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for (system,), value in rows:
-        found.setdefault(system, []).append(value)
-    return found
-
-
-def _stack(
-    blocks: Mapping[str, Sequence[float] | NDArray[np.float64]], level: Level, path: Path
-) -> ScoreTable:
+def _stack(blocks: Mapping[str, Sequence[float] | NDArray[np.float64]], level: Level) -> ScoreTable:
     import numpy as np
 
     (first, one), *others = blocks.items()
@@ -238,28 +225,26 @@ def _stack(
             raise DataError(
                 f"{system!r} has {len(values)} scores, {first!r} has {len(one)}; every system needs one for "
                 f"each {_UNITS[level]}",
-                path=path,
             )
     if level == "sys" and len(one) != 1:
-        raise DataError(f"{first!r} has {len(one)} scores; a system has one at system level", path=path)
+        raise DataError(f"{first!r} has {len(one)} scores; a system has one at system level")
     units = ("",) if level == "sys" else tuple(map(str, range(1, len(one) + 1)))
     return ScoreTable(level=level, systems=tuple(blocks), units=units, values=np.stack(list(blocks.values())))
 
 
-def _tabulate(rows: Iterable[tuple[list[str], float]], level: Level, path: Path) -> ScoreTable:
+def _tabulate(rows: Iterable[tuple[list[str], float]], level: Level) -> ScoreTable:
     import numpy as np
 
     cells: dict[tuple[str, str], float] = {}
     for (unit, system), value in rows:
         if (system, unit) in cells:
-            raise DataError(f"{system!r} has two scores for {unit!r}", path=path)
+            raise DataError(f"{system!r} has two scores for {unit!r}")
         cells[system, unit] = value
     systems, units = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
     if len(cells) != len(systems) * len(units):
         raise DataError(
             f"{len(cells)} scores for {len(systems)} systems and {len(units)} {_UNITS[level]}s; every system "
             "needs one each, None where there is none",
-            path=path,
         )
     values = np.array([[cells[system, unit] for unit in units] for system in systems])
     return ScoreTable(level=level, systems=systems, units=units, values=values)
@@ -269,30 +254,25 @@ def _read_averages(path: Path) -> ScoreTable:
     """Read system, score and segment id, blanks or tabs between: negated penalties, 0 is best."""
     heading, *lines = read_lines(path) or [""]
     if heading.split()[:1] != ["system"]:
-        raise DataError(
-            f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}", path=path, line=1
-        )
+        raise DataError(f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}", line=1)
     if not lines:
-        raise DataError("the file has no score", path=path)
+        raise DataError("the file has no score")
     rows = []
     for number, line in enumerate(lines, start=2):
         fields = line.split()
         if len(fields) != 3:
-            raise DataError(
-                f"wanted system, score and segment, got {line[:_SHOWN]!r}", path=path, line=number
-            )
-        names = [as_name(fields[at], what, path, number) for at, what in ((2, "segment"), (0, "system"))]
-        rows.append((names, read_score(fields[1], path, number)))
-    return _tabulate(rows, "seg", path)
+            raise DataError(f"wanted system, score and segment, got {line[:_SHOWN]!r}", line=number)
+        names = [as_name(fields[at], what, line=number) for at, what in ((2, "segment"), (0, "system"))]
+        rows.append((names, read_score(fields[1], number)))
+    return _tabulate(rows, "seg")
 
 
-def write_score_file(path: Path | str, table: ScoreTable) -> None:
+def write_score_file(path: Path, table: ScoreTable) -> None:
     """Write a score file; `None` for NaN.
 
     Raises:
         DataError: a name with white space in it, which no reader would get back.
     """
-    path = Path(path)
     for name in (*table.systems, *(table.units if table.level == "domain" else ())):
         if len(name.split()) != 1 or name != name.strip():
             raise DataError(f"a name in a score file has no white space, got {name!r}", path=path)
@@ -419,6 +399,7 @@ def count_of_lines(path: Path) -> int:
     return sum(1 for _ in _read_lines(_visible(path)[0] if path.is_dir() else path, Counter()))
 
 
+@names_file
 def read_plain_scores(
     path: Path,
     form: str,
@@ -449,7 +430,10 @@ def read_plain_scores(
     for file in files:
         if (other := stems.setdefault(name_and_lp(file, None)[0], file)) != file:
             raise UsageError(f"two files of one system: {other} and {file}; give one of them another name")
-    scores = [score for file in files for score in readers[form](file, met)]
+    scores: list[_Score] = []
+    for file in files:
+        with placing(file):
+            scores += readers[form](file, met)
     return _as_content(scores, met, path, lp, test_set, form=form)
 
 
@@ -474,7 +458,7 @@ def read_score_rows(
         UsageError: no language pair.
     """
     name = name_and_lp(place, lp)[0] if isinstance(place, Path) else "frame"
-    scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1), place, name)]
+    scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1), name)]
     return _as_content(scores, Counter(), place, lp, test_set)
 
 
@@ -490,7 +474,7 @@ def _as_content(
     """Scores as annotations; what is missing is counted, and is no judgement."""
     if not scores:
         why = ": it has a heading and no row below it" if form == "score-table" else ""
-        raise DataError(f"there is no score in this file{why}", path=path)
+        raise DataError(f"there is no score in this file{why}")
     texts = [] if test_set is None else test_set.select(lp=lp).segments
     known = grouped((s.lp, s.segment) for s in texts)
     documents = {(s.lp, s.segment): s.document for s in texts}
@@ -505,7 +489,7 @@ def _as_content(
         score._replace(system=as_name(score.system, "system"), lp=spelled.get(each, each))
         for score, each in zip(scores, own, strict=True)
     ]
-    _check_lengths(scores, known, path)
+    _check_lengths(scores, known)
     seen: Counter[_Rows] = Counter()
     records: list[Annotation] = []
     asked: set[tuple[str, str]] = set()
@@ -530,7 +514,7 @@ def _as_content(
                 )
             )
     if not records:
-        raise DataError("there is no score in this file: every one is missing", path=path)
+        raise DataError("there is no score in this file: every one is missing")
     if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
         met["segments that nobody scored: no system has a number there"] += unscored
     return Content(records=tuple(records), met=+met, is_of_metrics=scores[0].is_of_metric)
@@ -539,7 +523,7 @@ def _as_content(
 _MISSING: Final = "missing scores (None or an empty cell), whose translations are not judged"
 
 
-def _check_lengths(scores: Iterable[_Score], known: Mapping[str, list[str]], path: Path | str) -> None:
+def _check_lengths(scores: Iterable[_Score], known: Mapping[str, list[str]]) -> None:
     """Check that every system has as many lines as there are segments, where lines are segments."""
     counts = Counter(score.rows for score in scores if not score.segment)
     firsts: dict[str, _Rows] = {}
@@ -549,25 +533,22 @@ def _check_lengths(scores: Iterable[_Score], known: Mapping[str, list[str]], pat
         if found != (wanted := counts[first]):
             raise DataError(
                 f"{system!r} has {found} scores, {first[2]!r} has {wanted}; every system needs one for each "
-                "segment, None or an empty cell where there is none",
-                path=path,
+                "segment, None or an empty cell where there is none"
             )
         if lp in known and found != len(known[lp]):
-            raise DataError(
-                f"{found} scores a system, where the test set has {len(known[lp])} segments", path=path
-            )
+            raise DataError(f"{found} scores a system, where the test set has {len(known[lp])} segments")
 
 
 def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
     """Read `{TRANSLATION FILE: [{"src", "mt", "ref", "COMET", "errors"}]}`."""
-    value = read_json(read_text(path), path=path)
+    value = read_json(read_text(path))
     if not isinstance(value, dict):
-        raise DataError("wanted an object with a list of segments for each file of translations", path=path)
+        raise DataError("wanted an object with a list of segments for each file of translations")
     stems = Counter(Path(file).stem for file in value)
     for file, segments in value.items():
         stem = Path(file).stem
         if not isinstance(segments, list):
-            raise DataError(f"wanted a list of segments under {file!r}, got {segments!r:.80}", path=path)
+            raise DataError(f"wanted a list of segments under {file!r}, got {segments!r:.80}")
         for number, segment in enumerate(segments, start=1):
             score = segment.get(_COMET) if isinstance(segment, dict) else None
             if isinstance(score, bool) or not isinstance(score, int | float):
@@ -586,33 +567,29 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
     rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     _, heading = next(rows)
-    yield from _scores_in(heading, rows, path, name_and_lp(path, None)[0])
+    yield from _scores_in(heading, rows, name_and_lp(path, None)[0])
 
 
-def _scores_in(
-    columns: list[str], rows: Iterable[tuple[int, list[str]]], path: Path | str, name: str
-) -> Iterator[_Score]:
+def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]], name: str) -> Iterator[_Score]:
     """Scores of a table.
 
     Args:
         columns: its heading.
         rows: number of a line or row, and its cells.
-        path: where they stand, for errors.
         name: of who scored, where no column says it.
     """
     heading = [column.strip().lower() for column in columns]
     names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
-        raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", path=path, line=1)
+        raise DataError(f"two columns say the {double[0]}: {', '.join(heading)}", line=1)
     if missing := sorted({"score", "system"} - set(names)):
         raise DataError(
             f"a table of scores has a column {missing[0]!r}; this heading has {', '.join(heading)!r:.200}",
-            path=path,
             line=1,
         )
     for line, row in rows:
         if row:
-            score = _read_row(names, row, path, line)
+            score = _read_row(names, row, line)
             texts = _digests(dict(zip(heading, row, strict=True)))
             yield score._replace(
                 annotator=score.annotator or name, is_of_metric="metric" in heading, digests=texts
@@ -626,15 +603,15 @@ def _digests(texts: Mapping[str, str]) -> Digests | None:
     return None if source is None else Digests(source, (translation,) if translation else (), reference)
 
 
-def _read_row(names: list[str], row: list[str], path: Path | str, line: int) -> _Score:
+def _read_row(names: list[str], row: list[str], line: int) -> _Score:
     if len(row) != len(names):
-        raise DataError(f"{len(row)} cells under {len(names)} column names", path=path, line=line)
+        raise DataError(f"{len(row)} cells under {len(names)} column names", line=line)
     cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
     given = ((name, row[names.index(name)]) for name in ("system", "segment", "document") if name in cells)
-    cells |= {name: as_name(cell, name, path, line) for name, cell in given}
+    cells |= {name: as_name(cell, name, line=line) for name, cell in given}
     return _Score(
         system=cells["system"],
-        value=read_score(cells["score"] or "None", path, line),
+        value=read_score(cells["score"] or "None", line),
         annotator=cells.get("annotator", ""),
         segment=cells.get("segment", ""),
         document=cells.get("document", ""),
@@ -646,9 +623,9 @@ def _read_lines(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     system = name_and_lp(path, None)[0]
     for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
         if not (text := line.strip(" \r")):
-            raise DataError("the line is empty: write None for a missing score", path=path, line=number)
+            raise DataError("the line is empty: write None for a missing score", line=number)
         # one annotator, so that files of two systems are compared as scores of one metric
-        yield _Score(system=system, value=read_score(text, path, number), annotator="scores")
+        yield _Score(system=system, value=read_score(text, number), annotator="scores")
 
 
 def write_score_files(folder: Path, scores: Scores, test_set: TestSet) -> list[Path]:

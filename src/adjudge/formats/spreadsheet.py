@@ -43,7 +43,7 @@ _CONTROL: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LONGEST: Final = 32_000  # characters of a cell; spreadsheets hold 32,767
 
 
-def write_spreadsheet(path: Path | str, file: CampaignFile) -> Counter[str]:
+def write_spreadsheet(path: Path, file: CampaignFile) -> Counter[str]:
     """Write every judgement of a campaign as CSV, with a byte-order mark, as spreadsheets want it.
 
     Returns:
@@ -52,12 +52,10 @@ def write_spreadsheet(path: Path | str, file: CampaignFile) -> Counter[str]:
     Raises:
         DataError: it cannot be written.
     """
-    return _write(Path(path), _OF_CAMPAIGN, (_row(*one) for one in judgements(file.submissions)))
+    return _write(path, _OF_CAMPAIGN, (_row(*one) for one in judgements(file.submissions)))
 
 
-def write_judgements(
-    path: Path | str, records: Iterable[Record], test_set: TestSet | None = None
-) -> Counter[str]:
+def write_judgements(path: Path, records: Iterable[Record], test_set: TestSet | None = None) -> Counter[str]:
     """Write judgements of whatever origin, and what failed, with the texts that they are about.
 
     Returns:
@@ -66,7 +64,7 @@ def write_judgements(
     Raises:
         DataError: it cannot be written.
     """
-    return _write(Path(path), _ALONE, _rows_alone(records, test_set))
+    return _write(path, _ALONE, _rows_alone(records, test_set))
 
 
 def _write(path: Path, heading: Sequence[str], rows: Iterable[Sequence[object]]) -> Counter[str]:

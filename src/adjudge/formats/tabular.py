@@ -31,7 +31,7 @@ from adjudge.core.language import canonical_lp, is_same_language, source_languag
 from adjudge.core.names import as_name
 from adjudge.core.segment import CRITERIA, Segment, TestSet
 from adjudge.core.wording import count, form
-from adjudge.errors import DataError, UsageError, warn
+from adjudge.errors import DataError, UsageError, names_file, placing, warn
 from adjudge.formats.score_file import SCORE_COLUMNS
 from adjudge.formats.text import as_holes, csv_rows, unit_name
 from adjudge.formats.xliff import SYSTEM, lp_of
@@ -87,8 +87,8 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
     lines = iter(rows)
     heading = [as_name(cell, "system", path, 1) if cell.strip() else "" for cell in next(lines, [])]
     if not has_source(heading):
-        raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}", path=path)
-    _check_heading(heading, path)
+        raise DataError(f"a column 'source' was wanted, the heading has {', '.join(heading)!r}")
+    _check_heading(heading)
     systems = [name for name in heading if name and _kind(name) == "system"]
     segments, empty = [], 0
     for number, row in enumerate(lines, start=1):
@@ -96,13 +96,13 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
             try:
                 segment = _read_row(heading, row, str(number), lp, path)
             except DataError as error:
-                raise DataError(f"row {number}: {error.message}", path=path) from error
+                raise DataError(f"row {number}: {error.message}") from error
             segments.append(segment)
             empty += len(systems) - len(segment.translations)
     if empty:
         warn(f"{path}: {count(empty, 'empty cell')} {form(empty, 'is', 'are')} read as not translated")
     if not segments:
-        raise DataError("the table has no row", path=path)
+        raise DataError("the table has no row")
     translated = {name for segment in segments for name in segment.translations} or systems
     if bare := [name for name in systems if name not in translated]:
         warn(f"{path}: no translation stands in column {', '.join(map(repr, bare))}, so that it is no system")
@@ -110,10 +110,10 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
     return TestSet(name=name, segments=as_holes(segments, translated))
 
 
-def _check_heading(heading: Sequence[str], path: Path | str) -> None:
+def _check_heading(heading: Sequence[str]) -> None:
     """Refuse a heading without end, two columns of one name, and a column of a table of scores."""
     if len(heading) > _WIDEST:
-        raise DataError(f"a table of more than {_WIDEST:,} columns, and no more are read", path=path)
+        raise DataError(f"a table of more than {_WIDEST:,} columns, and no more are read")
     names = [name for name in heading if name]
     if strange := [name for name in names if _kind(name) == "system" and name.lower() in _OF_SCORES]:
         raise DataError(
@@ -122,12 +122,11 @@ def _check_heading(heading: Sequence[str], path: Path | str) -> None:
             f"heading has {', '.join(names)!r:.200}; "
             "texts are given in a column source and one column for each system, under its name; rename the "
             "column if it holds a system's texts",
-            path=path,
         )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]
     counted = (*Counter(names).items(), *Counter(kinds).items())
     if twice := next((word for word, count in counted if count > 1), None):
-        raise DataError(f"two columns are {twice!r}: rename or take out one", path=path)
+        raise DataError(f"two columns are {twice!r}: rename or take out one")
 
 
 def _read_row(
@@ -173,10 +172,12 @@ def is_csv_of_texts(first: str, path: Path) -> bool:
     is_scored = {"system", "score", "segment"} <= {SCORE_COLUMNS.get(cell.strip().lower()) for cell in cells}
     is_table = has_source(cells) and not is_scored and (len(cells) > 1 or is_named)
     if is_table:
-        _check_heading([cell.strip() for cell in cells], path)
+        with placing(path):
+            _check_heading([cell.strip() for cell in cells])
     return is_table
 
 
+@names_file
 def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set; cells may hold line ends where they are quoted.
 
@@ -189,7 +190,7 @@ def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
     text = read_text(path)
     if (start := text.lstrip("\r\n ")[:1]) in {"[", "{"}:
         lines = [(None, text)] if start == "[" else list(enumerate(text.split("\n"), start=1))
-        values: list[Any] = [read_json(line, path=path, line=at) for at, line in lines if line.strip()]
+        values: list[Any] = [read_json(line, line=at) for at, line in lines if line.strip()]
         found = [
             read_fields(value, frozenset(_KINDS) | {"mt"}, f"segment {number}", path)
             for number, value in enumerate(values[0] if start == "[" else values, start=1)
@@ -226,6 +227,7 @@ _ESCAPED: Final = re.compile("(?:_x[0-9A-Fa-f]{4}_)+")
 """Characters that the format writes as `_x000D_`, in UTF-16; `_x005F_` is an underline."""
 
 
+@names_file
 def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set.
 
@@ -235,24 +237,24 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
     """
     openpyxl = import_extra("openpyxl")
     raw = read_bytes(path)
-    _check_archive(raw, path)
+    _check_archive(raw)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of styles and of features that no text needs
             book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, keep_links=False)
             sheets = book.worksheets
             rows = list(_xlsx_rows(sheets[0])) if sheets else []
-    except DataError as error:
-        raise DataError(str(error), path=path) from error
+    except DataError:
+        raise
     except Exception as error:  # openpyxl raises whatever a damaged part makes it meet
-        raise DataError(f"not an Excel workbook: {type(error).__name__}: {error}", path=path) from error
+        raise DataError(f"not an Excel workbook: {type(error).__name__}: {error}") from error
     if len(sheets) > 1:
         others = ", ".join(sheet.title for sheet in sheets[1:])
         warn(f"{path}: only the first sheet is read, not {others}")
     return read_table(rows, path, lp)
 
 
-def _check_archive(raw: bytes, path: Path) -> None:
+def _check_archive(raw: bytes) -> None:
     """Refuse an archive that unpacks to far more than it is, or that declares entities."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -262,15 +264,14 @@ def _check_archive(raw: bytes, path: Path) -> None:
             if is_bomb or size > _LARGEST or len(files) > _MOST_FILES:
                 raise DataError(
                     f"a workbook of {len(raw)} bytes unpacks to {size >> 20} MB in {len(files)} files",
-                    path=path,
                 )
             for file in files:
-                _check_part(archive, file, path)
+                _check_part(archive, file)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise DataError(f"not an Excel workbook: {error}", path=path) from error
+        raise DataError(f"not an Excel workbook: {error}") from error
 
 
-def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo, path: Path) -> None:
+def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> None:
     """Refuse XML with a document type, which no workbook has."""
     if not file.filename.lower().endswith((".xml", ".rels", ".vml")):
         return
@@ -278,7 +279,7 @@ def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo, path: Path) -> 
     with archive.open(file) as part:  # never gives more than the archive said
         while chunk := part.read(_PART):
             if _TYPE.search((before + chunk).replace(b"\0", b"")):
-                raise DataError(f"{file.filename} in the workbook has a document type", path=path)
+                raise DataError(f"{file.filename} in the workbook has a document type")
             before = chunk[-32:]
 
 
@@ -332,6 +333,7 @@ _CHARSET: Final = re.compile(rb"Content-Type:[^\n]*?charset=([\w.:-]+)", re.IGNO
 _LINE: Final = re.compile(r"""(?:#.*|(?:msg[^\s"]+\s+)?"(?:[^"\\]|\\.)*+")?""", re.DOTALL)
 
 
+@names_file
 def read_po(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set.
 
@@ -357,7 +359,6 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
             raise DataError(
                 f"message {entry.msgid!r:.80} stands already in line {first}: take one out, or give each a "
                 "msgctxt of its own",
-                path=path,
                 line=entry.linenum,
             )
         if kind := _left_out_as(entry):
@@ -368,7 +369,7 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
         warn(f"{path}: {counts} messages are left out")
     if not segments:
-        raise DataError("the file has no message that is neither fuzzy nor obsolete", path=path)
+        raise DataError("the file has no message that is neither fuzzy nor obsolete")
     return TestSet(name=Path(path.name.removesuffix(".gz")).stem, segments=as_holes(segments, [SYSTEM]))
 
 
@@ -376,16 +377,16 @@ def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
     polib = import_extra("polib")
     raw = read_bytes(path)
     if not raw:
-        raise DataError("the file is empty", path=path)
+        raise DataError("the file is empty")
     found = _CHARSET.search(raw)  # a template has CHARSET where it will stand
     charset = found[1].decode() if found and found[1].lower() != b"charset" else "utf-8"
     try:
         text = raw.decode(charset)
     except (LookupError, UnicodeDecodeError) as error:
-        raise DataError(f"not {charset}, which its header names", path=path) from error
+        raise DataError(f"not {charset}, which its header names") from error
     for number, line in enumerate(io.StringIO(text.removeprefix("\ufeff"), newline=None), start=1):
         if not _LINE.fullmatch(line.strip()):  # polib takes the last letter of an open text for the quote
-            raise DataError("not PO: a text must stand between quotes", path=path, line=number)
+            raise DataError("not PO: a text must stand between quotes", line=number)
     with tempfile.TemporaryDirectory() as folder:  # polib splits a text, unlike a file, at U+2028, too
         copy = Path(folder) / "messages.po"
         copy.write_bytes(raw)
@@ -393,7 +394,7 @@ def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
             return polib.pofile(str(copy), encoding=charset)
         except (OSError, ValueError, IndexError) as error:
             what = str(error).replace(str(copy), "").strip()
-            raise DataError(f"not PO: {what or 'damaged'}", path=path) from error
+            raise DataError(f"not PO: {what or 'damaged'}") from error
 
 
 def _left_out_as(entry: Any) -> str:  # noqa: ANN401 (the same)
@@ -429,6 +430,7 @@ def _read_entry(entry: Any, name: str, lp: str) -> Iterator[Segment]:  # noqa: A
 _ANY_LANGUAGE: Final = "*all*"
 
 
+@names_file
 def read_tmx(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set.
 
@@ -442,7 +444,7 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
     """
     root = read_xml(path).root
     if local_name(root) != "tmx":
-        raise DataError(f"TMX was wanted, got <{local_name(root)}>", path=path)
+        raise DataError(f"TMX was wanted, got <{local_name(root)}>")
     header, body = (next(children(root, name), None) for name in ("header", "body"))
     default = _ANY_LANGUAGE if header is None else header.get("srclang", _ANY_LANGUAGE)
     units = [] if body is None else list(children(body, "tu"))
@@ -454,7 +456,7 @@ def read_tmx(path: Path, lp: str | None = None) -> TestSet:
         named = (f"{name}#{number}" if times[name] > 1 else name) if name else str(number)
         segments += _read_unit(unit, named, source, path)
     if not segments:
-        raise DataError("no unit has both a text in the source language and a translation", path=path)
+        raise DataError("no unit has both a text in the source language and a translation")
     return TestSet(name=path.stem, segments=tuple(segments))
 
 

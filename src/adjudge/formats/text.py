@@ -353,7 +353,7 @@ def csv_rows(
 
 
 def write_csv(
-    path: Path | str, rows: Iterable[Sequence[str]], delimiter: str = ",", *, line_end: str = "\n"
+    path: Path, rows: Iterable[Sequence[str]], delimiter: str = ",", *, line_end: str = "\n"
 ) -> None:
     """Write rows whose cells are text already.
 
@@ -362,7 +362,7 @@ def write_csv(
     """
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter, lineterminator=line_end).writerows(rows)
-    write_text(Path(path), [text.getvalue()])
+    write_text(path, [text.getvalue()])
 
 
 def json_objects(path: Path, what: str) -> Iterator[Fields]:

@@ -17,15 +17,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from adjudge.core.language import canonical_lp, lp_in, pair_of
+from adjudge.core.language import canonical_lp, pair_of
 from adjudge.core.names import as_name
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity, is_number
 from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, UsageError, names_file, placing
 from adjudge.formats.appraise import MISSING, OMISSION, place_of
 from adjudge.formats.campaign_export import UNDECIDED_MARK
-from adjudge.formats.file_content import Content, ContentWithTexts, annotations_among
+from adjudge.formats.file_content import Content, ContentWithTexts, by_translation, placed, read_severity
+from adjudge.formats.score_file import read_score
 from adjudge.formats.text import csv_rows, json_objects, write_csv
 from adjudge.store.files import (
     Fields,
@@ -70,7 +71,8 @@ Place = tuple[str, str, str]
 """Language pair, segment and system."""
 
 
-def read_wmt25(path: Path | str) -> ContentWithTexts[Annotation]:
+@names_file
+def read_wmt25(path: Path) -> ContentWithTexts[Annotation]:
     """Read a file.
 
     Args:
@@ -81,15 +83,14 @@ def read_wmt25(path: Path | str) -> ContentWithTexts[Annotation]:
             segment, or a mark is none; says which line.
         UsageError: no such language pair.
     """
-    path = Path(path)
     name = path.name.split(".")[0]
     rows = _rows(path)
-    has_marks, unread = _check_heading(list(next(rows)[1]), path)
+    has_marks, unread = _check_heading(list(next(rows)[1]))
     segments: dict[tuple[str, str], Segment] = {}
     records: list[Annotation] = []
     met: Counter[str] = Counter()
     for line, row in rows:
-        segment = _add_row(segments, row, (path, line))
+        segment = _add_row(segments, row, line)
         if has_marks and row["error_types"].strip():
             records.append(
                 Annotation(
@@ -99,7 +100,7 @@ def read_wmt25(path: Path | str) -> ContentWithTexts[Annotation]:
                     annotator=name,
                     protocol="mqm",
                     document=segment.document,
-                    spans=tuple(_marked_spans(row, (path, line), met)),
+                    spans=tuple(_marked_spans(row, line, met)),
                 )
             )
     test_set = TestSet(name=name, segments=tuple(segments.values()))
@@ -113,25 +114,23 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     yield 1, dict.fromkeys(heading, "")
     for line, row in rows:
         if len(row) != len(heading):
-            raise DataError(f"wanted {len(heading)} columns, got {len(row)}", path=path, line=line)
+            raise DataError(f"wanted {len(heading)} columns, got {len(row)}", line=line)
         cells = dict(zip(heading, row, strict=True))
-        names = {key: as_name(cells[key], what, path, line) for key, what in _NAMES.items() if key in cells}
+        names = {key: as_name(cells[key], what, line=line) for key, what in _NAMES.items() if key in cells}
         yield line, cells | names
 
 
-def _check_heading(heading: Sequence[str], path: Path) -> tuple[bool, Counter[str]]:
+def _check_heading(heading: Sequence[str]) -> tuple[bool, Counter[str]]:
     """Whether errors are marked, and the columns that nobody reads."""
     marked = [name for name in MARKS if name in heading]
     wanted = (*TEXTS, *(MARKS if marked else ()))
     if lacking := [name for name in wanted if name not in heading]:
-        raise DataError(f"a table of WMT25 without the columns {', '.join(lacking)}", path=path)
+        raise DataError(f"a table of WMT25 without the columns {', '.join(lacking)}")
     others = [name for name in heading if name not in wanted]
     return bool(marked), Counter({f"columns that are not read: {', '.join(others)}": len(others)})
 
 
-def _add_row(
-    segments: dict[tuple[str, str], Segment], row: Mapping[str, str], at: tuple[Path, int]
-) -> Segment:
+def _add_row(segments: dict[tuple[str, str], Segment], row: Mapping[str, str], line: int) -> Segment:
     """Add the translation of a row to its segment, which is returned without any translation."""
     lp = pair_of(row["source_lang"], row["target_lang"])
     reference = row["reference_segment"]
@@ -145,56 +144,47 @@ def _add_row(
         meta={name: row[name] for name in META if row[name]},
     )
     known = segments.setdefault((lp, alone.segment), alone)
-    system, (path, line) = row["system_id"], at
+    system = row["system_id"]
     where = f"segment {alone.segment!r} of {lp}"
     if replace(known, translations={}) != alone:
-        raise DataError(f"{where} is not the same in two rows", path=path, line=line)
+        raise DataError(f"{where} is not the same in two rows", line=line)
     if system in known.translations:
-        raise DataError(f"{where} by {system!r} is there twice", path=path, line=line)
+        raise DataError(f"{where} by {system!r} is there twice", line=line)
     translations = {**known.translations, system: row["hypothesis_segment"]}
     segments[lp, alone.segment] = replace(known, translations=translations)
     return alone
 
 
-def _marked_spans(row: Mapping[str, str], at: tuple[Path, int], met: Counter[str]) -> Iterator[ErrorSpan]:
+def _marked_spans(row: Mapping[str, str], line: int, met: Counter[str]) -> Iterator[ErrorSpan]:
     starts, ends, kinds = (row[name].split() for name in MARKS)
     if kinds == [CLEAN]:
         return
-    path, line = at
     if not len(starts) == len(ends) == len(kinds):
         raise DataError(
             f"a row has {len(starts)} starts, {len(ends)} ends and {len(kinds)} types of errors",
-            path=path,
             line=line,
         )
     for start, end, kind in zip(starts, ends, kinds, strict=True):
-        try:
+        with placing(None, line):
             yield _marked_span(row["hypothesis_segment"], (start, end), kind, met)
-        except DataError as error:
-            raise DataError(str(error), path=path, line=line) from None
 
 
 def _marked_span(text: str, place: tuple[str, str], kind: str, met: Counter[str]) -> ErrorSpan:
-    severity = find_severity(kind)
-    note = UNDECIDED_MARK if kind == UNDECIDED_MARK else ""
-    if severity is None and not note:
-        raise DataError(f"an error is minor, major, critical or undecided, got {kind!r}")
-    severity = severity or "neutral"
+    severity, note = read_severity(kind)
     if place == (MISSING, MISSING):
-        return ErrorSpan(severity=severity, category=OMISSION, match="unplaced", note=note)
+        return ErrorSpan(match="unplaced", severity=severity, category=OMISSION, note=note)
     if not all(number.isdecimal() for number in place):
         raise DataError(f"a place is two numbers, or {MISSING} twice, got {' and '.join(place)}")
-    start, end = int(place[0]), int(place[1])
-    if start > end or end > len(text):
-        met["marks beyond the translation, without a place"] += 1
-        return ErrorSpan(severity=severity, match="unplaced", note=note)
-    return ErrorSpan(severity=severity, start=start, end=end, text=text[start:end], note=note)
+    start, end = map(int, place)
+    is_beyond = start > end or end > len(text)
+    met["marks beyond the translation, without a place"] += is_beyond
+    return placed(text, None if is_beyond else start, end, severity=severity, note=note)
 
 
 _TEXTS: Final = frozenset({"doc_id", "src_text", "tgt_text", "scores"})
 
 
-def read_wmt25_jsonl(path: Path | str) -> ContentWithTexts[Annotation]:
+def read_wmt25_jsonl(path: Path) -> ContentWithTexts[Annotation]:
     """Read a file; somebody who judged a translation in a second round, too, is `NAME:2` there.
 
     Args:
@@ -204,7 +194,6 @@ def read_wmt25_jsonl(path: Path | str) -> ContentWithTexts[Annotation]:
         DataError: a line is no such object, or a rating or a mark is none; says which line.
         UsageError: no such language pair.
     """
-    path = Path(path)
     segments: list[Segment] = []
     records: list[Annotation] = []
     met: Counter[str] = Counter()
@@ -219,12 +208,12 @@ def read_wmt25_jsonl(path: Path | str) -> ContentWithTexts[Annotation]:
 def _segment_of_line(fields: Fields) -> Segment:
     name = fields.name("doc_id")
     parts = name.split("_#_")
-    if len(parts) < 4 or (lp := lp_in(parts[0])) is None:
+    if len(parts) < 4:
         fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
     texts = fields.text_mapping("tgt_text")
     return Segment(
         segment=name,
-        lp=lp,
+        lp=fields.inner({"doc_id": parts[0]}, fields.what).lp("doc_id"),
         source=fields.text("src_text"),
         translations=texts,
         references={key: text for key, text in texts.items() if re.fullmatch("ref[A-Z]?", key)},
@@ -245,10 +234,10 @@ def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterato
                 continue
             person = judged.name(f"annotator{number}")
             taken[person] += 1
-            spans = [
-                _span(mark, segment.translations[system], judged, met) for mark in _marks(judged, number)
-            ]
             try:
+                spans = [
+                    _span(mark, segment.translations[system], judged, met) for mark in _marks(judged, number)
+                ]
                 yield Annotation(
                     lp=segment.lp,
                     segment=segment.segment,
@@ -267,10 +256,10 @@ def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterato
 def _rounds(said: object, fields: Fields) -> Iterator[tuple[Fields, str]]:
     """Each judgement of a translation, and the number behind its keys."""
     if isinstance(said, dict):
-        judged = Fields(said, "scores", fields.path, fields.line)
+        judged = fields.inner(said, "scores")
         yield from ((judged, found[1]) for key in said if (found := re.fullmatch("human([0-9]+)", key)))
     elif isinstance(said, list) and all(isinstance(each, dict) for each in said):
-        yield from ((Fields(each, "scores", fields.path, fields.line), "") for each in said)
+        yield from ((fields.inner(each, "scores"), "") for each in said)
     else:
         fields.fail(f"scores of a system are an object, or a list of them; got {said!r}")
 
@@ -285,24 +274,17 @@ def _marks(judged: Fields, number: str) -> list[dict[str, Any]]:
 def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) -> tuple[ErrorSpan, str]:
     """One error, and what is odd about its place."""
     start, end, kind = (mark.get(key) for key in ("start_i", "end_i", "severity"))
-    severity = find_severity(kind) if isinstance(kind, str) else None
-    note = UNDECIDED_MARK if kind == UNDECIDED_MARK else ""
-    if severity is None and not note:
-        judged.fail(f"a severity must be minor, major, critical or undecided, got {kind!r}")
-    severity = severity or "neutral"
+    severity, note = read_severity(kind)
     if MISSING in {start, end}:
-        return ErrorSpan(severity=severity, category=OMISSION, match="unplaced", note=note), ""
+        return ErrorSpan(match="unplaced", severity=severity, category=OMISSION, note=note), ""
     if type(start) is not int or type(end) is not int or start < 0:
         judged.fail(f"a place is two whole numbers from 0, or {MISSING!r}; got {start!r} and {end!r}")
-    place = place_of(text, start, end)
-    if place.start is None or place.end is None:
-        met["marks beyond the translation, without a place"] += 1
-        return ErrorSpan(severity=severity, match="unplaced", note=note), place.odd
-    marked = text[place.start : place.end]
-    return ErrorSpan(severity=severity, start=place.start, end=place.end, text=marked, note=note), place.odd
+    first, after, odd = place_of(text, start, end)
+    met["marks beyond the translation, without a place"] += first is None
+    return placed(text, first, after, severity=severity, note=note), odd
 
 
-def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
+def write_wmt25(path: Path, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write what one annotator marked, a row each translation, system by system.
 
     Args:
@@ -318,7 +300,7 @@ def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) 
         UsageError: several annotators.
     """
     left_out: Counter[str] = Counter()
-    judged = _by_translation(records, left_out)
+    judged = _by_one(records, left_out)
     rows = [[*TEXTS, *MARKS]]
     for segment, system in ((s, name) for name in test_set.systems for s in test_set):
         if system in segment.translations:
@@ -333,19 +315,12 @@ def write_wmt25(path: Path | str, records: Iterable[Record], test_set: TestSet) 
     return +left_out
 
 
-def _by_translation(records: Iterable[Record], left_out: Counter[str]) -> dict[Place, Annotation]:
-    found: dict[Place, Annotation] = {}
-    annotators: set[str] = set()
-    for record in annotations_among(records, left_out):
-        annotators.add(record.annotator)
-        if len(annotators) > 1:
-            both = " and ".join(map(repr, sorted(annotators)))
-            raise UsageError(f"a table of WMT25 is by one annotator, got {both}: add --annotator")
-        if found.setdefault((record.lp, record.segment, record.system), record) is not record:
-            raise DataError(
-                f"{record.annotator!r} judged segment {record.segment!r} by {record.system!r} twice; the "
-                "table holds one judgement"
-            )
+def _by_one(records: Iterable[Record], left_out: Counter[str]) -> dict[Place, Annotation]:
+    found = by_translation(records, left_out, "the table")
+    annotators = sorted({one.annotator for one in found.values()})
+    if len(annotators) > 1:
+        both = " and ".join(map(repr, annotators[:2]))
+        raise UsageError(f"a table of WMT25 is by one annotator, got {both}: add --annotator")
     return found
 
 
@@ -401,7 +376,7 @@ SCORED: Final = (*TEXTS[:6], "domain_name", "method", "overall")
 _SCORE_KEYS: Final = (b'"metric_scores"', b'"document_id"')
 
 
-def read_wmt_scores(path: Path | str) -> Content[Annotation]:
+def read_wmt_scores(path: Path) -> Content[Annotation]:
     """Read scores of one metric (TSV), or of several by document (JSONL, or a folder with a file a system).
 
     A score by document is of segment `LP_#_DOMAIN_#_DOCUMENT_#_N`, N from 1, as in WMT25's general task.
@@ -413,12 +388,14 @@ def read_wmt_scores(path: Path | str) -> Content[Annotation]:
         DataError: a column or a key is missing, a score is no number, or a translation is scored twice.
         UsageError: no such language pair.
     """
-    path = Path(path)
     met: Counter[str] = Counter()
     read = _document_scores if path.is_dir() or _begins_with(path, _SCORE_KEYS) else _table_scores
     files = find_files(path, "*.jsonl") if path.is_dir() else [path]
-    rows = (row for file in files for row in read(file, met))
-    return Content(records=tuple(rows), met=met, is_of_metrics=True)
+    rows: list[Annotation] = []
+    for file in files:
+        with placing(file):
+            rows += read(file, met)
+    return Content(records=rows, met=met, is_of_metrics=True)
 
 
 def is_score_folder(path: Path) -> bool:
@@ -441,25 +418,17 @@ def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
     rows = _rows(path)
     _, heading = next(rows)
     if lacking := [name for name in SCORED if name not in heading]:
-        raise DataError(f"a table of scores of WMT25 without the columns {', '.join(lacking)}", path=path)
+        raise DataError(f"a table of scores of WMT25 without the columns {', '.join(lacking)}")
     seen: set[tuple[str, str, str]] = set()
     for line, row in rows:
         lp, segment = pair_of(row["source_lang"], row["target_lang"]), row["segment_id"]
         key = (lp, segment, row["system_id"])
         if key in seen:
-            raise DataError(
-                f"segment {segment!r} of {lp} by {key[2]!r} is scored twice", path=path, line=line
-            )
+            raise DataError(f"segment {segment!r} of {lp} by {key[2]!r} is scored twice", line=line)
         seen.add(key)
         if row["overall"] in {"", "NaN", "nan", "None"}:
             met["translations without a score, left out"] += 1
             continue
-        try:
-            score = float(row["overall"])
-        except ValueError:
-            raise DataError(
-                f"'overall' must be a number, got {row['overall']!r}", path=path, line=line
-            ) from None
         yield Annotation(
             lp=lp,
             segment=segment,
@@ -467,7 +436,7 @@ def _table_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
             annotator=path.name.split(".")[0],
             protocol="metric",
             document=row["doc_id"],
-            rating=score,
+            rating=read_score(row["overall"].strip(), line),
         )
 
 
@@ -512,7 +481,7 @@ def is_system_folder(path: Path) -> bool:
     return any(_begins_with(file, _HYPOTHESES) for file in find_files(path, "*.jsonl"))
 
 
-def read_wmt_systems(path: Path | str) -> ContentWithTexts[Annotation]:
+def read_wmt_systems(path: Path) -> ContentWithTexts[Annotation]:
     """Read the documents of one system, or of a folder of systems, by the paragraphs of their sources.
 
     The sources are in a JSONL file with `doc_id` and `src_text`, in the same folder or the one above.
@@ -526,7 +495,6 @@ def read_wmt_systems(path: Path | str) -> ContentWithTexts[Annotation]:
         DataError: there are no sources, or a line is no such object.
         UsageError: no such language pair.
     """
-    path = Path(path)
     folder = path if path.is_dir() else path.parent
     files = [path] if path.is_file() else find_files(folder, "*.jsonl")
     files = [file for file in files if _begins_with(file, _HYPOTHESES)]
@@ -614,14 +582,13 @@ def is_challenge_folder(path: Path) -> bool:
     )
 
 
-def read_challenge_set(path: Path | str) -> TestSet:
+def read_challenge_set(path: Path) -> TestSet:
     """Read a challenge set; its segments are numbered from 1, its systems are called as its files (`hyp-1`).
 
     Raises:
         DataError: a file has another number of lines than the sources.
         UsageError: no such language pair, or several and none is named.
     """
-    path = Path(path)
     found: dict[str, dict[str, Path]] = {}
     for file in find_files(path, "*.txt"):
         if match := _CHALLENGE.fullmatch(file.name):
@@ -664,7 +631,7 @@ _FREE: Final = 85
 """Lowest rating of a translation that WMT26 calls free of errors."""
 
 
-def read_wmt26(path: Path | str) -> Content[Annotation]:
+def read_wmt26(path: Path) -> Content[Annotation]:
     """Read `mteval-test26.jsonl` or predictions for it.
 
     Marks are half-open places in characters; an omission and an instruction fault have no place.
@@ -673,7 +640,6 @@ def read_wmt26(path: Path | str) -> Content[Annotation]:
         DataError: a line is no such object, or a mark is none; says which line.
         UsageError: no such language pair.
     """
-    path = Path(path)
     segments: list[Segment] = []
     records: list[Annotation] = []
     for fields in json_objects(path, "WMT26"):
@@ -756,7 +722,7 @@ def _grade(said: object, fields: Fields) -> Any:  # noqa: ANN401 (a severity of 
     return severity
 
 
-def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, task: int) -> Counter[str]:
+def write_wmt26(path: Path, records: Iterable[Record], test_set: TestSet, task: int) -> Counter[str]:
     """Write predictions for WMT26's evaluation task: marks (1), scores (2), or if there is no error (3).
 
     Free of errors is what has no mark and, where it was rated, 85 points or more, as the task labels gold.
@@ -776,7 +742,7 @@ def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, 
         UsageError: several annotators, or segments that are no items of WMT26.
     """
     left_out: Counter[str] = Counter()
-    judged = _by_translation(records, left_out)
+    judged = _by_one(records, left_out)
     lines = []
     for segment in test_set:
         if segment.segment.count("_###_") != _ITEM_PARTS - 1:
@@ -800,7 +766,7 @@ def write_wmt26(path: Path | str, records: Iterable[Record], test_set: TestSet, 
                 found[system] = annotation.rating
         if found:
             lines.append(render_json_line({"item_id": segment.segment, f"task{task}_pred": found}))
-    write_bytes(Path(path), lines)
+    write_bytes(path, lines)
     return +left_out
 
 

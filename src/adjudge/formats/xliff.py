@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from adjudge.core.extras import import_extra
+from adjudge.core.frozen import frozen
 from adjudge.core.language import canonical_lp, is_same_language, pair_of
 from adjudge.core.names import as_name
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record, Side
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.wording import count, form
-from adjudge.errors import DataError, UsageError, warn
-from adjudge.formats.file_content import ContentWithTexts, annotations_among
+from adjudge.errors import DataError, UsageError, names_file, warn
+from adjudge.formats.file_content import ContentWithTexts, by_translation, placed
 from adjudge.formats.its import (
     ITS,
     STATED,
@@ -68,7 +69,7 @@ SYSTEM: Final = "target"
 _UNTRANSLATED: Final = {"", "new", "initial", "needs-translation"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Unit:
     """One segment, and where it stands in the tree.
 
@@ -83,6 +84,7 @@ class Unit:
     target: Element
 
 
+@names_file
 def read_xliff(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set.
 
@@ -416,6 +418,7 @@ def _annotator(element: Element, category: str) -> str | None:
     return None
 
 
+@names_file
 def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Record]:
     """Read a file with what is said of its translations.
 
@@ -473,7 +476,7 @@ class _Reader:
         if found.stated is not None:
             raw, line, annotator = found.stated
             about = {"lp": self._segment.lp, "segment": self._segment.segment, "system": SYSTEM}
-            stated = read_stated(raw, {**about, "annotator": annotator or ISSUE}, self._path, line)
+            stated = read_stated(raw, {**about, "annotator": annotator or ISSUE}, line)
             own = [issue for issue in issues if issue.annotator == annotator]
             issues = [issue for issue in issues if issue.annotator != annotator]
             is_rating = (  # of this judgement, and no other tool's confidence
@@ -571,24 +574,19 @@ class _Reader:
         self._met["types that are no category of ours, kept as label"] += (
             category is None and label is not None
         )
-        start, end = issue.place or (None, None)
         text = self._text if issue.side == "translation" else self._segment.source
-        return ErrorSpan(
+        return placed(
+            text,
+            *(issue.place or (None, None)),
             severity=severity,
-            start=start,
-            end=end,
-            text="" if issue.place is None else text[start:end],
             category=category,
             side=issue.side,
-            match="unplaced" if issue.place is None else "exact",
             note=issue.says.get("locQualityIssueComment", ""),
             label=label,
         )
 
 
-def write_xliff(
-    path: Path | str, records: Iterable[Record], origin: Path | str, lp: str | None = None
-) -> Counter[str]:
+def write_xliff(path: Path, records: Iterable[Record], origin: Path, lp: str | None = None) -> Counter[str]:
     """Write a copy of the judged file with what one annotator said of its translations.
 
     Args:
@@ -604,39 +602,24 @@ def write_xliff(
         DataError: the records are about other texts, or the file has such marks already.
         UsageError: several annotators.
     """
-    file = read_xml(Path(origin))
+    file = read_xml(origin)
     left_out: Counter[str] = Counter()
-    judged = _by_segment(records, left_out)
+    judged = by_translation(records, left_out, "XLIFF")
+    others = [place for place in judged if place[2] != SYSTEM]
+    left_out["judgements of other systems"] += len(others)
+    for place in others:
+        del judged[place]
     marks = _Marks(file, left_out)
     for unit in read_units(file, lp)[0]:
-        annotation = judged.pop((unit.segment.lp, unit.segment.segment), None)
+        annotation = judged.pop((unit.segment.lp, unit.segment.segment, SYSTEM), None)
         if annotation is not None:
             marks.add(unit, annotation)
     if judged:
-        _, segment = next(iter(judged))
+        _, segment, _ = next(iter(judged))
         raise DataError(f"the records judge a segment {segment!r} that is not there", path=origin)
     marks.declare()
-    write_xml(Path(path), file)
+    write_xml(path, file)
     return +left_out
-
-
-def _by_segment(records: Iterable[Record], left_out: Counter[str]) -> dict[tuple[str, str], Annotation]:
-    found: dict[tuple[str, str], Annotation] = {}
-    for record in annotations_among(records, left_out):
-        if record.system != SYSTEM:
-            left_out["judgements of other systems"] += 1
-            continue
-        one = found.setdefault((record.lp, record.segment), record)
-        if one.annotator != record.annotator:
-            raise UsageError(
-                f"a translation in XLIFF is judged by one annotator, got {one.annotator!r} and "
-                f"{record.annotator!r}: add --annotator"
-            )
-        if one is not record:
-            raise DataError(
-                f"{one.annotator!r} judged segment {one.segment!r} twice; XLIFF holds one judgement"
-            )
-    return found
 
 
 class _Marks:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from adjudge.core.extras import import_extra
+from adjudge.core.frozen import frozen
 from adjudge.errors import DataError
 from adjudge.store.files import read_bytes, write_bytes
 
@@ -49,7 +49,7 @@ _DECLARING: Final = re.compile(_ASIDE + _TYPE + r"\[", re.DOTALL)
 _ROOT: Final = re.compile(rf"({_ASIDE}(?:{_TYPE}>{_ASIDE})?)<((?:[\w.-]+:)?([\w.-]+))", re.DOTALL)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class XmlFile:
     """A file and its tree.
 

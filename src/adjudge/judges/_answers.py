@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final, Literal, NamedTuple, get_args
 
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Profile
 from adjudge.core.language import language_name, source_language, target_language
 from adjudge.core.protocol import Severity, find_category
@@ -399,7 +399,7 @@ _SIDE_NAMES: Final[Mapping[str, Side]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ErrorList:
     """How one judge asks for errors.
 
@@ -626,7 +626,7 @@ class Rating(NamedTuple):
     flags: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RatingScale:
     """How one judge asks for a rating.
 

@@ -13,13 +13,14 @@ import math
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple, get_args
 
 from adjudge.core.ask import About, Ask, Message, Reply, Sampling
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import PairJudge, Profile, preference_of
 from adjudge.core.language import language_name
 from adjudge.core.record import RENORMALISED, UNDECIDED, Preference, Verdict
@@ -89,7 +90,7 @@ def synthesise(verdicts: Sequence[Verdict | None]) -> Verdict | None:
     return outcomes.pop() if len(outcomes) == 1 else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PairSettings(Prompted):
     """What every judge of pairs may be told.
 
@@ -263,7 +264,7 @@ _ATTEMPTS: Final = 3
 _ASPECT: Final = re.compile(r"^- (?P<name>[^:\n]+):", re.MULTILINE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Criterion:
     """One criterion to compare by.
 
@@ -303,7 +304,7 @@ class _Answer(NamedTuple):
     strength: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Comparison:
     """The questions about one pair by one criterion.
 

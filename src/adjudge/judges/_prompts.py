@@ -13,7 +13,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +21,7 @@ from string import Template
 from typing import Any, Final, Literal, NoReturn, cast
 
 from adjudge.core.ask import About, Message, Quoted, Reply, Role, Sampling
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Profile
 from adjudge.core.language import canonical_lp, language_name, source_language, target_language
 from adjudge.core.segment import INSTRUCTION, Subject
@@ -63,7 +64,7 @@ _KEYS: Final = {*_TEXTS, "errors"}
 _ERROR_KEYS: Final = {"span", "category", "severity", "side"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Example:
     """One worked example: texts, and the errors that a good annotator finds.
 
@@ -155,7 +156,7 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _EXAMPLES: Final = re.compile(r"(?:examples|notes)_?(?P<kind>.*)\.jsonl")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Prompts:
     """The prompt files that one judge uses.
 
@@ -453,7 +454,7 @@ _BESIDE: Final = "beside"
 _JSON: Final = frozenset({"key", "rename", "values", "default", "entry"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Adapter:
     """Puts questions in somebody else's wording, and turns the reply into the JSON object that a judge reads.
 

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Any, Final, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Reply, Sampling, SearchEngine, Tool
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Judge, is_pair_judge
 from adjudge.core.mqm import find_weights, mqm_score
 from adjudge.core.protocol import SEVERITIES
@@ -160,7 +161,7 @@ OUTVOTED: Final = "outvoted_errors"
 _JUDGING: Final = frozenset({"annotate", "annotate_all", "check", "compare"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sampled:
     """A judge of any kind that judges each unit of work several times; it is such a judge itself.
 

@@ -24,12 +24,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.language import language_name
 from adjudge.core.record import Annotation
@@ -63,7 +63,7 @@ class Checked(NamedTuple):
     flags: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Criteria(Prompted):
     """Pass or fail on each criterion that a segment brings, one question each."""
 

@@ -29,12 +29,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import Severity
@@ -77,7 +77,7 @@ class Counted(NamedTuple):
     flags: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class EaPrompt(Prompted):
     """Major and minor errors, listed and then counted; the count is scored."""
 

@@ -48,11 +48,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
 
 from adjudge.core.ask import Ask
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls
 from adjudge.core.record import UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
@@ -80,7 +80,7 @@ START: Final = "criterion_"
 NAME: Final = re.compile(rf"{START}(?:[0-9]+-)?([a-z][a-z0-9-]*)\.md")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Fire(PairSettings):
     """Each criterion on its own, in both orders, and an overall verdict made of them."""
 
@@ -159,7 +159,7 @@ class Fire(PairSettings):
         return load_prompts("fire", used, self.prompts, free=START)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DirectRank(PairSettings):
     """The better one of two translations as a whole, in both orders."""
 

@@ -19,12 +19,12 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
 from adjudge.core.ask import About, Ask, Message
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
@@ -34,7 +34,7 @@ from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts,
 __all__ = ["GembaDa", "GembaSqm"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GembaDa(Prompted):
     """A rating from 0 to 100, asked for once, with or without a reference."""
 
@@ -78,7 +78,7 @@ class GembaDa(Prompted):
         return load_prompts(self.folder, used, self.prompts)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GembaSqm(GembaDa):
     """A rating from 0 to 100 on a scale with four named points, with or without a reference."""
 

@@ -22,12 +22,12 @@ Differs  1. What to do stands in system messages, and the texts are quoted data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Final
 
 from adjudge.core.ask import About, Ask, Message, Quoted
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
@@ -40,7 +40,7 @@ __all__ = ["GembaEsa"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GembaEsa(Prompted):
     """Errors in two severities, then a rating from 0 to 100 given these errors."""
 

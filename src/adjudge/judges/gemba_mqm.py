@@ -24,12 +24,12 @@ Differs  1. What to do stands in the system message; the original repeats it in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
 from adjudge.core.ask import Ask, Message
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
@@ -42,7 +42,7 @@ __all__ = ["GembaMqm"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GembaMqm(Prompted):
     """Errors in three severities, asked for once with three worked examples."""
 

@@ -27,12 +27,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
 from adjudge.core.ask import Ask, Message, Sampling
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.mqm import find_weights, mqm_score, total
 from adjudge.core.protocol import Severity
@@ -89,7 +89,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
 POINTS: Final = "mqm-google"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GembaV2(Prompted):
     """Ten lists of errors drawn at random, outliers dropped, the best of the others weighing most."""
 

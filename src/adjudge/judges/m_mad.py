@@ -62,12 +62,13 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.language import language_name
 from adjudge.core.protocol import SEVERITIES as TYPOLOGY_SEVERITIES
@@ -106,7 +107,7 @@ NON_TRANSLATION: Final = "non-translation"
 OPEN_TO_ALL: Final = ("source error", NON_TRANSLATION)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Dimension:
     """One kind of error, with an expert of its own.
 
@@ -169,7 +170,7 @@ class Statement(NamedTuple):
     held: object = None  # the errors as the speaker wrote them; None for words alone
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Panel:
     """All agents of one judge.
 
@@ -381,7 +382,7 @@ class Said(NamedTuple):
     statement: Statement
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Floor:
     """Where the agents of one debate speak.
 
@@ -600,7 +601,7 @@ def debaters(strategy: Strategy, rounds: int, *, has_checker: bool) -> tuple[str
     return "supporter", "opponent", *between, "arbiter"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Debate:
     """One debate.
 
@@ -844,7 +845,7 @@ ROUNDS: Final = 3
 MOST_ROUNDS: Final = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MMad(Prompted):
     """Experts by dimension, debates between two sides, and a final judge.
 

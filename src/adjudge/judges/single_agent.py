@@ -18,12 +18,12 @@ Differs  1. The paper says only that one agent evaluates all subtypes at once. I
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
 from adjudge.core.ask import Ask
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation
@@ -37,7 +37,7 @@ __all__ = ["SingleAgent"]
 _FILES = (*("single_agent.md", "scope.md", "severities.md", "subtypes.md", "texts.md", *TEXT_FILES),)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SingleAgent:
     """Errors of all nineteen subtypes, asked for at once; HiMATE's baseline."""
 

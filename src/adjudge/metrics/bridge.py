@@ -17,11 +17,12 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import annotation_of, failure_of, preference_of
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import Protocol, find_category, find_protocol, find_severity, is_number
@@ -278,7 +279,7 @@ def find_program(name: str) -> str:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Command:
     """A program and its arguments.
 
@@ -473,7 +474,7 @@ class _Bounds(NamedTuple):
     high: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bridge(Program):
     """Any command that reads JSON lines and answers with JSON lines: COMET, MetricX, a script of yours.
 

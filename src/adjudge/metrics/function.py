@@ -10,10 +10,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, field
 from pathlib import Path
 from typing import Any, Final, Literal, overload
 
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import annotation_of, failure_of
 from adjudge.core.protocol import is_number
 from adjudge.core.record import Record
@@ -26,7 +27,7 @@ __all__ = ["FunctionMetric", "metric", "read_plugin"]
 _TEXTS: Final = ("source", "translation", "reference")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FunctionMetric:
     """A function that scores a translation, or several at a call; `adjudge.metric` makes it.
 

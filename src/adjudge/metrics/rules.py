@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from adjudge.checks import RULES, find_errors
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import annotation_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
@@ -16,7 +16,7 @@ from adjudge.errors import UsageError
 __all__ = ["Rules"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Rules:
     """Deterministic checks: numbers, names, scripts, tags, repetition, length, punctuation; no reference.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import annotation_of
 from adjudge.core.language import language_name, script_of, target_language
 from adjudge.core.record import Annotation, check_one_of
@@ -192,7 +192,7 @@ class _SacreBleu(ABC):
         return self.sign * score + 0.0  # a perfect TER is 0.0 and not -0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bleu(_SacreBleu):
     """BLEU (Papineni et al. 2002), 0 to 100: words in a row that the reference has too.
 
@@ -257,7 +257,7 @@ class Bleu(_SacreBleu):
             raise UsageError(describe_missing(tokenizer, lp, error)) from error
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SpBleu(Bleu):
     """spBLEU (Goyal et al. 2022), 0 to 100: BLEU of sentencepieces, one tokenizer for all languages.
 
@@ -271,7 +271,7 @@ class SpBleu(Bleu):
     tokenize: PieceModel = "flores200"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Chrf(_SacreBleu):
     """chrF (Popović 2015), 0 to 100: characters in a row, recall counted twice; no tokenizer.
 
@@ -300,7 +300,7 @@ class Chrf(_SacreBleu):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ChrfPlusPlus(Chrf):
     """chrF++ (Popović 2017), 0 to 100: chrF with words and pairs of words."""
 
@@ -308,7 +308,7 @@ class ChrfPlusPlus(Chrf):
     word_order: ClassVar[int] = 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ter(_SacreBleu):
     """TER (Snover et al. 2006), negated, 0 is best: minus edits per 100 words of the reference; slow.
 

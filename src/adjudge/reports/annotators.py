@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import filecmp
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
@@ -17,6 +17,7 @@ from typing import Final, Literal
 from adjudge.analysis.rank import RankedSystem, Ranking, rank
 from adjudge.analysis.score import with_cards
 from adjudge.analysis.segment_scores import score_records
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import Weights
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Record
@@ -135,7 +136,7 @@ Kept = Mapping[tuple[str, str], Collection[str]]
 """Language pair and segment id to the systems whose translations a page shows."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Result:
     """The numbers of one annotator on one language pair.
 
@@ -148,7 +149,7 @@ class Result:
     ranking: Ranking
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Annotator:
     """One annotator of a page.
 

@@ -16,7 +16,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib.resources import as_file, files
 from itertools import product, zip_longest
@@ -29,6 +28,7 @@ from markupsafe import Markup
 
 from adjudge.analysis.rank import RankedSystem, Ranking
 from adjudge.core.extras import import_extra
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, Record
 from adjudge.core.wording import count
 from adjudge.errors import UsageError
@@ -99,7 +99,7 @@ _DATES: Final[Mapping[str, Mapping[str, None]]] = {
 """Metadata left out, so that the same input gives the same bytes."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Figure:
     """One figure, ready to be drawn and written.
 

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +27,7 @@ from adjudge.analysis.rank import RankedSystem
 from adjudge.analysis.score import draws_documents
 from adjudge.analysis.segment_scores import score_matrix
 from adjudge.core.columns import Column
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import find_weights
 from adjudge.core.record import Failure, Record, grouped
 from adjudge.core.scores import CHECKLIST, CardVerdict, Run, RunInfo, card_columns
@@ -101,7 +102,7 @@ _SHORT: Final = 150  # letters of a verdict; two lines of a page 1,280 pixels wi
 _MOST_FAILURES: Final = 200
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bar:
     """A row of a ranking as it is printed; `low`, `mean` and `high` are places on an axis of 1000."""
 
@@ -115,7 +116,7 @@ class Bar:
     ends_cluster: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Pair:
     """Two systems of a ranking, as they are printed; the difference is the better one less the other."""
 
@@ -125,7 +126,7 @@ class Pair:
     is_significant: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Block:
     """All that one annotator found on one language pair."""
 
@@ -152,7 +153,7 @@ class Block:
         return ", ".join([f"n = {range_words([row.n for row in rows if row.score is not None])}", *told])
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Section:
     """One language pair."""
 
@@ -181,7 +182,7 @@ class Section:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Page:
     """All of a report.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 from adjudge.reports.figures import (
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bin:
     """Translations whose scores by one annotator are alike.
 
@@ -229,7 +229,7 @@ def _draw_curve(title: str, bins: Sequence[Bin], labels: tuple[str, str], *, sam
     return drawing
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Point:
     """An annotator at what it costs and how far it agrees with gold."""
 
@@ -269,7 +269,7 @@ def _draw_costs(title: str, points: Sequence[Point], axes_words: tuple[str, str]
     return drawing
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Dot:
     """One row: a mean with its interval; `group` is what the row belongs to."""
 
@@ -366,7 +366,7 @@ def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Part:
     """One part.
 

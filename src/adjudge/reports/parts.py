@@ -22,6 +22,7 @@ from adjudge.analysis.preferences import tabulate
 from adjudge.analysis.rank import RankSettings, rank_by_criterion
 from adjudge.analysis.score import draws_documents
 from adjudge.analysis.segment_scores import score_records
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, Failure, Record
 from adjudge.core.scores import Interval, RunInfo, Scores
 from adjudge.core.segment import Segment
@@ -84,7 +85,7 @@ class Voice:
     range: tuple[float, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Beside:
     """All annotators of one language pair.
 
@@ -432,7 +433,7 @@ def _is_below(low: Interval | None, high: Interval | None) -> bool:
     return low is not None and high is not None and low.high < high.low
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Cost:
     """What a run cost.
 
@@ -721,7 +722,7 @@ _DOCUMENTS: Final = 6
 _STRATA_FEWEST: Final = 6  # segments; fewer are not worth cutting into parts
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Stratum:
     """Segments that have something in common.
 

@@ -12,7 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import chain
 from typing import Any, Final
@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from adjudge.analysis.preferences import in_order_of_names
+from adjudge.core.frozen import frozen
 from adjudge.core.language import is_right_to_left, language_name, lp_among, source_language, target_language
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Record, grouped
@@ -374,7 +375,7 @@ def warn_of_misfits(annotator: Annotator, segments: Mapping[Key, Segment]) -> No
 _UNDECIDED: Final = "\0undecided"  # no name of a system
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Errors:
     """Errors of one annotator on one language pair.
 
@@ -448,7 +449,7 @@ def count_failures(records: Iterable[Record]) -> dict[str, Counter[str]]:
     return dict(sorted(reasons.items(), key=lambda item: (-item[1].total(), item[0])))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Verdicts:
     """Preferences between two systems on one criterion.
 

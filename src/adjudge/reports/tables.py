@@ -13,11 +13,12 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from adjudge.core.columns import Column, Kind, as_html
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.core.wording import count, unfit_first
 from adjudge.errors import UsageError
@@ -134,7 +135,7 @@ FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 _WIDTH: Final = 200  # columns of a table that is not for a terminal
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Table:
     """Cells as text, ready to be read.
 

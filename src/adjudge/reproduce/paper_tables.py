@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy as np
 from adjudge.analysis.eval_set import EvalSet, ScoreSet
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.shared_tasks import LpRule, Wishes, choose, find_task, suspicious
+from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.formats.catalog import CATALOG, cached_path
 from adjudge.formats.ment import ANNOTATOR
@@ -47,7 +48,7 @@ UNPRINTED: Final = "?"
 """A number that the paper gives in a picture only, or not at all, and that is computed all the same."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Definition:
     """What a column's numbers are.
 
@@ -85,7 +86,7 @@ class Definition:
     threshold: float = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Row:
     """One row: its name, the metric that it is about, and its cells as printed."""
 
@@ -94,7 +95,7 @@ class Row:
     cells: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PaperTable:
     """One table.
 
@@ -113,7 +114,7 @@ class PaperTable:
     percent: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Reason:
     """Why a paper's number is not what its column says.
 
@@ -146,7 +147,7 @@ class Reason:
         return replace(claimed, **_tuples(self.instead)) if self.instead else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Input:
     """A test set that tables are computed from.
 
@@ -165,7 +166,7 @@ class Input:
     systems: Mapping[str, list[str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Paper:
     """All that we know of a paper's tables.
 
@@ -251,7 +252,7 @@ class MissingInputError(Exception):
     """A cell cannot be computed; says what is wanted. Never reaches a user."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Side:
     """Gold of one language pair, over the systems that are compared.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from adjudge.analysis.meta_settings import MetaSettings, mean_of_statistics, mea
 from adjudge.analysis.preferences import VERDICTS as PREFERENCES_VERDICTS
 from adjudge.analysis.shared_tasks import Task, find_task
 from adjudge.analysis.spans import spans
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Preference, Record
 from adjudge.core.scores import VERSION, Signature
 from adjudge.errors import DataError, UsageError
@@ -293,7 +294,7 @@ _UNKNOWN: Final = "we know no reason"
 _UNPRINTED: Final = "the paper prints no number"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Cell:
     """One number of a paper beside ours.
 
@@ -323,7 +324,7 @@ class Cell:
         return not self.paper
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Reproduction:
     """A paper's tables, cell by cell.
 
@@ -385,7 +386,7 @@ def reproduce(paper: str | Paper, data: Path | str) -> Reproduction:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Printed:
     table: PaperTable
     row: Row

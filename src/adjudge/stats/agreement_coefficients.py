@@ -8,7 +8,7 @@ in one pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Final, Literal, get_args
@@ -16,6 +16,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.stats.bootstrap import (
     NO_INTERVAL,
@@ -163,7 +164,7 @@ def krippendorff_alpha(labels: Floats, level: Level = "nominal", draws: Draws = 
     return estimate(statistic, kept, draws, "all values are equal, so nothing could have differed")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Values:
     known: Floats
     units: NDArray[np.intp]
@@ -209,7 +210,7 @@ Bools = NDArray[np.bool_]
 MAJORITY: Final = "majority"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Share:
     """Agreement on some of the pairs.
 
@@ -346,7 +347,7 @@ FEWEST: Final = 30
 """Units that a person needs for the t-test, as its authors ask."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Opponent:
     """The judge against one person, by the labels of the other people.
 
@@ -367,7 +368,7 @@ class Opponent:
     beaten: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AlternativeTest:
     """Outcome of the test.
 
@@ -489,7 +490,7 @@ def _rejected(p_values: Sequence[float | None], alpha: float) -> list[bool]:
 _SUMS = 6  # n, x, y, xx, yy, xy
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PairAgreement:
     """How alike two annotators score the translations that both of them judged.
 

@@ -7,11 +7,11 @@ its interval, with `Draws` to say what is drawn and how often.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.errors import DataError
 from adjudge.stats.judged import Floats, Result
@@ -130,7 +130,7 @@ def bootstrap_interval(
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Draws:
     """How intervals are drawn.
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
 import numpy as np
 
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.stats.bootstrap import LEVEL
 from adjudge.stats.judged import Floats, divided
@@ -42,7 +43,7 @@ _CELLS: Final = 2**21  # of one block of weights: 16 MB
 _ROUNDING: Final = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Totals:
     """What each unit, a segment or a document, holds of each system.
 
@@ -67,7 +68,7 @@ class Totals:
         return shares
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Bounds:
     """What the data say of a mean, or of a difference of two.
 
@@ -251,7 +252,7 @@ def _bounds(value: float, parts: Floats) -> Bounds:
     return Bounds(value=value, error=spread * units / math.sqrt(units - 1), units=units, skew=skew)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Unseen:
     """One more unit, as bad for either side as the scale of the scores allows.
 

@@ -7,12 +7,12 @@ strengths have no bound), and the smallest cycles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import DataError
 from adjudge.stats.judged import Floats
 
@@ -34,7 +34,7 @@ Bools = NDArray[np.bool_]
 _SLACK: Final = 1e-9  # above which a linear program found a direction
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Cycle:
     """Systems of which each beats the next, and the last the first.
 
@@ -185,7 +185,7 @@ _LONGEST: Final = 1.0  # step, in units of log strength, so that Newton's method
 _SHORT: Final = 1e-7  # step after which the next one is lost in rounding, as steps shrink quadratically
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Strengths:
     """Fitted models, one a row.
 

@@ -7,13 +7,13 @@ holds at every sample size (betting).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 
@@ -50,7 +50,7 @@ _MOST_REACH: Final = 4  # a bootstrap quantile is at most so many times Student'
 _ROUNDING: Final = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Estimate:
     """A mean on the labels' scale.
 
@@ -78,7 +78,7 @@ class Estimate:
     drawn: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sample:
     """All segments of a system that have a score, some of them with a label.
 
@@ -281,7 +281,7 @@ _STARTS: Final = 3
 _MOST_STAKE: Final = 0.95  # of all that may be lost at once
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Labelled:
     """Translations with a score and a label.
 

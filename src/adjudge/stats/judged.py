@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 
@@ -54,7 +55,7 @@ def divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
     return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=np.asarray(below) > 0))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Result:
     """Value of one measure.
 
@@ -225,7 +226,7 @@ SHORT: Final = 64
 """Members of a group, up to which all its pairs are looked at together."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PairCounts:
     """Pairs within each group, after what is a tie in gold and in the metric.
 

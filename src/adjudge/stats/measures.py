@@ -6,13 +6,13 @@ Most are functions of other modules; mean absolute and squared errors are here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial, wraps
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.correlation import (
@@ -114,7 +114,7 @@ def _error(
     return Result(value=value, n=scores.n, note="; ".join(notes))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Measure:
     """One measure, as tables, task sets and `adjudge list measures` know it.
 

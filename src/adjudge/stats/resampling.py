@@ -7,13 +7,13 @@ one product; `measure_draws` draws segments or documents; `metric_p_values` choo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.stats.acc_eq import acc_eq
 from adjudge.stats.bootstrap import unit_draws
@@ -340,7 +340,7 @@ def _anew(
     return value
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Drawing:
     """What is drawn, and how often.
 

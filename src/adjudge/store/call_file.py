@@ -34,6 +34,7 @@ from typing import Any, Final, Literal, NamedTuple
 import orjson
 
 from adjudge.core.ask import Message, Quoted, Reply, Sampling, TokenLogprob, Tool, ToolCall, Usage
+from adjudge.core.frozen import frozen
 from adjudge.errors import StoreError
 from adjudge.store.files import make_parents
 from adjudge.store.run_directory import AnswerKeys
@@ -205,7 +206,7 @@ Row = tuple[Any, Any, Any, Any]
 """Codec, request, reply and checksum of a call, as SQLite gives them, not yet checked."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class StoredRequest:
     """What was asked, as a trace shows it.
 
@@ -275,7 +276,7 @@ class Use:
     is_answered: bool = field(default=True, compare=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Exchange:
     """One question of a unit of work with its answer; None where none was had."""
 

@@ -306,7 +306,7 @@ def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -
     return text
 
 
-def read_json(text: str, *, path: Path, line: int | None = None) -> object:
+def read_json(text: str, *, path: Path | None = None, line: int | None = None) -> object:
     """Read one JSON value as the standard has it: no NaN, no endless number, no lone surrogate, no key twice.
 
     Raises:
@@ -499,6 +499,10 @@ class Fields:
     def fail(self, message: str) -> NoReturn:
         """Raise with the place added."""
         raise DataError(f"{self.what}: {message}", path=self.path, line=self.line)
+
+    def inner(self, values: Mapping[str, Any], what: str) -> Fields:
+        """An object in this one."""
+        return Fields(values, what, self.path, self.line)
 
     def has(self, key: str) -> bool:
         """Whether the key is there and not null."""

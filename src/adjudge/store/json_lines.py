@@ -375,7 +375,7 @@ def counts_from_json(fields: Fields) -> Mapping[Severity, int]:
     """Read `counts`, errors by severity."""
     if "counts" not in fields.values:
         return _NO_COUNTS
-    counts = Fields(fields.mapping("counts"), "counts", fields.path, fields.line)
+    counts = fields.inner(fields.mapping("counts"), "counts")
     for severity in counts.values:
         if severity not in SEVERITIES:
             counts.fail(f"severity must be one of {', '.join(SEVERITIES)}; got {severity!r}")

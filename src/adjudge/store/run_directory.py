@@ -13,11 +13,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
+from adjudge.core.frozen import frozen
 from adjudge.core.record import Failure, Record
 from adjudge.core.scores import Kind, Run, RunInfo, Signature
 from adjudge.core.segment import TestSet
@@ -323,7 +324,7 @@ def write_answer_keys(folder: Path, keys: Iterable[bytes]) -> None:
     write_bytes(folder / ANSWERS, keys)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LpThreshold:
     """The threshold of one lp.
 
@@ -344,7 +345,7 @@ class LpThreshold:
     subtypes: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Calibration:
     """What was found of one judge with one model.
 

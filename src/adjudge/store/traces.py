@@ -15,6 +15,7 @@ from typing import Final
 
 import orjson
 
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Preference, Record
 from adjudge.core.scores import RunInfo
@@ -116,7 +117,7 @@ def without_systems(others: set[str], exchanges: Iterable[Exchange]) -> Iterator
             yield exchange
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TracedUnit:
     """One judgement of a run.
 

@@ -32,6 +32,7 @@ from uvicorn.supervisors import Multiprocess
 
 from adjudge.campaigns.campaign import open_campaign
 from adjudge.campaigns.database import Campaign
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import VERSION
 from adjudge.errors import UsageError
 from adjudge.web.api import ANNOTATOR_ROUTER, ENTRY_ROUTER, ORGANISER_ROUTER
@@ -96,7 +97,7 @@ _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.
 _Stage = Literal["head", "body", "answer", "idle", "refused"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Patience:
     """Seconds that a client may take.
 

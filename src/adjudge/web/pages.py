@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from importlib.abc import Traversable
@@ -40,6 +40,7 @@ from adjudge.campaigns.exporting import export_campaign, fitting_forms
 from adjudge.campaigns.items import OMISSION
 from adjudge.campaigns.settings import Scale
 from adjudge.campaigns.tasks import FOLDER
+from adjudge.core.frozen import frozen
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
 from adjudge.formats.campaign_export import apart
 from adjudge.reports.segments import to_script_json
@@ -331,7 +332,7 @@ _NAME: Final = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{3,4}")
 FILE_ROUTER: Final = APIRouter(include_in_schema=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _File:
     content: bytes
     kind: str

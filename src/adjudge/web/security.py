@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from adjudge.campaigns.database import Campaign, Person
 from adjudge.campaigns.people import LONGEST, who
+from adjudge.core.frozen import frozen
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ _POLICY: Final = (
 """Our own files and nothing else: no inline script or style, no foreign address, no text turned to markup."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Site:
     """Where browsers find the server.
 
@@ -156,7 +157,7 @@ def read_site(url: str | None) -> Site:
     return Site(origin=f"{parts.scheme}://{host}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Refusal:
     """A request that no route sees.
 
@@ -380,7 +381,7 @@ def network_of(address: str) -> str:
     return str(found.ipv4_mapped or ipaddress.ip_network((int(found) >> 64 << 64, 64)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Guesses:
     """Wrong secrets: few from one address, and few in all.
 
@@ -429,7 +430,7 @@ Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 """A key of the store."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Served:
     """What all routes of a server share.
 

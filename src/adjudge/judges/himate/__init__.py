@@ -68,7 +68,7 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise, product
 from os.path import commonprefix
@@ -76,6 +76,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from adjudge.core.ask import Ask
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.protocol import SUBTYPES
 from adjudge.core.record import Annotation
@@ -186,7 +187,7 @@ FILES: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Himate:
     """Errors by nineteen agents, each looked at again, and discussed where the agent is not sure."""
 

@@ -12,12 +12,13 @@ import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import groupby
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
+from adjudge.core.frozen import frozen
 from adjudge.core.language import language_name, script_of, source_language, target_language
 from adjudge.core.protocol import SUBTYPES, Severity
 from adjudge.core.record import RENORMALISED, ErrorSpan
@@ -65,7 +66,7 @@ MOST: Final = 5
 SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor", "neutral")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Agent:
     """Who evaluates.
 
@@ -176,7 +177,7 @@ async def in_turn(found: Sequence[Item], work: Callable[[Item], Awaitable[T]]) -
     return [done for group in await asyncio.gather(*map(one_by_one, owners)) for done in group]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Scope:
     """What agents are told of their error types, from the prompt files.
 
@@ -296,7 +297,7 @@ def _by_name(text: str) -> dict[str, str]:
 # Subtype evaluation, the first stage
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Evaluation:
     """The first stage.
 
@@ -427,7 +428,7 @@ class _Done(NamedTuple):
     confidence: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Reflection:
     """The second stage.
 
@@ -712,7 +713,7 @@ class Response(NamedTuple):
 Turns = tuple[Opinion | Response, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Discussion:
     """The third stage.
 

@@ -57,12 +57,13 @@ import asyncio
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal, NamedTuple
 
 from adjudge.core.ask import NO_ENGINE, Ask, Message, Quoted, Reply, SearchEngine, Tool
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.language import language_name
 from adjudge.core.record import Annotation
@@ -112,7 +113,7 @@ _UNUSABLE: Final = frozenset(
 """Reasons for which a reply is no action, so that the agent may take another turn."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class State:
     """What the loop knows after a turn.
 
@@ -157,7 +158,7 @@ class Ended(NamedTuple):
     state: State
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Core:
     """The core agent at work on one translation, or on a source before any is seen.
 
@@ -352,7 +353,7 @@ Order = Literal["given", "random"]
 Tools = Literal["auto", "native", "xml"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Rate(Prompted):
     """A core agent over search, evaluation and comparison, for all systems of a source."""
 

@@ -13,11 +13,12 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, Literal
 
 from adjudge.core.ask import About, Ask, Message, Query, Quoted, Reply, SearchEngine, Snippet, Tool
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import is_number
 from adjudge.core.record import Verdict
 from adjudge.core.segment import Subject
@@ -89,7 +90,7 @@ _ERRORS: Final = frozenset(
 """What a turn can come to that has no result."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Scale:
     """A scale of whole numbers, of which a comparison moves a score by a quarter at most.
 
@@ -122,7 +123,7 @@ class Scale:
         return min(max(score, float(self.low)), float(self.high))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Team:
     """What the agents of one judge share.
 
@@ -244,7 +245,7 @@ _PAIR: Final = re.compile(
 _NUMBER: Final = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Action:
     """One tool called.
 
@@ -442,7 +443,7 @@ def _has_words(value: object) -> bool:
 # Memory
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Note:
     """What one search found out.
 
@@ -457,7 +458,7 @@ class Note:
     reasoning: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Anchor:
     """A translation whose score is taken as known."""
 
@@ -465,7 +466,7 @@ class Anchor:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Memory:
     """What is known of one source.
 
@@ -640,7 +641,7 @@ _CANDIDATE: Final = "candidate"
 _ANCHOR: Final = "anchor"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Calibration:
     """What a comparison says.
 
@@ -768,7 +769,7 @@ _KEYS = ("rationale", "error_spans", "suspected_gaps", "score", "confidence")
 _SPAN_KEYS = ("source", "translation", "issue")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Assessment:
     """What the agent says.
 
@@ -880,7 +881,7 @@ _MOST: Final = 3
 _LONGEST_AGE: Final = 36_500  # days
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Searching:
     """One search agent at work on one source.
 
