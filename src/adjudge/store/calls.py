@@ -24,6 +24,7 @@ from adjudge.store.call_file import (
     BUSY_SECONDS,
     KILLED,
     STORE,
+    SUSPECT,
     Attempt,
     CallWriter,
     Claim,
@@ -73,6 +74,8 @@ _QUERY: Final = (
     "FROM uses LEFT JOIN calls ON calls.key = uses.key "
     "WHERE run = ? AND unit IN (SELECT value FROM json_each(?)) ORDER BY unit, seq"
 )
+
+_SUSPECT: Final = "SELECT key FROM attempts WHERE reason != '' AND detail = ?"
 
 
 class Ahead:
@@ -361,6 +364,15 @@ class CallStore:
         self._writer.flush()
         with store_errors(self.path):
             return _totals(self._connection, self._run)
+
+    def suspect_units(self) -> frozenset[str]:
+        """Units of work of this run that used an answer which may be another question's."""
+        self._writer.flush()
+        with store_errors(self.path):
+            run = self._connection.execute
+            keys = {key for (key,) in run(_SUSPECT, (SUSPECT,))}
+            uses = run("SELECT key, unit FROM uses WHERE run = ?", (self._run,)) if keys else ()
+            return frozenset(unit for key, unit in uses if key in keys)
 
     def sync(self) -> None:
         """Write what waits, and have it where no power cut can take it; a commit alone has not.
