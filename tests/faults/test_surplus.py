@@ -1,6 +1,7 @@
 """An answer is the answer to its question, whatever else a server sends on the connection."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -11,12 +12,18 @@ import pytest
 from orjson import dumps
 
 from adjudge.core.ask import Query, Reply
+from adjudge.core.record import Annotation
+from adjudge.core.segment import Segment, TestSet
+from adjudge.errors import DONE
 from adjudge.llm.connections import Connector
 from adjudge.llm.faults import Fault
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Endpoint
 from adjudge.llm.remote import query_message
 from adjudge.llm.search import SearchDialect
 from adjudge.llm.wire import Wire
+from adjudge.store.json_lines import write_test_set
+from adjudge.store.run_directory import RECORDS, read_run, read_run_info
+from tests.faults.conftest import call
 from tests.faults.surplus import SurplusServer, certified, every_fortieth
 from tests.llm.conftest import make_request
 
@@ -28,7 +35,7 @@ def words(number: int) -> str:
 
 
 def wire_to(server: SurplusServer, dialect: str) -> Wire:
-    base = f"http://127.0.0.1:{server.port}"
+    base = f"http{'s' if server.tls else ''}://127.0.0.1:{server.port}"
     if dialect in {"http", "searxng"}:
         provider = COMPATIBLE
         model, url = f"{dialect}:x", base
@@ -57,6 +64,7 @@ async def ask(wire: Wire, number: int, found: dict[int, str]) -> None:
             return
         assert isinstance(outcome, Fault)
         assert outcome.reason == "connection", outcome
+    raise AssertionError(outcome.detail)
 
 
 async def ask_all(wire: Wire, size: int, width: int, rest: float) -> dict[int, str]:
@@ -146,6 +154,55 @@ def test_what_an_answer_that_comes_later_may_have_displaced_is_known(width: int)
         found = asyncio.run(keep_asking(wire, 1000, width))
     assert wire.surplus.seen
     wrong = {number.to_bytes(32, "big") for number in foreign(found)}
-    print(f"late, {width} at a time: {len(wrong)} foreign, {len(suspects)} flagged")
     assert len(wrong - {*suspects}) == 0
     assert len(found) == 1000
+
+
+def rated(number: int) -> str:
+    return json.dumps({"rating": number % 101})
+
+
+def run_over(server: SurplusServer, folder: Path, *options: str) -> int:
+    """`adjudge run gemba-da` over segments whose rating follows from their number."""
+    segments = (
+        Segment(segment=str(n), lp="en-de", source=f"Q{n}", translations={"A": f"Q{n}"}) for n in range(SIZE)
+    )
+    write_test_set(folder / "set.jsonl", TestSet(name="small", segments=tuple(segments)))
+    where = (
+        "--base-url",
+        f"http://127.0.0.1:{server.port}/v1",
+        "--model",
+        "mock",
+        "--out",
+        str(folder / "run"),
+    )
+    return call("run", "gemba-da", str(folder / "set.jsonl"), *where, *options)
+
+
+SIZE = 200
+
+
+@pytest.mark.parametrize("kind", ["together", "split", "late"])
+@pytest.mark.parametrize("width", [1, 8])
+def test_a_run_has_no_record_of_another_segment_without_its_flag(
+    kind: str, width: int, tmp_path: Path
+) -> None:
+    at: Callable[[int], bool] = (lambda n: n in {30, 50, 90}) if kind == "late" else every_fortieth
+    with SurplusServer(kind, at, rated).running() as server:
+        server.delay = 0.01
+        assert run_over(server, tmp_path, "--concurrency", str(width)) == DONE
+        asked = server.questions
+        recorded = (tmp_path / "run" / RECORDS).read_bytes()
+        assert run_over(server, tmp_path) == DONE
+        assert server.questions == asked, "nothing is asked again"
+        assert run_over(server, tmp_path, "--reparse") == DONE
+    read = read_run(tmp_path / "run")
+    records = [record for record in read.records if isinstance(record, Annotation)]
+    wrong = {record.segment for record in records if record.rating != int(record.segment) % 101}
+    flagged = {record.segment for record in records if "connection_suspect" in record.flags}
+    assert len(records) == SIZE
+    assert wrong <= flagged
+    assert len(flagged) <= 65
+    assert kind == "late" or not wrong
+    assert (tmp_path / "run" / RECORDS).read_bytes() == recorded
+    assert read_run_info(tmp_path / "run").calls.get("suspect", 0) == len(flagged)
