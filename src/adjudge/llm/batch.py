@@ -382,11 +382,6 @@ class BatchModel:
         """Have every attempt counted."""
         self.account = account
 
-    sent_surplus = False
-
-    async def settle(self) -> None:
-        """Answers in batches say what they answer."""
-
     async def drain(self) -> None:
         """Send nothing more; what was sent stays with the provider."""
 

@@ -14,26 +14,22 @@ from __future__ import annotations
 import asyncio
 import select
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-__all__ = ["Asked", "Connector", "NotEmptyError", "Surplus", "SurplusError"]
+__all__ = ["Asked", "Connector", "Surplus", "SurplusError"]
 
 _SILENCE: Final = 1.0  # seconds; what is still owed would have come
 _MOST: Final = 64  # answers in doubt on one connection
 _ENDED: Final = (b"HTTP/1.1 408", b"HTTP/1.0 408")  # some servers say so before they close an idle connection
 
 
-class NotEmptyError(aiohttp.ClientConnectionError):
-    """Something waits to be read where a question should go out; it was not sent."""
-
-
-class SurplusError(aiohttp.ClientPayloadError):
-    """With the answer came another one; which of them it is cannot be known."""
+class SurplusError(aiohttp.ClientConnectionError):
+    """Something waits where a question should go out, or two answers came to one question."""
 
 
 @dataclass
@@ -47,46 +43,38 @@ class Surplus:
 
     doubt: Callable[[bytes], None]
     seen: bool = False
-    slowest: float = field(default=0.0)
 
 
 class Answers(ResponseHandler):
     """What comes on one connection."""
 
-    def __init__(self, connector: Connector, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, surplus: Surplus, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
-        self._connector = connector
+        self._surplus = surplus
         self.keys: list[bytes] = []
         """Answers since the last silence."""
-        self.is_spoiled = False
-        self.is_fresh = True
-        self.has_unread = False
-        self.is_asked = False
+        self.is_spoiled = self.is_asked = False
         self.since = 0.0  # when it was asked, or answered
 
     def ask(self) -> None:
         """Say that a question goes out now.
 
         Raises:
-            NotEmptyError: it must not.
+            SurplusError: it must not, since the connection is not empty, or not open any more.
         """
         # over TLS a fresh connection may bring tickets before any answer
-        is_open = self.is_fresh and self.transport and self.transport.get_extra_info("sslcontext")
-        self.has_unread = not is_open and self._waits()
-        if self.is_spoiled or self.has_unread:
-            raise NotEmptyError("something came before the question")
+        may_have = not self.since and self.transport and self.transport.get_extra_info("sslcontext")
+        if not self.is_connected() or (self._has_unread() and not may_have):
+            raise SurplusError
         now = self._loop.time()
         if now - self.since >= _SILENCE:
             self.keys.clear()
-        self.is_asked, self.is_fresh, self.since = True, False, now
+        self.is_asked, self.since = True, now
 
-    def _waits(self) -> bool:
-        """Whether the socket has something, be it the end."""
-        socket = self.transport and self.transport.get_extra_info("socket")
-        if not socket or socket.fileno() < 0:
-            return False
+    def _has_unread(self) -> bool:
+        socket: Any = self.transport and self.transport.get_extra_info("socket")
         if not hasattr(select, "poll"):  # Windows
-            return bool(select.select([socket], [], [], 0)[0])
+            return bool(select.select([socket], (), (), 0)[0])
         poll = select.poll()
         poll.register(socket, select.POLLIN)
         return bool(poll.poll(0))
@@ -104,9 +92,10 @@ class Answers(ResponseHandler):
 
     def spoil(self) -> None:
         """Something came that nobody asked for."""
-        self.is_spoiled = True
-        self._connector.spoiled(self.keys)
-        self.keys = []
+        self.is_spoiled = self._surplus.seen = True
+        for key in self.keys:
+            self._surplus.doubt(key)
+        self.keys.clear()
         self.close()
 
 
@@ -125,7 +114,7 @@ class Asked(aiohttp.ClientRequest):
         """Write it, in a task of its own, whose errors nobody sees."""
         try:
             conn.protocol.ask()
-        except NotEmptyError as error:
+        except SurplusError as error:
             conn.protocol.set_exception(error)
         else:
             await super().write_bytes(writer, conn, *more)
@@ -135,44 +124,25 @@ class Connector(aiohttp.TCPConnector):
     """Connections to one server; see the module."""
 
     def __init__(self, surplus: Surplus, **options: Any) -> None:  # noqa: ANN401 (aiohttp's own)
-        super().__init__(force_close=surplus.seen, **options)
+        super().__init__(**options)
         self._surplus = surplus
-        self._factory: Any = partial(Answers, self, asyncio.get_running_loop())
-        self._heard: set[Answers] = set()
+        self._factory: Any = partial(Answers, surplus, self._loop)
 
-    def spoiled(self, keys: list[bytes]) -> None:
-        """Take it that an answer came to no question, on a connection with these answers."""
-        self._surplus.seen = self._force_close = True
-        for key in keys:
-            self._surplus.doubt(key)
+    @property
+    def force_close(self) -> bool:
+        """Whether a connection is for one question."""
+        return self._surplus.seen
+
+    async def _get(self, *where: Any) -> Any:  # noqa: ANN401 (aiohttp's own)
+        return None if self.force_close else await super()._get(*where)
 
     def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:  # noqa: ANN401
-        now = self._loop.time()
-        if protocol.is_asked and not should_close:
-            self._surplus.slowest = max(self._surplus.slowest, now - protocol.since)
-        protocol.is_asked, protocol.since = False, now
-        if len(protocol) and not protocol.is_spoiled:
+        was_asked, protocol.is_asked, protocol.since = protocol.is_asked, False, self._loop.time()
+        if len(protocol):
             protocol.spoil()
-        may_owe = len(protocol.keys) >= _MOST or (self._force_close and protocol.keys)
-        if protocol.has_unread or (may_owe and not should_close and not protocol.should_close):
-            self._release_acquired(key, protocol)
-            self._heard.add(protocol)
-            self._loop.call_later(_SILENCE, self._let_go, protocol)
+        is_over = self.force_close or len(protocol.keys) >= _MOST
+        close = partial(super()._release, key, protocol, should_close=should_close or is_over)
+        if protocol.keys and (not was_asked if should_close else is_over):
+            self._loop.call_later(_SILENCE, close)
         else:
-            super()._release(key, protocol, should_close=should_close)
-
-    def _let_go(self, protocol: Answers) -> None:
-        self._heard.discard(protocol)
-        protocol.close()
-
-    async def settle(self) -> None:
-        """Wait for what may still come: as long as an answer took, a second at most."""
-        pooled = (protocol for each in self._conns.values() for protocol, _ in each)
-        if any(protocol.keys for protocol in (*self._heard, *pooled)):  # type: ignore[attr-defined]
-            await asyncio.sleep(min(2 * self._surplus.slowest, _SILENCE))
-
-    async def close(self, **options: Any) -> None:  # noqa: ANN401 (aiohttp's own)
-        """Let all connections go."""
-        for protocol in [*self._heard]:
-            self._let_go(protocol)
-        await super().close(**options)
+            close()

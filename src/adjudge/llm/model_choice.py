@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -50,10 +49,6 @@ class Remote(Protocol):
     def tools_refused(self) -> str:
         """What the server said to a request that offered tools; empty where it takes them."""
 
-    @property
-    def sent_surplus(self) -> bool:
-        """Whether more answers came than questions were asked."""
-
     def leave_schema(self, why: str) -> None:
         """Send no schema any more: the server has refused it."""
 
@@ -70,9 +65,6 @@ class Remote(Protocol):
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-
-    async def settle(self) -> None:
-        """Wait until no answer to no question is on its way any more."""
 
     async def close(self) -> None:
         """Let the connections go."""
@@ -184,11 +176,6 @@ class Models:
         return load_of(remote.limiter for remote in remotes if remote.limiter is not None)
 
     @property
-    def surplus(self) -> list[str]:
-        """Names of what has sent more answers than it was asked questions."""
-        return [one.name for one in self._with_search if one.remote is not None and one.remote.sent_surplus]
-
-    @property
     def schemas(self) -> dict[str, str]:
         """What became of the JSON schema, by model; see `SchemaUse`."""
         return {model.name: model.schema.how for model in self.all}
@@ -204,11 +191,6 @@ class Models:
         for opened in self._with_search:
             if opened.remote is not None:
                 await opened.remote.drain()
-
-    async def settle(self) -> None:
-        """Wait until no answer to no question is on its way any more."""
-        remotes = (opened.remote for opened in self._with_search if opened.remote is not None)
-        await asyncio.gather(*(remote.settle() for remote in remotes))
 
     async def close(self) -> None:
         """Let connections go."""

@@ -95,15 +95,6 @@ class RemoteModel:
             Attempt(key, _now(), 0.0, "connection", SUSPECT, model=self._account.model)
         )
 
-    @property
-    def sent_surplus(self) -> bool:
-        """Whether more answers came than questions were asked."""
-        return self._wire.surplus.seen
-
-    async def settle(self) -> None:
-        """Wait until no answer to no question is on its way any more."""
-        await self._wire.settle()
-
     def charge(self, account: Account) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
         self._account = account

@@ -20,7 +20,7 @@ import orjson
 from adjudge.core.ask import Reply
 from adjudge.core.scores import VERSION
 from adjudge.errors import AnswerError, ModelError
-from adjudge.llm.connections import Asked, Connector, NotEmptyError, Surplus, SurplusError
+from adjudge.llm.connections import Asked, Connector, Surplus, SurplusError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import Dialect, read_json_body, refuse_duplicate_keys
 from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, read_retry_delay, retried
@@ -75,12 +75,6 @@ class Wire:
             await self._session.close()
             self._session = None
 
-    async def settle(self) -> None:
-        """Wait until no answer to no question is on its way any more."""
-        if self._session is not None:
-            connector: Any = self._session.connector
-            await connector.settle()
-
     async def exchange(self, body: bytes, request: Request, heard: Heard | None = None) -> Reply | Fault:
         """Send one request and receive, within the deadline.
 
@@ -111,10 +105,6 @@ class Wire:
             return retried("connection", away, limited=True, is_free=True)
         except TimeoutError:
             return retried("timeout", f"no whole answer within {seconds:g} s")
-        except NotEmptyError as error:
-            return retried("connection", str(error), is_free=True)
-        except SurplusError:
-            return retried("connection", "more answers came than questions were asked")
         except aiohttp.InvalidURL as error:
             raise ModelError(f"{_host(self._url)} is no address that can be called") from error
         except (aiohttp.ClientError, ConnectionError) as error:

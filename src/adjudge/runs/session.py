@@ -312,6 +312,7 @@ UNIFORM: Final = 20
 _EXAMPLE: Final = 200  # characters of the first failure
 
 _GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
+_SILENCE: Final = 1.0  # seconds at most for an answer to no question, which puts others in doubt
 _INFO_SECONDS: Final = 10.0
 _AHEAD: Final = 256  # units whose stored calls are read at a time
 
@@ -378,7 +379,7 @@ class JudgeSession(Session):
         self._models = models
         try:
             await self._work(judge, asker, store)
-            await models.settle()
+            await asyncio.sleep(min(2 * asker.slowest, _SILENCE))
             if (suspects := store.suspect_units()) > self._suspects:
                 self._suspects = suspects
                 await self._record_anew(judge, asker, store)
@@ -640,11 +641,11 @@ class JudgeSession(Session):
                 seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
                 known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
                 yield f"no question came from role {role!r}{known}"
-        for name in models.surplus:
+        if self._suspects:
+            units = count(len(self._suspects), "unit")
             yield (
-                f"{name}: more answers came than questions were asked, so each question got a connection of "
-                "its own from then on; judgements that may rest on another question's answer are flagged "
-                "connection_suspect"
+                f"{units} of work may rest on another question's answer (connection_suspect): the server, or "
+                "a proxy before it, sent more answers than it was asked questions"
             )
         for model in models.all:
             if model.schema.how == "refused":

@@ -75,7 +75,10 @@ _QUERY: Final = (
     "WHERE run = ? AND unit IN (SELECT value FROM json_each(?)) ORDER BY unit, seq"
 )
 
-_SUSPECT: Final = "SELECT key FROM attempts WHERE reason != '' AND detail = ?"
+_SUSPECT: Final = (
+    "SELECT DISTINCT unit FROM uses WHERE run = ? "
+    "AND key IN (SELECT key FROM attempts WHERE reason != '' AND detail = ?)"
+)
 
 
 class Ahead:
@@ -369,10 +372,7 @@ class CallStore:
         """Units of work of this run that used an answer which may be another question's."""
         self._writer.flush()
         with store_errors(self.path):
-            run = self._connection.execute
-            keys = {key for (key,) in run(_SUSPECT, (SUSPECT,))}
-            uses = run("SELECT key, unit FROM uses WHERE run = ?", (self._run,)) if keys else ()
-            return frozenset(unit for key, unit in uses if key in keys)
+            return frozenset(row[0] for row in self._connection.execute(_SUSPECT, (self._run, SUSPECT)))
 
     def sync(self) -> None:
         """Write what waits, and have it where no power cut can take it; a commit alone has not.
