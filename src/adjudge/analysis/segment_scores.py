@@ -382,6 +382,7 @@ READINGS: Final[Mapping[str, str]] = {
     "confirmed": "confirmed by one more question, since words stood beside the answer",
     "comparison_failed": "made though a comparison on the way failed, which may have moved the score",
     "tool_failed": "made though a tool gave no usable answer on the way",
+    "connection_suspect": "made of answers that may be those of other questions: the server sent too many",
     "samples_missing": "made of fewer samples than were asked for, since some could not be read",
 }
 """Flags that say how far a judgement is from a whole reply in the form that was asked for, in the order of

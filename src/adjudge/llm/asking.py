@@ -428,6 +428,8 @@ class Asker:
         self.secret = secret
         self.seed = seed
         self.explains = explains
+        self.slowest = 0.0
+        """Seconds that the slowest answer took."""
         self.seeks_plain = False
         """Whether a judged text in words of the judge's own is still looked for; see `UnitAsk`."""
         self.adapter: Adapting | None = None
@@ -502,6 +504,7 @@ class Asker:
             self.store.release(request.key)
             raise
         seconds = round(time.monotonic() - began, 3)
+        self.slowest = max(self.slowest, seconds)
         is_held = model.remote is None or model.remote.was_held(request.key)
         most = NOTHING if model.remote is None else unsure_of(request, reply)
         attempt = Attempt(request.key, when, seconds, usage=reply.usage, model=model.billed, most=most)

@@ -29,7 +29,7 @@ from adjudge.llm.model import Identity, Request, SchemaUse
 from adjudge.llm.money import STOPPED, Account, most_of_body
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.wire import Wire
-from adjudge.store.call_file import KILLED, Attempt
+from adjudge.store.call_file import KILLED, SUSPECT, Attempt
 from adjudge.store.calls import SEARCH_PREFIX, CallReader, find_store
 
 __all__ = [
@@ -91,6 +91,9 @@ class RemoteModel:
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
         self._note, self._depart = note, depart
+        self._wire.surplus.doubt = lambda key: note(
+            Attempt(key, _now(), 0.0, "connection", SUSPECT, model=self._account.model)
+        )
 
     def charge(self, account: Account) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
@@ -218,7 +221,7 @@ class RemoteModel:
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
         hold = await self._account.reserve(request)
-        when = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        when = _now()
         await self._write_down(request, len(body), hold, when)
         began = time.monotonic()
         outcome: Reply | Fault | None = None
@@ -246,6 +249,10 @@ class RemoteModel:
         except BaseException:
             self._account.settle(request, hold, None)
             raise
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
 
 
 ENDPOINT: Final = SEARCH_PREFIX.rstrip("/")

@@ -20,6 +20,7 @@ import orjson
 from adjudge.core.ask import Reply
 from adjudge.core.scores import VERSION
 from adjudge.errors import AnswerError, ModelError
+from adjudge.llm.connections import Asked, Connector, Surplus, SurplusError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import Dialect, read_json_body, refuse_duplicate_keys
 from adjudge.llm.envelope import refuse_counts
@@ -63,6 +64,7 @@ class Wire:
         self.endpoint = endpoint
         self.redactor = Redactor([endpoint.key])
         self._session: aiohttp.ClientSession | None = None
+        self.surplus = Surplus(lambda _: None)
         self.dialect = dialect or open_dialect(endpoint)
         self._url = self.dialect.address
         self._words = [b'"%s"' % word.encode() for word in self.dialect.words]
@@ -127,6 +129,7 @@ class Wire:
             raw = await read_body(response, cap)
             if raw is None:
                 return retried("oversize", f"the body is longer than {cap} bytes")
+            response.answers.keys.append(request.key)
             kind = response.headers.get("Content-Type", "application/json").lower()
             is_json = "json" in kind or (kind.startswith("text/plain") and raw.lstrip(_BLANK)[:1] == b"{")
             if not is_json or response.headers.get("Content-Encoding", "identity") != "identity":
@@ -171,7 +174,8 @@ class Wire:
                     "User-Agent": f"adjudge/{VERSION}",
                     **self.dialect.headers(),
                 },
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
+                connector=Connector(self.surplus, limit=0, ttl_dns_cache=60),
+                request_class=Asked,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
@@ -206,8 +210,12 @@ class Wire:
         return fault_of(response.status, self.redactor.error(message), delay if wait is None else wait)
 
 
-async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
-    """The whole body, or None if it is longer than the cap; no more than that is read."""
+async def read_body(response: Any, cap: int) -> bytes | None:  # noqa: ANN401 (an answer to `Asked`)
+    """The whole body, or None if it is longer than the cap; no more than that is read.
+
+    Raises:
+        SurplusError: it came with another answer.
+    """
     length = response.content_length
     if length is not None and length > cap:
         return None
@@ -218,6 +226,8 @@ async def read_body(response: aiohttp.ClientResponse, cap: int) -> bytes | None:
             response.close()
             return None
         parts.append(part)
+    if response.answers.is_spoiled:
+        raise SurplusError
     return b"".join(parts)
 
 

@@ -37,7 +37,7 @@ from adjudge.llm.limits import Load
 from adjudge.llm.model_choice import Models
 from adjudge.llm.money import Meter
 from adjudge.runs.job import Job, remedy_for, roles_of, serves
-from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory
+from adjudge.runs.resume import Entry, Journal, Kept, RunDirectory, basis_of
 from adjudge.runs.units import Outcome as Judged
 from adjudge.runs.units import Slot, Unit, adapter_of, calls_of, code_of, judge_subject
 from adjudge.store.call_file import run_name
@@ -312,6 +312,7 @@ UNIFORM: Final = 20
 _EXAMPLE: Final = 200  # characters of the first failure
 
 _GRACE: Final = 5.0  # seconds for calls in flight when a run is stopped: they are paid
+_SILENCE: Final = 1.0  # seconds at most for an answer to no question, which puts others in doubt
 _INFO_SECONDS: Final = 10.0
 _AHEAD: Final = 256  # units whose stored calls are read at a time
 
@@ -332,6 +333,7 @@ class JudgeSession(Session):
         self._first: dict[frozenset[bytes], tuple[str, ...]] | None = {}
         self._settled: dict[int, Entry] = {}
         self._models: Models | None = None
+        self._suspects: frozenset[str] = frozenset()  # units that used an answer that may be another's
         # of the first units, while all of them failed; None as soon as one was judged
         options = job.options
         self._reasons: Counter[FailureReason] | None = (
@@ -371,11 +373,16 @@ class JudgeSession(Session):
         self.tally = asker.tally
         has_begun = store.knows_run or self.directory.before is not None
         before = self._take_up(models, store) if has_begun else {}
+        self._suspects = store.suspect_units() if has_begun else frozenset()
         self.meter = self.job.meter or Meter(self.job.prices, self.job.budget, before)
         models.charge(self.meter)
         self._models = models
         try:
             await self._work(judge, asker, store)
+            await asyncio.sleep(min(2 * asker.slowest, _SILENCE))
+            if (suspects := store.suspect_units()) > self._suspects:
+                self._suspects = suspects
+                await self._record_anew(judge, asker, store)
             info = self.finish(self._info(store.totals()))
         except BaseException:
             await asker.stop(_GRACE)
@@ -400,6 +407,18 @@ class JudgeSession(Session):
             identical=self.sink.identical,
             inconsistent=self.sink.inconsistent,
         )
+
+    async def _record_anew(self, judge: Judge, asker: Asker, store: CallStore) -> None:
+        """Make the records of suspect units once more, of what is stored; the others are kept."""
+        tally, asker.tally = asker.tally, Tally()
+        self.journal.flush()
+        self.journal.close()
+        basis = basis_of(self.job.annotator)
+        self._kept = Kept(self.job.out, basis)
+        self.journal = Journal(self.job.out, basis)
+        self.sink, self.standings = Sink(self.journal), Standings()
+        await self._work(judge, asker, store)
+        asker.tally = tally
 
     def _take_up(self, models: Models, store: CallStore) -> Mapping[str, Spent]:
         """Go on from what earlier sessions have asked, and say what they paid, by model.
@@ -477,7 +496,9 @@ class JudgeSession(Session):
             if self.job.plan.schedule.kind != "adaptive" and not self.job.options.reparse:
                 for unit in block:
                     entry = self._kept.find(unit.index, unit.name)
-                    if entry is not None and store.answered(unit.name) == entry.trail.calls:
+                    if entry is None or unit.name in self._suspects:
+                        continue
+                    if store.answered(unit.name) == entry.trail.calls:
                         self._settled[unit.index] = entry
             yield from block
 
@@ -564,6 +585,8 @@ class JudgeSession(Session):
     def _record(self, unit: Unit, slot: Slot, outcome: Judged) -> Record:
         if isinstance(outcome, AnswerError):
             return self.failure(unit, slot, outcome.reason, outcome.detail)
+        if unit.name in self._suspects:
+            outcome = replace(outcome, flags=(*outcome.flags, "connection_suspect"))
         return with_suspicion(outcome, unit.subject.of(*slot.systems))
 
     async def _tick(self) -> None:
@@ -598,6 +621,7 @@ class JudgeSession(Session):
                 "attempts": totals.attempts,
                 **({"lost": totals.lost} if totals.lost else {}),
                 "repaired": self.sink.repaired,
+                **({"suspect": len(self._suspects)} if self._suspects else {}),
                 **(load.counts if load.concurrency else {}),
             },
             tokens=totals.usage.counts,
@@ -617,6 +641,12 @@ class JudgeSession(Session):
                 seen = ", ".join(sorted(asker.tally.roles - {""})) or "none"
                 known = "" if roles_of(self.job.annotator) else f"; this judge's roles: {seen}"
                 yield f"no question came from role {role!r}{known}"
+        if self._suspects:
+            units = count(len(self._suspects), "unit")
+            yield (
+                f"{units} of work may rest on another question's answer (connection_suspect): the server, or "
+                "a proxy before it, sent more answers than it was asked questions"
+            )
         for model in models.all:
             if model.schema.how == "refused":
                 yield (

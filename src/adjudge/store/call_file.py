@@ -49,6 +49,7 @@ __all__ = [
     "BUSY_SECONDS",
     "KILLED",
     "STORE",
+    "SUSPECT",
     "Attempt",
     "CallWriter",
     "Claim",
@@ -116,6 +117,8 @@ CREATE TABLE flights (
 """
 KILLED: Final = "the run was killed while this call was in flight"
 """Detail of an attempt of which no more is known."""
+SUSPECT: Final = "the server sent more answers than questions; the stored one may be another question's"
+"""Detail of an attempt whose answer was stored before that was seen."""
 
 
 @contextmanager

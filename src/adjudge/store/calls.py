@@ -24,6 +24,7 @@ from adjudge.store.call_file import (
     BUSY_SECONDS,
     KILLED,
     STORE,
+    SUSPECT,
     Attempt,
     CallWriter,
     Claim,
@@ -72,6 +73,11 @@ _QUERY: Final = (
     "SELECT unit, uses.key, stage, role, reason, detail, codec, request, reply, checksum "
     "FROM uses LEFT JOIN calls ON calls.key = uses.key "
     "WHERE run = ? AND unit IN (SELECT value FROM json_each(?)) ORDER BY unit, seq"
+)
+
+_SUSPECT: Final = (
+    "SELECT DISTINCT unit FROM uses WHERE run = ? "
+    "AND key IN (SELECT key FROM attempts WHERE reason != '' AND detail = ?)"
 )
 
 
@@ -361,6 +367,12 @@ class CallStore:
         self._writer.flush()
         with store_errors(self.path):
             return _totals(self._connection, self._run)
+
+    def suspect_units(self) -> frozenset[str]:
+        """Units of work of this run that used an answer which may be another question's."""
+        self._writer.flush()
+        with store_errors(self.path):
+            return frozenset(row[0] for row in self._connection.execute(_SUSPECT, (self._run, SUSPECT)))
 
     def sync(self) -> None:
         """Write what waits, and have it where no power cut can take it; a commit alone has not.
