@@ -42,6 +42,9 @@ def test_the_option_comes_before_the_environment_and_that_before_the_file(
 ) -> None:
     assert open_models([], Connection()).name == EMBEDDED
     (tmp_path / "adjudge.toml").write_text('model = "vllm/from-file"\n')
+    with pytest.raises(UsageError, match="adjudge.toml sets model, and you do not trust"):
+        open_models([], Connection())
+    trust_folder()
     assert open_models([], Connection()).name == "vllm/from-file"
     monkeypatch.setenv("ADJUDGE_MODEL", "vllm/from-environment")
     assert open_models([], Connection()).name == "vllm/from-environment"
