@@ -25,6 +25,7 @@ from adjudge.llm.money import (
     shipped_prices,
     with_batches,
 )
+from adjudge.store.settings_files import trust_folder
 
 # Prices: arithmetic to the last digit, dated rows, the user's table first, and never 0 for unknown.
 
@@ -186,7 +187,7 @@ def test_prices_may_stand_in_adjudge_toml(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "adjudge.toml").write_text("[score]\nlevel = 'seg'\n")
     assert read_prices(None) == shipped_prices()
     (tmp_path / "adjudge.toml").write_text("[prices]\n" + OWN.replace("[[model]]", "[[prices.model]]"))
-    with pytest.raises(UsageError, match="sets prices.currency, prices.model, and you do not trust"):
+    with pytest.raises(UsageError, match=r"sets prices\.currency, prices\.model, and you do not trust"):
         read_prices(None)
     trust_folder()
     assert find_prices(["mock", "nobody"], None)["mock"] is not None
