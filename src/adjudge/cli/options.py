@@ -487,7 +487,9 @@ class Command(TyperCommand):
         if {*ctx.help_option_names} & {*ahead}:  # printed here, whatever the files say
             self._parse(ctx, words)
         typed = {word.partition("=")[0] for word in ahead if word.startswith("-")}
-        defaults = _read_defaults(_path_of(ctx), options, typed, takes_any=self._takes_any)
+        defaults, said = _read_defaults(_path_of(ctx), options, typed, takes_any=self._takes_any)
+        if said:
+            print_note(f"adjudge: settings: {'; '.join(said)}")
         return self._parse(ctx, [*defaults, *words])
 
     _takes_any = False  # also options that the command does not know
@@ -610,8 +612,13 @@ def _as_words(
         yield f"--{name}={value}"
 
 
-def _read_defaults(path: str, options: Mapping[str, Any], typed: set[str], *, takes_any: bool) -> list[str]:
+def _read_defaults(
+    path: str, options: Mapping[str, Any], typed: set[str], *, takes_any: bool
+) -> tuple[list[str], list[str]]:
     """Spell as on the command line what the settings files say of a command, below what was typed.
+
+    Returns:
+        The words, and for each file which of its settings count.
 
     Raises:
         UsageError: a file cannot be read or is not trusted, or names no option.
@@ -639,9 +646,7 @@ def _read_defaults(path: str, options: Mapping[str, Any], typed: set[str], *, ta
                 words += _as_words(
                     name, value, options, f"{file}, [{path.replace(' ', '.')}]", takes_any=takes_any
                 )
-    if said:
-        print_note(f"adjudge: settings: {'; '.join(said)}")
-    return words
+    return words, said
 
 
 def _table_of(file: Path, table: dict[str, Any], path: str) -> dict[str, Any]:
