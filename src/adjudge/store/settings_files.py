@@ -42,7 +42,10 @@ def settings_files() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def find_default(name: str) -> tuple[Any, str]:
     """Return a value that stands in no table of a command, and its file; None where no file has it."""
-    return next(((table[name], str(path)) for path, table in settings_files() if name in table), (None, ""))
+    for path, table in settings_files():
+        if name in table:
+            return table[name], str(path)
+    return None, ""
 
 
 def trust_folder() -> None:
