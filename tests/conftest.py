@@ -125,7 +125,7 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
             ):
                 patch.delenv(name)
         home = tmp_path_factory.mktemp("home")
-        for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR"):
+        for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "MPLCONFIGDIR"):
             patch.setenv(name, str(home))
         yield
 

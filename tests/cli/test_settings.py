@@ -152,7 +152,7 @@ def test_a_file_of_the_folder_gives_defaults_that_the_command_line_overrides(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     wanted, other = score(capsys, "--level", "seg"), score(capsys)
-    Path("adjudge.toml").write_text('model = "builtin/rules"\n[score]\nlevel = "seg"\n')
+    Path("adjudge.toml").write_text('[score]\nlevel = "seg"\n')
     assert score(capsys) == wanted
     assert score(capsys, "--level", "sys") == other
 
@@ -173,7 +173,7 @@ def test_what_the_file_cannot_mean_is_refused(
     text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("adjudge.toml").write_text(text)
-    code, _, err = told(capsys, "score", GOLD, "--lp", "en-de")
+    code, _, err = told(capsys, "score", GOLD, "--lp", "en-de", "--trust-config")
     assert (code, said in err) == (2, True), err
 
 
@@ -214,13 +214,13 @@ def test_an_option_that_repeats_is_given_as_often_as_wanted(capsys: pytest.Captu
 @pytest.mark.parametrize("text", ['from = "records"\n', "seed = 1\n", '[[score]]\nlevel = "seg"\n'])
 def test_a_default_in_no_table_of_a_command_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("adjudge.toml").write_text(text)
-    code, _, err = told(capsys, "rank", GOLD, "--lp", "en-de")
+    code, _, err = told(capsys, "rank", GOLD, "--lp", "en-de", "--trust-config")
     assert (code, "must be a table" in err and "`adjudge rank` stand below [rank]" in err) == (2, True), err
 
 
 def test_a_default_in_the_table_of_a_group_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     Path("adjudge.toml").write_text("[campaign]\nseed = 1\n")
-    code, _, err = told(capsys, "campaign", "new", "out", TEST_SET, "--lp", "en-de")
+    code, _, err = told(capsys, "campaign", "new", "out", TEST_SET, "--lp", "en-de", "--trust-config")
     assert (code, "[seed] must be a table; got 1; options of `adjudge campaign new` stand below" in err) == (
         2,
         True,

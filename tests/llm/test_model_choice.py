@@ -16,6 +16,7 @@ from adjudge.llm.providers import PROVIDERS, ROOM, Connection, Provider
 from adjudge.llm.remote import RemoteModel
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore
+from adjudge.store.settings_files import trust_folder
 from tests.llm.conftest import make_request
 from tests.open_files import files_open_in
 
@@ -42,6 +43,9 @@ def test_the_option_comes_before_the_environment_and_that_before_the_file(
 ) -> None:
     assert open_models([], Connection()).name == EMBEDDED
     (tmp_path / "adjudge.toml").write_text('model = "vllm/from-file"\n')
+    with pytest.raises(UsageError, match="sets model, and you do not trust"):
+        open_models([], Connection())
+    trust_folder()
     assert open_models([], Connection()).name == "vllm/from-file"
     monkeypatch.setenv("ADJUDGE_MODEL", "vllm/from-environment")
     assert open_models([], Connection()).name == "vllm/from-environment"

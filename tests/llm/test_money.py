@@ -25,6 +25,7 @@ from adjudge.llm.money import (
     shipped_prices,
     with_batches,
 )
+from adjudge.store.settings_files import trust_folder
 
 # Prices: arithmetic to the last digit, dated rows, the user's table first, and never 0 for unknown.
 
@@ -183,9 +184,12 @@ def test_calls_in_batches_cost_what_the_row_says_or_the_table_or_else_all_of_it(
 
 def test_prices_may_stand_in_adjudge_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "adjudge.toml").write_text('model = "builtin/rules"\n')
+    (tmp_path / "adjudge.toml").write_text("[score]\nlevel = 'seg'\n")
     assert read_prices(None) == shipped_prices()
     (tmp_path / "adjudge.toml").write_text("[prices]\n" + OWN.replace("[[model]]", "[[prices.model]]"))
+    with pytest.raises(UsageError, match=r"sets prices\.currency, prices\.model, and you do not trust"):
+        read_prices(None)
+    trust_folder()
     assert find_prices(["mock", "nobody"], None)["mock"] is not None
     assert find_prices(["nobody"], None) == {"nobody": None}
 
@@ -207,7 +211,7 @@ def test_prices_may_stand_in_adjudge_toml(tmp_path: Path, monkeypatch: pytest.Mo
         ('currency = "EUR"', "currency = 1", "currency must be a name"),
         ('currency = "EUR"', "models = 1", "known are currency, batch and model"),
         ("[[model]]", "[model]", r"at least one \[\[model\]\]"),
-        ("[[model]]", "[[model", "cannot read prices"),
+        ("[[model]]", "[[model", "cannot read"),
     ],
 )
 def test_a_table_that_is_not_as_it_must_be_is_refused(
@@ -220,7 +224,7 @@ def test_a_table_that_is_not_as_it_must_be_is_refused(
 
 
 def test_a_file_of_prices_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot read prices"):
+    with pytest.raises(UsageError, match="cannot read"):
         read_prices(tmp_path / "none.toml")
 
 

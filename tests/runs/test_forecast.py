@@ -385,10 +385,11 @@ def test_a_run_that_costs_says_so_first_and_last(
     prices = '[[prices.model]]\nnames = ["mock"]\nas_of = 2026-01-01\nprompt = 100\ncompletion = 1000\n'
     (tmp_path / "adjudge.toml").write_text(prices)
     wire[-1] = "priced"
-    assert call("run", "gemba-da", test_set, *wire) == 0
+    assert call("run", "gemba-da", test_set, *wire, "--trust-config") == 0
     said = capsys.readouterr().err
-    assert "USD (" in said.splitlines()[1]
-    assert "at prices of 2026-01-01" in said.splitlines()[1]
+    assert said.splitlines()[0] == "adjudge: settings: prices of adjudge.toml"
+    assert "USD (" in said.splitlines()[2]
+    assert "at prices of 2026-01-01" in said.splitlines()[2]
     assert "0.36 USD paid in all" in said.splitlines()[-2]
 
 

@@ -14,7 +14,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
@@ -150,9 +150,15 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with one of the exit codes of `adjudge.errors`."""
     is_process = arguments is None
     arguments = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in arguments
-    arguments = [a for a in arguments if a != "--debug"]
-    arguments.sort(key=lambda a: a != "--accept-changed")  # it stands anywhere, and typer reads it here
+    behind = arguments.index("--") if "--" in arguments else len(arguments)
+    of_any = {"--debug", "--accept-changed", "--trust-config"}.intersection(arguments[:behind])
+    debug = "--debug" in of_any
+    accepted: AbstractContextManager[None] = nullcontext()
+    if "--accept-changed" in of_any:
+        from adjudge.store.run_directory import accepting_changed
+
+        accepted = accepting_changed()
+    arguments = [*(word for word in arguments[:behind] if word not in of_any), *arguments[behind:]]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
@@ -160,7 +166,11 @@ def main(arguments: list[str] | None = None) -> None:
             warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
             # Where in the code a warning arose is of no use to a person.
             warnings.showwarning = lambda message, *_, **__: _say(message)
-            with ended_from_outside():
+            with ended_from_outside(), accepted:
+                if "--trust-config" in of_any:
+                    from adjudge.store.settings_files import trust_folder
+
+                    trust_folder()
                 try:
                     app = lasting_app(arguments) if is_process else app_for(arguments)
                     app(arguments, prog_name="adjudge")
@@ -265,16 +275,12 @@ def _root() -> Callable[..., None]:
         False, "--version", callback=print_version, is_eager=True, help="Print the version and the build."
     )
 
-    accept = typer.Option(
-        False,
-        "--accept-changed",
-        help="With any command: read runs whose records were changed after the run, too.",
-    )
-
-    def root(version: bool = show, accept_changed: bool = accept) -> None:
+    def root(version: bool = show) -> None:
         """Judge machine translation with people and language models, and know which judge to trust.
 
-        Start with `adjudge demo`. Add --debug to any command for the whole traceback of an error.
+        Start with `adjudge demo`. With any command: --debug shows the whole traceback of an error;
+        --accept-changed reads runs whose records were changed after the run, too; --trust-config trusts
+        adjudge.toml of this folder as it is now.
         """
 
     return root
@@ -331,10 +337,6 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (the same)
         """Run the command."""
-        if ctx.params.get("accept_changed"):
-            from adjudge.store.run_directory import accepting_changed
-
-            ctx.with_resource(accepting_changed())
         with ended_from_outside(), saying_what_came():
             return super().invoke(ctx)
 

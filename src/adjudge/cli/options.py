@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -34,6 +34,7 @@ from adjudge.core.wording import has_too_many_failures, nearest, unfit_first
 from adjudge.errors import FAILURES, SettingError, UsageError
 from adjudge.examples import of_demo
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
+from adjudge.store.settings_files import settings_files
 
 __all__ = [
     "MOST_SHOWN",
@@ -479,11 +480,17 @@ class Command(TyperCommand):
         for word in (each.partition("=")[0] for each in args[:behind]):
             if re.match("-[^-].", word) and word[1:] in options:
                 raise UsageError(f"{word}: an option of several letters has two dashes, -{word}")
-        words = [*_expanded(args[:behind], options, takes_any=self._takes_any), *args[behind:]]
-        ctx.default_map, settings = _read_defaults(_path_of(ctx), options, takes_any=self._takes_any)
-        typed = {word.partition("=")[0] for word in words}
-        words = [*(word for word in settings if word.partition("=")[0] not in typed), *words]
-        return self._parse(ctx, words)
+        ahead = [*_expanded(args[:behind], options, takes_any=self._takes_any)]
+        words = [*ahead, *args[behind:]]
+        if ctx.resilient_parsing:
+            return self._parse(ctx, words)
+        if {*ctx.help_option_names} & {*ahead}:  # printed here, whatever the files say
+            self._parse(ctx, words)
+        typed = {word.partition("=")[0] for word in ahead if word.startswith("-")}
+        defaults, said = _read_defaults(_path_of(ctx), options, typed, takes_any=self._takes_any)
+        if said:
+            print_note(f"adjudge: settings: {'; '.join(said)}")
+        return self._parse(ctx, [*defaults, *words])
 
     _takes_any = False  # also options that the command does not know
 
@@ -606,41 +613,58 @@ def _as_words(
 
 
 def _read_defaults(
-    path: str, options: Mapping[str, Any], *, takes_any: bool
-) -> tuple[dict[str, Any], list[str]]:
-    """Read what `adjudge.toml` of the working directory says of a command.
+    path: str, options: Mapping[str, Any], typed: set[str], *, takes_any: bool
+) -> tuple[list[str], list[str]]:
+    """Spell as on the command line what the settings files say of a command, below what was typed.
 
     Returns:
-        Values of the command's parameters, and the words of other settings.
+        The words, and for each file which of its settings count.
 
     Raises:
-        UsageError: the file cannot be read, or names no option.
+        UsageError: a file cannot be read or is not trusted, or names no option.
     """
-    file = Path("adjudge.toml")
-    if not file.is_file():
-        return {}, []
-    try:
-        table: Any = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read adjudge.toml: {error}") from error
-    table.pop("model", None)  # of every command: `llm/model_choice.py` reads it
-    heading = f"[{path.replace(' ', '.')}]"
+    words: list[str] = []
+    said = []
+    above = {name for name, each in options.items() if typed & {*each.opts, *each.secondary_opts}}
+    above |= {word.lstrip("-") for word in typed}
+    if os.environ.get("ADJUDGE_MODEL"):
+        above.add("model")
+    for file, table in settings_files():
+        from adjudge.llm.credentials import counting
+
+        # What stands in no table is of every command: `llm/model_choice.py` and `llm/money.py` read it.
+        of_all = table.keys() & {"model", "prices"} & options.keys()
+        own = _table_of(file, table, path)
+        names = sorted(counting(own.keys() | of_all, above))
+        above |= {*names}
+        said += [f"{', '.join(names)} of {file}"] if names else []
+        for name in filter(own.__contains__, names):
+            values = own[name] if isinstance(own[name], list) else [own[name]]
+            if name in options and options[name].type_descriptor.annotation in {Path, list[Path]}:
+                values = [file.parent / str(value) for value in values]
+            for value in values:
+                words += _as_words(
+                    name, value, options, f"{file}, [{path.replace(' ', '.')}]", takes_any=takes_any
+                )
+    return words, said
+
+
+def _table_of(file: Path, table: dict[str, Any], path: str) -> dict[str, Any]:
+    """What a file says of a command.
+
+    Raises:
+        UsageError: a value stands in no table of a command.
+    """
+    table.pop("model", None)
     for word in path.split():
-        if stray := next((name for name, value in table.items() if not isinstance(value, dict)), None):
-            raise UsageError(
-                f"adjudge.toml: [{stray}] must be a table; got {table[stray]!r}; options of "
-                f"`adjudge {path}` stand below {heading}"
-            )
+        for name, value in table.items():
+            if not isinstance(value, dict):
+                raise UsageError(
+                    f"{file}: [{name}] must be a table; got {value!r}; options of `adjudge {path}` stand "
+                    f"below [{path.replace(' ', '.')}]"
+                )
         table = table.get(word, {})
-    values: dict[str, Any] = {}
-    settings: list[str] = []
-    for name, value in table.items():
-        option = options.get(name.replace("_", "-"))
-        if option is None:
-            settings += _as_words(name, value, options, f"adjudge.toml, {heading}", takes_any=takes_any)
-        else:
-            values[option.name] = value
-    return values, settings
+    return {name.replace("_", "-"): value for name, value in table.items()}
 
 
 def _refuse_eaten(settings: list[str]) -> None:

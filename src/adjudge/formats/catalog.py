@@ -11,6 +11,7 @@ from typing import Final
 
 from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
+from adjudge.store.settings_files import user_folder
 
 __all__ = [
     "CATALOG",
@@ -177,10 +178,8 @@ def find_public_set(name: str) -> PublicSet:
 
 def cache_folder() -> Path:
     """Where downloads are kept: `ADJUDGE_CACHE`, else `adjudge` in the user's cache folder."""
-    if chosen := os.environ.get("ADJUDGE_CACHE"):
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "adjudge"
+    chosen = os.environ.get("ADJUDGE_CACHE")
+    return Path(chosen) if chosen else user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def cached_path(entry: PublicSet) -> Path:

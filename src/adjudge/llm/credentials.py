@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from adjudge.errors import ModelError, UsageError
 
-__all__ = ["Redactor", "check_address", "read_key"]
+__all__ = ["Redactor", "check_address", "counting", "read_key"]
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_PARAMETER: Final = re.compile(r"key|token|secret|sig|passw|auth", re.IGNORECASE)
@@ -114,6 +114,23 @@ def read_key(variable: str | None, file: Path | None, *, default: str = "", need
     if not key and (variable is not None or needed):
         raise ModelError(f"no key: set the environment variable {name}, or name another with --key-env")
     return _checked(key, f"the key in {name}") if key else ""
+
+
+_TOGETHER: Final = ({"base-url", "key-env", "key-file"}, {"search", "search-key-env"})
+"""Options that are one setting: an address and the keys that were named for it."""
+
+
+def counting(given: Collection[str], above: Collection[str]) -> set[str]:
+    """Return the options of a settings file that count below what the call or another file gives.
+
+    This is the rule of which key goes to which server. A key that is named goes only to the server that is
+    named on the same level: by the call, or by the same file. So an address and its keys count together or
+    not at all, and a key without an address counts only for the model beside it. Where none is named, the
+    provider's own variable counts, for its own address or that of `base-url`, which nobody but the user can
+    give: no file counts that the user has neither written nor trusted.
+    """
+    left = {*given}.difference(above, *(group for group in _TOGETHER if group & {*above}))
+    return left if left & {"base-url", "model"} else left - {"key-env", "key-file"}
 
 
 def _checked(key: str, where: str) -> str:

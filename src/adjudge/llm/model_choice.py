@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from adjudge.llm.money import Account, Meter
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection, Endpoint, Provider
 from adjudge.llm.remote import RemoteModel, ReplayModel, open_recorded
 from adjudge.store.call_file import Attempt
+from adjudge.store.settings_files import find_default
 
 __all__ = [
     "EMBEDDED",
@@ -223,10 +223,14 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
         raise UsageError(f"{given[0]} needs a model: add --model NAME")
     default = default or EMBEDDED  # nobody reaches it over a wire
     connection.refuse_strangers({default, *roles.values()})
-    return Models(
+    models = Models(
         default=open_model(default, connection),
         roles={role: open_model(name, connection) for role, name in roles.items()},
     )
+    servers = sorted({model.identity.endpoint for model in models.all if model.remote is not None})
+    if (connection.key_env or connection.key_file) and connection.base_url is None and len(servers) > 1:
+        raise UsageError(f"one key is named for {' and '.join(servers)}: leave --key-env and --key-file out")
+    return models
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -235,18 +239,12 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def chosen_outside() -> str | None:
-    """The model that environment or working folder name, None if neither does."""
+    """The model that the environment or a settings file names, None if neither does."""
     if name := os.environ.get("ADJUDGE_MODEL"):
         return name
-    file = Path("adjudge.toml")
-    if not file.is_file():
-        return None
-    try:
-        found = tomllib.loads(file.read_text(encoding="utf-8")).get("model")
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read adjudge.toml: {error}") from error
+    found, place = find_default("model")
     if found is not None and (not isinstance(found, str) or not found):
-        raise UsageError(f"model in adjudge.toml must be a name, got {found!r}")
+        raise UsageError(f"model in {place} must be a name, got {found!r}")
     return found
 
 

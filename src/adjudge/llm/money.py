@@ -33,6 +33,7 @@ from adjudge.errors import BudgetError, UsageError
 from adjudge.llm.faults import Fault
 from adjudge.llm.model import Request, render_message
 from adjudge.store.calls import Spent
+from adjudge.store.settings_files import find_default, read_toml
 
 __all__ = [
     "NOTHING",
@@ -160,24 +161,16 @@ def shipped_prices() -> PriceTable:
 
 
 def read_prices(path: Path | None) -> PriceTable:
-    """The shipped table, and before it that of `--prices`, or else of `adjudge.toml` in the working folder.
+    """The shipped table, and before it that of `--prices`, or else of a settings file.
 
     Raises:
         UsageError: the file cannot be read, or a row is not as it must be.
     """
-    place = path or Path("adjudge.toml")
     shipped = shipped_prices()
-    if path is None and not place.is_file():
+    found, place = find_default("prices") if path is None else (read_toml(path), str(path))
+    if found is None:
         return shipped
-    try:
-        found = tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read prices from {place}: {error}") from error
-    if path is None:
-        if "prices" not in found:
-            return shipped
-        found = found["prices"]
-    own = _read_table(found, str(place))
+    own = _read_table(found, place)
     return PriceTable(rows=shipped.rows, currency=own.currency, before=own)
 
 

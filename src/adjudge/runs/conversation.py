@@ -234,7 +234,7 @@ class ReadableRun:
         Raises:
             DataError: it is no run directory.
             StoreError: it has no call store, or not one of ours.
-            UsageError: prices in `adjudge.toml` that cannot be read.
+            UsageError: prices in a settings file that cannot be read, or is not trusted.
         """
         self._conversations = Conversations(path)
         self._secret = bytes.fromhex(self._conversations.info.secret)

@@ -557,7 +557,18 @@ def _refuse_strangers(judge: object) -> None:
 
 
 _OTHERS: Final = frozenset(
-    {"accept_changed", "debug", "format", "help", "judge", "segment", "set", "system", "test_set"}
+    {
+        "accept_changed",
+        "debug",
+        "format",
+        "help",
+        "judge",
+        "segment",
+        "set",
+        "system",
+        "test_set",
+        "trust_config",
+    }
 )
 """Options of `adjudge run` and `adjudge show` that are no settings of a run."""
 
