@@ -415,7 +415,7 @@ GAUGES = (
     ),
     Gauge(
         "Python files",
-        227,
+        229,  # connections, envelopes and settings of files are ideas of their own, and so are frozen values
         "Put the code into the module that has the idea" + RAISE,
         "a module is an idea that a user or a paper has a name for",
         lambda: map(inside, MODULES),

@@ -37,7 +37,7 @@ from tests.open_files import files_open_in
 from tests.runs.conftest import Lengths, Rater, Scripted, small_set
 
 MOST_ENTERED = (
-    204  # names and language pairs are looked at in one place each, values are made frozen, files are named
+    208  # names, language pairs and texts are looked at in one place each; settings of files are said
 )
 """Functions before the first question of a run; who lowers their number lowers this."""
 
