@@ -304,6 +304,17 @@ def test_a_key_is_sent_to_the_server_that_it_was_named_with(
     assert keys_of(server) == {sent}
 
 
+def test_a_key_without_its_address_takes_no_place_of_a_files_server(
+    server: Server, test_set: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GATE", "sk-of-the-gate")
+    own(f"[run]\nbase-url = '{server.url}'\n")
+    run = ("run", "gemba-da", test_set, "--model", "openai/gpt-4.1-mini", "--out", "run")
+    assert call(*run, "--key-env", "GATE") == 2
+    assert "add --base-url" in capsys.readouterr().err
+    assert not server.log
+
+
 @pytest.mark.parametrize(
     ("given", "above", "left"),
     [

@@ -629,12 +629,15 @@ def _read_defaults(
     above |= {word.lstrip("-") for word in typed}
     if os.environ.get("ADJUDGE_MODEL"):
         above.add("model")
+    has_key_alone = bool(above & {"key-env", "key-file"}) and "base-url" not in above
     for file, table in settings_files():
         from adjudge.llm.credentials import counting
 
         # What stands in no table is of every command: `llm/model_choice.py` and `llm/money.py` read it.
         of_all = table.keys() & {"model", "prices"} & options.keys()
         own = _table_of(file, table, path)
+        if has_key_alone and "base-url" in own:
+            raise UsageError(f"{file} names a base-url with keys of its own: add --base-url to your key, too")
         names = sorted(counting(own.keys() | of_all, above))
         above |= {*names}
         said += [f"{', '.join(names)} of {file}"] if names else []
