@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,6 +19,7 @@ from adjudge.cli.options import (
     print_result,
     print_text,
 )
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import Run, listed
 from adjudge.errors import DONE, GATE_NO, GATE_UNSURE, DataError, UsageError
 from adjudge.reports.page import PageSettings, ReportSettings
@@ -296,7 +297,7 @@ JudgedArgument = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Material:
     """What a page is made of.
 

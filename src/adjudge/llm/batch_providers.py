@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import orjson
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, StoreError, UsageError
 from adjudge.llm.dialect import fail_envelope, read_json_body
 from adjudge.llm.faults import Fault, Tries, fault_of, read_error, retried
@@ -436,7 +437,7 @@ class Frame(NamedTuple):
     tail: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Status:
     """How a batch stands.
 
@@ -456,7 +457,7 @@ class Status:
     why: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Item:
     """One result: a body as a live call would have brought it, or what came instead."""
 

@@ -11,12 +11,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, cast
 
 from adjudge.checks import CLEAN_PRECISION, Finding, find_errors
 from adjudge.core.ask import About, Reply, TokenLogprob, ToolCall
+from adjudge.core.frozen import frozen
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import CATEGORIES, SEVERITIES, Severity
 from adjudge.core.segment import Subject
@@ -436,7 +437,7 @@ _LONG_WORD: Final = 20  # code points that a quotation grows by at most, where n
 _DOUBLE_QUOTES: Final = re.compile('["“”]')
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RulesModel:
     """Answers by deterministic checks."""
 
@@ -465,7 +466,7 @@ class RulesModel:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Error:
     """A finding as the call wants it: in its severities and categories."""
 

@@ -13,10 +13,11 @@ import random
 import re
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from adjudge.core.ask import Usage
+from adjudge.core.frozen import frozen
 from adjudge.errors import AnswerError, FailureReason, ServerAwayError
 from adjudge.llm.pacing import server_time
 
@@ -109,7 +110,7 @@ _TRIES: Final[dict[FailureReason, int]] = {
 """Calls in all for faults that seldom pass by themselves."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Fault:
     """One answer that is none.
 
@@ -288,7 +289,7 @@ def read_retry_after(
     return max(when.timestamp() - server_time(date), 0.0) if when.tzinfo is not None else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Patience:
     """Limits of trying again. Attempts and wall time are both capped.
 

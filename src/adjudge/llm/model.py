@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, Protocol
 import orjson
 
 from adjudge.core.ask import About, Message, Quoted, Reply, Sampling, Tool
+from adjudge.core.frozen import frozen
 from adjudge.core.segment import Segment
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS
 from adjudge.store.call_file import StoredRequest, message_to_json, tools_to_json
@@ -44,7 +45,7 @@ class NotYetError(Exception):
     """The answer comes later: the question goes out with others; its unit of work is done again then."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Request:
     """One call.
 
@@ -125,7 +126,7 @@ class Model(Protocol):
         """
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Identity:
     """Who is asked.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import Reply
+from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.llm.credentials import check_address, read_key
 from adjudge.llm.limits import Limiter, Load, load_of
@@ -70,7 +71,7 @@ class Remote(Protocol):
         """Let the connections go."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class OpenModel:
     """A model ready to be asked.
 
@@ -112,7 +113,7 @@ class OpenModel:
         return await self.model.reply(request)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Models:
     """Whom each role asks.
 

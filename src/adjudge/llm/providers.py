@@ -12,11 +12,12 @@ import hashlib
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.llm.faults import Patience
 
@@ -28,7 +29,7 @@ ROOM: Final[Mapping[Effort, int]] = {"low": 2048, "medium": 8192, "high": 24_576
 """Tokens for thinking, beside those of the answer: servers count both against one limit."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Provider:
     """One row.
 
@@ -263,7 +264,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {row.name: row for row in _ROWS}
 _MEGABYTE: Final = 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Endpoint:
     """One model on one server.
 
@@ -307,7 +308,7 @@ class Endpoint:
 JsonSchema = Literal["auto", "on", "off"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Connection:
     """What the user says of the server, beside the model's name.
 

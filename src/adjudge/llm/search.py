@@ -21,13 +21,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import NO_ENGINE, Query, Reply, Snippet, Usage
+from adjudge.core.frozen import frozen
 from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, UsageError
 from adjudge.llm.credentials import Redactor, check_address, read_key
 from adjudge.llm.dialect import fail_envelope, object_of, read_words
@@ -255,7 +255,7 @@ _COUNT: Final = 8
 _RANGES: Final = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class _Engine:
     """How one engine is asked, and where its results stand.
 

@@ -22,6 +22,7 @@ import orjson
 
 from adjudge.core.ask import Message, Reply, Usage
 from adjudge.core.columns import Column, Framed
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls, Judge
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
@@ -85,7 +86,7 @@ class Seen:
         reply[1] += completion
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Experience:
     """What was seen of each model.
 
@@ -342,7 +343,7 @@ _COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Forecast(Framed):
     """What is still to be asked and paid.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from itertools import islice
 from operator import itemgetter
@@ -21,6 +21,7 @@ from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind, read_pairs
 from adjudge.core.ask import NO_ENGINE
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import grouped
@@ -399,7 +400,7 @@ def serves(role: str, names: Iterable[str]) -> bool:
 _METRICS: Final = "adjudge.metrics."  # begins the modules of ours
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Job:
     """One run, ready to go.
 

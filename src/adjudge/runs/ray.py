@@ -27,6 +27,7 @@ from typing import Any, Final
 import orjson
 
 from adjudge.core.ask import Usage
+from adjudge.core.frozen import frozen
 from adjudge.core.scores import RunInfo, failed_fields
 from adjudge.core.segment import TestSet
 from adjudge.errors import (
@@ -78,7 +79,7 @@ RAISED: Final = (
 """What stops a run, and is told apart by who started it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Recipe:
     """What a worker makes its job of. No key is in it: that must be where the worker is.
 

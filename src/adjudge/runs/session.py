@@ -17,13 +17,14 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 from adjudge.analysis.pair_schedules import Standings
 from adjudge.checks.attacks import attack_flags
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import Judge, Metric, Stoppable, failure_of
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.scores import RunInfo, failed_fields
@@ -212,7 +213,7 @@ class Progress:
         return ", ".join(part for part in (f"{failed} failed", calls, tokens, more) if part)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Outcome:
     """How a session went.
 

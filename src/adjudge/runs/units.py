@@ -18,7 +18,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import entry_points
 from itertools import chain, filterfalse, repeat
@@ -29,6 +29,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
 from adjudge.analysis.pair_schedules import Pair, Place, Schedule, Standings
 from adjudge.core.ask import Ask, SearchEngine
+from adjudge.core.frozen import frozen
 from adjudge.core.judge import (
     Calls,
     Judge,
@@ -111,7 +112,7 @@ class Slot(NamedTuple):
     missing: Missing | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Unit:
     """One unit of work.
 
@@ -140,7 +141,7 @@ Shown = tuple[Segment, tuple[Segment, ...]]
 """A segment with those before it that it is shown with."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Plan:
     """What a run will judge.
 
