@@ -46,7 +46,8 @@ def test_every_reason_is_explained_and_no_other() -> None:
 def test_every_flag_of_a_judge_is_explained_and_no_other() -> None:
     explained = set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
     records = JUDGES.parent / "core" / "record.py"
-    code = "\n".join(path.read_text() for path in (records, *JUDGES.rglob("*.py")))
+    session = JUDGES.parent / "runs" / "session.py"
+    code = "\n".join(path.read_text() for path in (records, session, *JUDGES.rglob("*.py")))
     assert explained == {flag for flag in explained if f'"{flag}"' in code}
     assert {"extracted", "repaired", "span_unmatched", "verdict_in_text", "count_mismatch"} <= explained
     assert {"identical", "position_inconsistent", "position_undecided", "tie_by_strength"} <= explained
