@@ -49,7 +49,7 @@ REASONS = {
     "decides a verdict or a plan": (
         "margin domain-margin critical-alpha alpha power more-critical more-untranslated unseen "
         "any-signature max-failed range bad delta guarantee publish-risk reject-risk together criterion sd "
-        "annotator-sd difference annotators threshold min-difference min-f1"
+        "annotator-sd difference annotators threshold min-difference min-f1 by-document weights"
     ),
     "makes a campaign, or lets somebody in": (
         "access-log add assignment balance by-others check-kinds checks checks-first code-fail code-pass "

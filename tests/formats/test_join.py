@@ -146,6 +146,15 @@ def test_other_texts_under_the_same_names_are_refused_where_they_matter(
     assert left_out.code != 2, left_out.err
 
 
+@pytest.mark.parametrize("lp", ["en-de", "eng_Latn-deu"])
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "meta"])
+def test_texts_of_a_pair_that_is_not_asked_for_are_not_looked_at(
+    verb: str, lp: str, arguments: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Asked(capsys, *arguments(verb, other_source), "--lp", lp)
+    assert "other texts" not in found.err
+
+
 def test_what_is_left_out_is_counted_and_in_no_number(tmp_path: Path) -> None:
     one, other = (
         written(tmp_path / f"{name}.jsonl", made, "ann")

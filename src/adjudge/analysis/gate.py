@@ -801,7 +801,8 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
             of_set.scores, of_set.scores, None, names, settings=settings, domains=of_set.domains
         )
     sides = [baseline] if is_one else [candidate, baseline]
-    read, told = put_together([_read_side(each, settings) for each in sides], "sources", settings.mismatched)
+    both = [_read_side(each, settings) for each in sides]
+    read, told = put_together(both, "sources", settings.mismatched, settings.lp)
     unfit = [n for r in read if r.run for n in unfit_note(r.run.info.annotator, why_unfit(r.run))]
     if systems is not None:
         read = _of_systems(read, {*systems})

@@ -160,7 +160,7 @@ def together(sources: Sequence[Source], settings: Scoring, same: Same) -> tuple[
         for each in sources
     ]
     judged = [each for each in read if isinstance(each, Judgements)]
-    sides, notes = put_together(judged, same, settings.mismatched)
+    sides, notes = put_together(judged, same, settings.mismatched, settings.lp)
     rest = iter(sides)
     return [next(rest) if isinstance(each, Judgements) else each for each in read], notes
 

@@ -712,7 +712,7 @@ def pair_marks(run: Given, gold: Given, settings: MarkSettings) -> Paired:
         UsageError: judgements that mark no errors.
     """
     both = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
-    judged, notes = put_together(both, "translations", settings.mismatched)
+    judged, notes = put_together(both, "translations", settings.mismatched, settings.lp)
     for one in judged:  # no marks there do not mean no errors
         for protocol in dict.fromkeys(r.protocol for r in one.records if not isinstance(r, Failure)):
             if not find_protocol(protocol).has_spans:

@@ -76,7 +76,7 @@ def rank_command(
             )
             for each in given
         ]
-        read, notes = put_together(read, "sources", settings.mismatched)
+        read, notes = put_together(read, "sources", settings.mismatched, settings.lp)
         sources = {each.name: each for each in read}
     plain = replace(settings, test_set=settings.test_set if settings.is_card else None, documents=None)
     rankings = {name: rank.by(source, plain) for name, source in sources.items()}

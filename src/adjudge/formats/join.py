@@ -47,7 +47,9 @@ class Joined(NamedTuple):
     notes: list[str]
 
 
-def put_together(sides: Sequence[Judgements], same: Same, mismatched: Mismatched = "refuse") -> Joined:
+def put_together(
+    sides: Sequence[Judgements], same: Same, mismatched: Mismatched = "refuse", lp: str | None = None
+) -> Joined:
     """Compare the texts of inputs segment by segment, and refuse or leave out what differs.
 
     A language pair is spelled as in the first input that has it.
@@ -58,18 +60,21 @@ def put_together(sides: Sequence[Judgements], same: Same, mismatched: Mismatched
         same: which texts must be equal: sources with the references that scores used, or sources and
             translations.
         mismatched: whether texts that differ are refused, or left out of every input and counted in a note.
+        lp: look at the texts of this language pair only.
 
     Raises:
         UsageError: texts differ; says how many, and shows the first.
     """
     spelled = one_spelling([{lp for lp, *_ in _judged(side)} for side in sides])
     sides = [side.spelled(lps) for side, lps in zip(sides, spelled, strict=True)]
+    there = {lp for side in sides for lp, *_ in _judged(side)}
+    wanted = lp and one_spelling([there, [lp]])[1].get(lp, lp)
     known: dict[Key, _Text] = {}
     differing: dict[Key, tuple[_Text, _Text]] = {}
     shared: set[tuple[str, str]] = set()
     silent = []
     for side in sides:
-        if not (own := dict(_texts(side, same))):
+        if not (own := {key: text for key, text in _texts(side, same) if wanted in {None, key[0]}}):
             silent.append(side.name)
         shared |= {key[:2] for key in own.keys() & known.keys()}
         for key, text in own.items():

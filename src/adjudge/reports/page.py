@@ -284,7 +284,7 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
     every = [*(read_judgements(each) for each in judged), *([beside] if beside.records else [])]
     if test_set is not None:
         every.append(Judgements(name=test_set.name, records=(), test_set=test_set))
-    sides, of_texts = put_together(every, "translations", mismatched)
+    sides, of_texts = put_together(every, "translations", mismatched, lp)
     gold = sides[len(judged)].records if beside.records else ()
     judged = [side.run or side for side in sides[: len(judged)]]
     segments = page_texts(judged, lp, test_set)
