@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from adjudge.errors import UsageError
 
-FOLDERS: Final = Path("adjudge.toml")
+FILE: Final = Path("adjudge.toml")
 
 
 def settings_files() -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -28,10 +28,10 @@ def settings_files() -> Iterator[tuple[Path, dict[str, Any]]]:
     Raises:
         UsageError: a file cannot be read, or the folder's sets what it may not set without trust.
     """
-    for path in (FOLDERS, user_folder("XDG_CONFIG_HOME", ".config") / FOLDERS):
+    for path in (FILE, user_folder("XDG_CONFIG_HOME", ".config") / FILE):
         if path.is_file():
             table = read_toml(path)
-            if path == FOLDERS and (keys := [*_harmful(table)]) and not _mark(table).exists():
+            if path == FILE and (keys := [*_harmful(table)]) and not _mark(table).exists():
                 raise UsageError(
                     f"{path} sets {', '.join(keys)}, and you do not trust {path.absolute()} as it is now. "
                     "Such settings may send, spend, run code, reach other files or leave data out. "
@@ -50,8 +50,8 @@ def find_default(name: str) -> tuple[Any, str]:
 
 def trust_folder() -> None:
     """Trust the working folder's file with the settings that it has now, there and nowhere else."""
-    if FOLDERS.is_file():
-        mark = _mark(read_toml(FOLDERS))
+    if FILE.is_file():
+        mark = _mark(read_toml(FILE))
         mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         mark.touch(0o600)
 
@@ -85,5 +85,5 @@ def _harmful(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
 
 def _mark(table: Mapping[str, Any]) -> Path:
     # The folder counts too: the same lines beside other files mean something else.
-    digest = hashlib.sha256(f"{FOLDERS.absolute()} {table}".encode("utf-8", "surrogateescape"))
+    digest = hashlib.sha256(f"{FILE.absolute()} {table}".encode("utf-8", "surrogateescape"))
     return user_folder("XDG_STATE_HOME", ".local/state") / "trusted" / digest.hexdigest()
