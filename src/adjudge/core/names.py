@@ -83,11 +83,14 @@ def keep_names(named: object, **kinds: str) -> None:
     """
     for field, what in kinds.items():
         said = getattr(named, field)
+        if KEPT.issuperset((said,) if isinstance(said, str) else said):
+            continue
         if isinstance(said, str):
             kept: object = (name := as_name(said, what))
             KEPT.update({name} - {""})
         elif isinstance(said, Mapping):
             kept = by_name(said, what)
+            KEPT.update(kept)
         else:
             kept = tuple(as_name(each, what) for each in said)
         if kept != said:

@@ -137,13 +137,15 @@ def read_mtme(path: Path, lp: str | None = None, *, sources_only: bool = False) 
     }
     lines = read_aligned(files, keep_mark=True)
     documents = _read_documents(find_files(path, f"documents/{stem}.docs"), source, len(lines["source", ""]))
+    outputs = {name: lines["system", name] for name in systems}
+    by_people = {name: lines["reference", name] for name in references}
     segments = tuple(
         Segment(
             segment=str(index + 1),
             lp=lp,
             source=text,
-            translations=_present({name: lines["system", name][index] for name in systems}),
-            references=_present({name: lines["reference", name][index] for name in references}),
+            translations=_present(outputs, index),
+            references=_present(by_people, index),
             document=document,
             domain=domain,
         )
@@ -152,8 +154,8 @@ def read_mtme(path: Path, lp: str | None = None, *, sources_only: bool = False) 
     return TestSet(name=path.resolve().name, segments=segments)
 
 
-def _present(texts: Mapping[str, str]) -> dict[str, str]:
-    return {name: text for name, text in texts.items() if text != NO_TRANSLATION}
+def _present(columns: Mapping[str, list[str]], index: int) -> dict[str, str]:
+    return {name: text for name, column in columns.items() if (text := column[index]) != NO_TRANSLATION}
 
 
 def _read_documents(files: list[Path], source: Path, count: int) -> list[tuple[str, str]]:

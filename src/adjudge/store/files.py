@@ -68,7 +68,8 @@ _PART = 1 << 20
 _SMALL = 1 << 16  # bytes that are read at a time of a file that does not say its size
 _HARMLESS = 16 << 20  # bytes that may be unpacked, however small the file
 _MOST_PACKED = 200  # what gzip does to the dullest text is some 100; a bomb has 1000
-_LONGEST_LINE = 16 << 20  # bytes
+_LONGEST_LINE = 16 << 20  # bytes; no computer's memory was made for more
+_ENDLESS = f"a line of {_LONGEST_LINE >> 20} MB or more, which is no record"
 _LARGEST = 256 << 20  # bytes of a file that is read at once; what is made of it may take some times as much
 
 
@@ -201,7 +202,11 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
         DataError: a byte that is not UTF-8, or a line without an end; says where.
     """
     whole = io.BytesIO()
-    whole.writelines(_raw_lines(path))  # joining them would hold every line as an object first
+    with _opened(path) as file:
+        while part := file.read(_LONGEST_LINE):
+            if len(part) == _LONGEST_LINE and b"\n" not in part:
+                raise DataError(_ENDLESS, path=path, line=whole.getvalue().count(b"\n") + 1)
+            whole.write(part)
     return decode(whole.getvalue(), path, keep_mark=keep_mark)
 
 
@@ -246,25 +251,25 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
 
 def _raw_lines(path: Path) -> Iterator[bytes]:
     """Lines with their ends."""
+    with _opened(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
+            if len(line) == _LONGEST_LINE:
+                raise DataError(_ENDLESS, path=path, line=number)
+            yield line
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """A file, or standard input; unpacked where it is gzipped."""
     if str(path) == "-":
-        yield from _short_lines(io.BytesIO(_unpacked(sys.stdin.buffer.read(), path)), path)
+        yield io.BytesIO(_unpacked(sys.stdin.buffer.read(), path))
         return
     try:
         with path.open("rb") as file:
             is_packed = file.peek(len(_GZIP)).startswith(_GZIP)
-            yield from _short_lines(io.BytesIO(_unpacked(file.read(), path)) if is_packed else file, path)
+            yield io.BytesIO(_unpacked(file.read(), path)) if is_packed else file
     except OSError as error:
         raise DataError(f"cannot read the file: {error.strerror}", path=path) from error
-
-
-def _short_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    """Lines, none of which is read that no computer's memory was made for."""
-    for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
-        if len(line) == _LONGEST_LINE:
-            raise DataError(
-                f"a line of {_LONGEST_LINE >> 20} MB or more, which is no record", path=path, line=number
-            )
-        yield line
 
 
 def read_json_file(path: Path) -> object:
