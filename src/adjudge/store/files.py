@@ -203,10 +203,12 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
     """
     whole = io.BytesIO()
     with _opened(path) as file:
-        while part := file.read(_LONGEST_LINE):
-            if len(part) == _LONGEST_LINE and b"\n" not in part:
-                raise DataError(_ENDLESS, path=path, line=whole.getvalue().count(b"\n") + 1)
+        length = 0
+        while part := file.read(_PART):
             whole.write(part)
+            length = len(part) - end - 1 if (end := part.rfind(b"\n")) >= 0 else length + len(part)
+            if length >= _LONGEST_LINE:
+                raise DataError(_ENDLESS, path=path, line=whole.getvalue().count(b"\n") + 1)
     return decode(whole.getvalue(), path, keep_mark=keep_mark)
 
 
