@@ -455,7 +455,7 @@ def test_an_mqm_tsv_is_about_the_sources_of_its_test_set(tmp_path: Path) -> None
     assert len(read_judgements(file, "en-de", texts("Open  1 file")).records) == 2  # WMT's lose blanks
     file.write_text(unicodedata.normalize("NFD", file.read_text()), encoding="utf-8")
     (span,) = read_judgements(file, "en-de", texts("Open 1 file")).records[0].spans  # type: ignore[union-attr]
-    assert (span.start, span.text) == (7, "1")
+    assert (span.start, span.text) == (6, "1")
     with pytest.raises(UsageError, match="other texts than 1 of 2 judgements"):
         read_judgements(file, "en-de", texts("Open 7 files"))
     with pytest.raises(UsageError, match="other texts than 1 of 2 judgements"):
