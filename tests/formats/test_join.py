@@ -229,7 +229,7 @@ def test_a_message_shows_where_it_cuts_a_text_and_whose_text_is_not_there(tmp_pa
     with pytest.raises(UsageError) as told:
         put_together([whole, read_judgements(path)], "sources")
     cut = ("Source 0, en-de." * 20)[:79] + "…"
-    assert f"whose source differs; {cut!r} in whole; a digest alone in {path}." in str(told.value)
+    assert f"whose source differs; {cut!r} in whole; of {path} a digest alone is known." in str(told.value)
 
 
 def test_two_inputs_of_one_name_are_told_apart() -> None:

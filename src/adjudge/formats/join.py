@@ -42,7 +42,9 @@ class _Text(NamedTuple):
 
     @property
     def told(self) -> str:
-        return f"{'a digest alone' if self.is_digest else repr(shortened(self.text))} in {self.side}"
+        if self.is_digest:
+            return f"of {self.side} a digest alone is known"
+        return f"{shortened(self.text)!r} in {self.side}"
 
 
 class Joined(NamedTuple):
