@@ -93,7 +93,10 @@ def test_scores_of_other_systems_are_left_out_with_a_word(tmp_path: Path) -> Non
     folder = write_folder(tmp_path / "set")
     more = write_scores(tmp_path / "X.seg.score", {**METRIC, "D": [1, 2, 3, 4]})
     found = read_eval_set(folder, scores=own("X", more))
-    assert found.notes == ("Systems that set does not have, scored by X, are left out: D.",)
+    assert found.notes == (
+        "Systems that set does not have, scored by X, are left out: D.",
+        f"X: Texts could not be compared: {more} has none.",
+    )
     none = write_scores(tmp_path / "Y.seg.score", {"D": [1, 2, 3, 4]})
     with pytest.raises(DataError, match=r"left out: D\. It has A, B, C, refA"):
         read_eval_set(folder, scores=own("Y", none))

@@ -219,9 +219,10 @@ def test_what_is_odd_in_a_file_is_said(tmp_path: Path) -> None:
     write_ratings(ratings, [marked("a", "1", nothing)], texts())
     found = spans(run_of([marked("a", "1", nothing)]), ratings)
     assert values(found) == (1, 1, 1)
-    (note,) = found.notes
+    note, uncompared = found.notes
     assert note.startswith(f"{ratings}: 1 errors")
     assert "start is end" in note
+    assert uncompared == f"Texts could not be compared: {ratings} has none."
 
 
 def test_marks_without_words_are_left_out_of_rules_that_compare_words(tmp_path: Path) -> None:

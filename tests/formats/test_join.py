@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -99,6 +100,12 @@ VERBS: dict[str, tuple[str, str, list[str]]] = {
         ["{one}", "--gold", "{other}", "--test-set", "{set}", "--out", "{out}", "--force"],
     ),
     "curate agreement": ("translations", "da-sqm", ["{one}", "{other}"]),
+    "curate select": (
+        "translations",
+        "da-sqm",
+        ["{set}", "--lp", "zh-en", "--gold", "{one}", "--scores", "{other}", "--draws", "9"],
+    ),
+    "score": ("translations", "da-sqm", ["{set}", "--lp", "zh-en", "--metric", "{other}"]),
 }
 
 
@@ -141,13 +148,13 @@ def test_other_texts_under_the_same_names_are_refused_where_they_matter(
     what = "source" if change is other_source else "translation of B"
     assert found.code == 2, found.err
     assert f"the first is '7' of zh-en, whose {what} differs" in found.err
-    assert f"1 of {100 if verb == 'meta' else 200} segments of " in found.err
+    assert f"1 of {100 if VERBS[verb][2][0] == '{set}' else 200} segments of " in found.err
     left_out = Asked(capsys, *words, "--mismatched", "leave-out")
     assert left_out.code != 2, left_out.err
 
 
 @pytest.mark.parametrize("lp", ["en-de", "eng_Latn-deu"])
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "meta"])
+@pytest.mark.parametrize("verb", [verb for verb, (*_, words) in VERBS.items() if words[0] != "{set}"])
 def test_texts_of_a_pair_that_is_not_asked_for_are_not_looked_at(
     verb: str, lp: str, arguments: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,6 +218,125 @@ def test_inputs_without_texts_are_joined_by_name_and_named(tmp_path: Path) -> No
     write_records(bare, judged(texts(other_source), "ben", "da-sqm"))
     found = adjudge.compare(bare, whole, systems=("A", "B"))
     assert found.notes[-1] == f"Texts could not be compared: {bare} has none."
+
+
+def test_a_message_shows_where_it_cuts_a_text_and_whose_text_is_not_there(tmp_path: Path) -> None:
+    def long(segment: Segment) -> Segment:
+        return replace(segment, source=segment.source * 20)
+
+    path = written(tmp_path / "other.jsonl", texts(), "ann")
+    whole = Judgements(name="whole", records=tuple(judged(texts(), "ann")), test_set=texts(long))
+    with pytest.raises(UsageError) as told:
+        put_together([whole, read_judgements(path)], "sources")
+    cut = ("Source 0, en-de." * 20)[:79] + "…"
+    assert f"whose source differs; {cut!r} in whole; of {path} a digest alone is known." in str(told.value)
+
+
+def test_two_inputs_of_one_name_are_told_apart() -> None:
+    sides = [
+        Judgements(name="chrf", records=tuple(judged(t, "chrf")), test_set=t)
+        for t in (texts(), texts(other_source))
+    ]
+    with pytest.raises(UsageError, match=r"of chrf \(input 1\) and chrf \(input 2\) has"):
+        put_together(sides, "sources")
+    bare = [replace(side, test_set=None) for side in sides]
+    assert put_together(bare, "sources").notes == [
+        "Texts could not be compared: chrf (input 1) and chrf (input 2) have none."
+    ]
+
+
+HEADING = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
+
+
+def table_of(form: str, folder: Path, test_set: TestSet, lp: str) -> Path:
+    """Scores or marks of one language pair: as a table with texts, or with names alone."""
+    rows: list[dict[str, Any]] = [
+        {"lp": lp, "system": system, "segment": s.segment, "score": (int(s.segment) * 7 + place * 11) % 100}
+        | ({"source": s.source, "translation": text} if form != "names" else {})
+        for s in test_set
+        if s.lp == lp
+        for place, (system, text) in enumerate(s.translations.items())
+    ]
+    path = folder / f"{form}.{ {'parquet': 'parquet', 'mqm-tsv': 'tsv'}.get(form, 'csv') }"
+    if form == "parquet":
+        pytest.importorskip("polars").DataFrame(rows).write_parquet(path)
+    elif form == "mqm-tsv":
+        marks = ("Style\tMinor" if row["score"] % 2 else "No-error\tNo-error" for row in rows)
+        path.write_text(
+            HEADING
+            + "".join(
+                f"{row['system']}\td\t{row['segment']}\t{row['segment']}\tr1\t{row['source']}\t"
+                f"{row['translation']}\t{mark}\n"
+                for row, mark in zip(rows, marks, strict=True)
+            )
+        )
+    else:
+        path.write_text(
+            "\n".join(",".join(map(str, row)) for row in [[*rows[0]], *(quoted(r) for r in rows)])
+        )
+    return path
+
+
+def quoted(row: dict[str, Any]) -> list[str]:
+    return [f'"{cell}"' for cell in row.values()]
+
+
+@pytest.mark.parametrize("lp", LPS)
+@pytest.mark.parametrize("role", ["--gold", "--scores"])
+@pytest.mark.parametrize("form", ["csv", "parquet", "mqm-tsv"])
+def test_a_table_with_other_texts_is_refused_or_left_out_where_it_is_measured(
+    form: str, role: str, lp: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def changed(segment: Segment) -> Segment:
+        if segment.segment == "7":
+            return replace(segment, source="Something that nobody has translated.")
+        other = (
+            {**segment.translations, "B": "Wovon hier keine Rede war."} if segment.segment == "8" else None
+        )
+        return segment if other is None else replace(segment, translations=other)
+
+    adjudge_write(tmp_path / "set.jsonl", texts())
+    one = written(tmp_path / "one.jsonl", texts(), "ann")
+    given = {"--gold": one, "--scores": one, role: table_of(form, tmp_path, texts(changed), lp)}
+    words = ["meta", tmp_path / "set.jsonl", "--lp", lp, *(word for pair in given.items() for word in pair)]
+    refused = Asked(capsys, *words)
+    assert refused.code == 2
+    assert "2 of 100 segments of set and " in refused.err
+    found = Asked(capsys, *words, "--mismatched", "leave-out")
+    assert found.code == 0, found.err
+    assert "2 of 100 segments of set and " in found.out
+    assert "could not be compared" not in found.out
+
+
+@pytest.mark.parametrize("lp", LPS)
+def test_scores_without_texts_are_measured_and_a_note_says_that_nobody_compared_their_texts(
+    lp: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    adjudge_write(tmp_path / "set.jsonl", texts())
+    one = written(tmp_path / "one.jsonl", texts(), "ann")
+    lines = tmp_path / "lines"
+    lines.mkdir()
+    for place, system in enumerate("ABC"):
+        numbers = "".join(f"{(n * 7 + place * 11) % 100}\n" for n in range(SIZE))
+        (lines / f"{system}.txt").write_text(numbers)
+    ratings = tmp_path / f"{lp}.mqm.seg.rating"
+    error = {"start": 0, "end": 1, "severity": "minor", "category": "style"}
+    ratings.write_text(
+        "".join(
+            f"{system}\t{json.dumps({'errors': [error] * ((n + place) % 3)})}\n"
+            for place, system in enumerate("ABC")
+            for n in range(SIZE)
+        )
+    )
+    whole = tmp_path / "whole.seg.score"
+    whole.write_text("".join(f"{s}\t{(n * 7) % 100}\n" for s in "ABC" for n in range(SIZE)))
+    for bare in (table_of("names", tmp_path, texts(), lp), lines, ratings, whole):
+        for words in (["meta"], ["curate", "select", "--draws", "9"]):
+            found = Asked(capsys, *words, tmp_path / "set.jsonl", "--lp", lp, "--gold", one, "--scores", bare)
+            assert found.code == 0, found.err
+            assert f"Texts could not be compared: {bare} has none." in " ".join(
+                (found.out + found.err).split()
+            )
 
 
 def test_a_translation_that_one_input_lacks_is_no_other_text() -> None:
@@ -327,8 +453,49 @@ def test_an_mqm_tsv_is_about_the_sources_of_its_test_set(tmp_path: Path) -> None
         )
 
     assert len(read_judgements(file, "en-de", texts("Open  1 file")).records) == 2  # WMT's lose blanks
-    with pytest.raises(UsageError, match="other sources than 1 of 2 segments"):
+    file.write_text(unicodedata.normalize("NFD", file.read_text()), encoding="utf-8")
+    (span,) = read_judgements(file, "en-de", texts("Open 1 file")).records[0].spans  # type: ignore[union-attr]
+    assert (span.start, span.text) == (6, "1")
+    with pytest.raises(UsageError, match="other texts than 1 of 2 judgements"):
         read_judgements(file, "en-de", texts("Open 7 files"))
+    with pytest.raises(UsageError, match="other texts than 1 of 2 judgements"):
+        read_content(file, lp="en-de", test_set=texts("Open 7 files"))
+
+
+def test_raters_edit_a_translation_and_do_not_write_another(tmp_path: Path) -> None:
+    file = tmp_path / "marks.tsv"
+    rows = [
+        ("en-de", "1", "Er öffnet <v>neue</v> Datei"),  # edited
+        ("en-de", "2", "Was <v>ganz</v> anderes"),
+        ("fr-ja", "1", "ファイルを<v>開く</v>"),
+        ("fr-ja", "2", "まったく<v>別の</v>文"),
+    ]
+    lines = [
+        f"A\td:{lp}\t{n}\t{n}\tr{rater}\tS{n}\t{text}\tAccuracy/Mistranslation\tMajor\n"
+        for lp, n, text in rows
+        for rater in (1, 1, 2)
+    ]
+    file.write_text(HEADING + "".join(lines), encoding="utf-8")
+    wrote = {"en-de": ("Er öffnet die neue Datei", "Sie schließt"), "fr-ja": ("ファイルを開け", "閉じます")}
+    for lp, translations in wrote.items():
+        known = TestSet(
+            name="texts",
+            segments=tuple(
+                Segment(segment=f"{n}", lp=lp, source=f"S{n}", translations={"A": text})
+                for n, text in enumerate(translations, start=1)
+            ),
+        )
+        with pytest.raises(UsageError, match=r"2 of 4 judgements .* segment '2'"):
+            read_judgements(file, lp, known)
+        whole = Judgements(name="texts", records=(), test_set=known)
+        (_, kept), notes = put_together(
+            [whole, read_judgements(file, lp, beside=known)], "translations", "leave-out"
+        )
+        assert {record.segment for record in kept.records} == {"1"}
+        assert notes[0].startswith("1 of 2 segments of texts and ")
+        assert kept.notes == (
+            "1 translations of which a rater has another text or source, marks carried over",
+        )
 
 
 def test_rows_without_segments_are_numbered_within_pair_and_annotator(tmp_path: Path) -> None:

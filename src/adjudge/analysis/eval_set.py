@@ -30,9 +30,8 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import Mismatched
 from adjudge.core.wording import count, form
 from adjudge.errors import DataError, LanguagePairError, UsageError
-from adjudge.formats.join import put_together
+from adjudge.formats.join import put_together, uncompared
 from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twice
-from adjudge.formats.registry import find_format
 from adjudge.formats.score_file import ScoreTable, read_score_file
 from adjudge.stats.judged import Floats, divided
 
@@ -522,27 +521,25 @@ def read_score_source(
         if hasattr(path.value, "__array__") and not hasattr(path.value, "columns"):
             return array_as_scores(name, path.value, frame, texts())
         try:
-            return _read(path.value, name, frame, texts, weights, mismatched)
+            return _read(path.value, name, frame, texts(), weights, mismatched)
         except UsageError as error:
             raise UsageError(f"scores of {name!r}: {error}") from error
     if path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
-        return tables_as_scores(name, _read_tables(path, frame), frame)
-    known = texts() if find_format(detect(path)).takes_texts else None
-    return _read(path, name, frame, texts, weights, mismatched, known=known)
+        found = tables_as_scores(name, _read_tables(path, frame), frame)
+        return replace(found, notes=(f"{name}: {uncompared([str(path)])}",))
+    return _read(path, name, frame, texts(), weights, mismatched)
 
 
-def _read(  # noqa: PLR0913 (as above)
+def _read(
     source: Any,  # noqa: ANN401 (whatever is read)
     name: str,
     frame: Frame,
-    texts: Callable[[], TestSet],
+    texts: TestSet,
     weights: str | None,
     mismatched: Mismatched,
-    *,
-    known: TestSet | None = None,
 ) -> Found:
-    read = read_judgements(source, frame.lp, known, needed=False)
-    whole = Judgements(name=frame.name, records=(), test_set=texts())
+    read = read_judgements(source, frame.lp, beside=texts)
+    whole = Judgements(name=frame.name, records=(), test_set=texts)
     (_, read), told = put_together([whole, read], "translations", mismatched)
     found = records_as_scores(name, read.run or read.records, frame, weights)
     notes = tuple(f"{name}: {note.removesuffix('.')}." for note in (*read.notes, *told))

@@ -200,6 +200,7 @@ def read_one(
     kind: Literal["gold", "metric"],
     name: str,
     weights: str | None = None,
+    mismatched: Mismatched = "refuse",
 ) -> EvalSet:
     """Read one language pair with one gold, or one metric, of the folder's own or a file, and nothing else.
 
@@ -207,7 +208,7 @@ def read_one(
         DataError: a file is not what it should be.
         UsageError: no such language pair, gold or metric.
     """
-    source, read = _open(path, lp, weights)
+    source, read = _open(path, lp, weights, mismatched)
     found = source.read_gold(name) if kind == "gold" else source.read_metric(name)
     found = found or _read_file(name, source, read, kind)
     _check_weights(weights, [found[1]])

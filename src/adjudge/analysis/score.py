@@ -295,7 +295,14 @@ def _of_test_set(source: Source, settings: OneAnnotator) -> Scored:
             "gold or metric is of a test set: give the path of the test set, and weights by name"
         )
     kind, name = ("metric", settings.metric) if settings.gold is None else ("gold", settings.gold)
-    found = read_one(source, settings.lp, kind, name or "", settings.weights)  # type: ignore[arg-type]
+    found = read_one(
+        source,
+        settings.lp,
+        kind,  # type: ignore[arg-type]
+        name or "",
+        settings.weights,
+        settings.mismatched,
+    )
     ((_, one),) = (found.golds or found.metrics).items()
     places = ((found.lp, segment) for segment in found.segments)
     return Scored(_scores(found, one), dict(zip(places, found.domains, strict=True)))

@@ -370,6 +370,7 @@ def curate_select_command(
         gold=None if settings.gold is None else [settings.gold],
         scores=find_own_scores(settings.scores, [settings.lp]),
         metrics=settings.metrics or (),
+        mismatched=settings.mismatched,
     )
     for note in found.notes:
         print_note(note)

@@ -18,6 +18,7 @@ __all__ = [
     "nearest",
     "of_all",
     "read_share",
+    "shortened",
     "unfit_first",
 ]
 
@@ -35,6 +36,11 @@ def count(amount: int, one: str, many: str | None = None) -> str:
 def of_all(amount: int, every: int, one: str, many: str | None = None) -> str:
     """Write an amount out of several: 1 of 2,000 segments, to go with a verb in the form of `amount`."""
     return f"{amount:,} of {count(every, one, many)}"
+
+
+def shortened(text: str, longest: int = 80) -> str:
+    """Cut a text that is longer, and show that it was cut."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def command(*words: object) -> str:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import EvalSet, is_unspaced
 from adjudge.core.frozen import frozen
-from adjudge.core.verb import LanguagePair, Names, Option, Seed, settings
+from adjudge.core.verb import LanguagePair, Names, OfMismatched, Option, Seed, settings
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.correlation import ranks
 from adjudge.stats.judged import Floats
@@ -70,6 +70,7 @@ class SelectSettings:
     draws: Annotated[int, Ge(1), Option(help="Number of random choices, with --gold.")] = 1000
     seed: Seed = 0
     lp: LanguagePair = None
+    mismatched: OfMismatched = "refuse"
 
 
 def priorities(eval_set: EvalSet, sources: Sequence[str], way: Way, *, seed: int = 0) -> Floats:

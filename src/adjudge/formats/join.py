@@ -7,6 +7,7 @@ same system as well. Texts are compared where both sides have them, else their d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -14,11 +15,11 @@ from adjudge.core.language import one_spelling
 from adjudge.core.record import Record
 from adjudge.core.segment import Digests, digest_of
 from adjudge.core.verb import Mismatched
-from adjudge.core.wording import form, of_all
+from adjudge.core.wording import form, of_all, shortened
 from adjudge.errors import UsageError
 from adjudge.formats.read import Judgements
 
-__all__ = ["Same", "put_together"]
+__all__ = ["Same", "put_together", "uncompared"]
 
 Same = Literal["sources", "translations"]
 Key = tuple[str, str, str | None]
@@ -39,6 +40,12 @@ class _Text(NamedTuple):
     def digest(self) -> str:
         return self.text if self.is_digest else digest_of(self.text)
 
+    @property
+    def told(self) -> str:
+        if self.is_digest:
+            return f"of {self.side} a digest alone is known"
+        return f"{shortened(self.text)!r} in {self.side}"
+
 
 class Joined(NamedTuple):
     """Inputs about the same texts, and what must be said of them."""
@@ -53,7 +60,8 @@ def put_together(
     """Compare the texts of inputs segment by segment, and refuse or leave out what differs.
 
     A language pair is spelled as in the first input that has it.
-    Judgements without texts stay as they are, and a note says that their texts could not be compared.
+    Judgements without texts of their own stay as they are, and a note says that their texts could not be
+    compared.
 
     Args:
         sides: the inputs; one without records is a test set, with all its texts.
@@ -73,9 +81,11 @@ def put_together(
     differing: dict[Key, tuple[_Text, _Text]] = {}
     shared: set[tuple[str, str]] = set()
     silent = []
-    for side in sides:
-        if not (own := {key: text for key, text in _texts(side, same) if wanted in {None, key[0]}}):
-            silent.append(side.name)
+    times = Counter(side.name for side in sides)
+    for place, side in enumerate(sides, start=1):
+        name = side.name if times[side.name] == 1 else f"{side.name} (input {place})"
+        if not (own := {key: text for key, text in _texts(side, same, name) if wanted in {None, key[0]}}):
+            silent.append(name)
         shared |= {key[:2] for key in own.keys() & known.keys()}
         for key, text in own.items():
             first = known.setdefault(key, text)
@@ -83,8 +93,7 @@ def put_together(
                 differing.setdefault(key, (first, text))
     notes = []
     if silent and len(sides) > 1:
-        have = form(len(silent), "has", "have")
-        notes = [f"Texts could not be compared: {' and '.join(silent)} {have} none."]
+        notes = [uncompared(silent)]
     if differing:
         told = _told(differing, len(shared))
         if mismatched == "refuse":
@@ -96,6 +105,11 @@ def put_together(
     return Joined([*sides], notes)
 
 
+def uncompared(names: Sequence[str]) -> str:
+    """Say which inputs have no texts that could be compared."""
+    return f"Texts could not be compared: {' and '.join(names)} {form(len(names), 'has', 'have')} none."
+
+
 def _judged(side: Judgements) -> Iterator[tuple[str, str, Iterable[str], Digests | None]]:
     """Language pair, segment, systems and digests of what a side judged; of a test set all that it has."""
     if side.records or side.test_set is None:
@@ -103,9 +117,9 @@ def _judged(side: Judgements) -> Iterator[tuple[str, str, Iterable[str], Digests
     return ((s.lp, s.segment, s.translations, None) for s in side.test_set)
 
 
-def _texts(side: Judgements, same: Same) -> Iterator[tuple[Key, _Text]]:
+def _texts(side: Judgements, same: Same, called: str) -> Iterator[tuple[Key, _Text]]:
     """Texts that a side judged."""
-    segments = {(s.lp, s.segment): s for s in side.test_set or ()}
+    segments = {} if side.is_lent or side.test_set is None else {(s.lp, s.segment): s for s in side.test_set}
     used = "" if side.run is None else side.run.info.signature.fields.get("ref", "")
     for lp, name, systems, digests in _judged(side):
         texts: Iterable[str | None]
@@ -119,7 +133,7 @@ def _texts(side: Judgements, same: Same) -> Iterator[tuple[Key, _Text]]:
         more = zip(systems, texts, strict=False) if same == "translations" else [(None, reference)]
         for system, text in [("", source), *more]:
             if text is not None and (not system or text != _MISSING):
-                yield (lp, name, system), _Text(text, one is None, side.name)
+                yield (lp, name, system), _Text(text, one is None, called)
 
 
 def _is_about(record: Record, differing: Mapping[Key, object]) -> bool:
@@ -131,9 +145,9 @@ def _told(differing: Mapping[Key, tuple[_Text, _Text]], shared: int) -> str:
     lp, segment, system = next(iter(differing))
     one, other = differing[lp, segment, system]
     places = len({key[:2] for key in differing})
+    shown = f"{one.told}; {other.told}"
     what = f"translation of {system}" if system else "source" if system == "" else "reference"
-    shown = "".join(f"; {each.text!r:.80} in {each.side}" for each in (one, other) if not each.is_digest)
     which = (
         f"{of_all(places, shared, 'segment')} of {one.side} and {other.side} {form(places, 'has', 'have')}"
     )
-    return f"{which} other texts: the first is {segment!r} of {lp}, whose {what} differs{shown}"
+    return f"{which} other texts: the first is {segment!r} of {lp}, whose {what} differs; {shown}"

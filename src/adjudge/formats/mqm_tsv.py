@@ -22,14 +22,14 @@ from dataclasses import field, replace
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
+from unicodedata import normalize
 
 from adjudge.core.frozen import frozen
 from adjudge.core.language import lp_among, lp_in
 from adjudge.core.names import as_name
 from adjudge.core.protocol import find_category, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Record, Side, grouped
-from adjudge.core.segment import Segment, TestSet
-from adjudge.core.wording import of_all
+from adjudge.core.segment import Digests, Segment, TestSet, digest_of
 from adjudge.errors import AdjudgeError, DataError, UsageError, names_file
 from adjudge.formats.file_content import ContentWithTexts, annotations_among, placed
 from adjudge.formats.text import single_lp
@@ -410,6 +410,9 @@ def token_range(
 
 K = TypeVar("K")
 
+_LEFT_BY_EDITS: Final = 0.5
+"""Similarity of a rater's text and the translation, at least; that of texts of two segments is below it."""
+
 _CLEAN: Final = {"no-error", "no error"}
 _CHECK: Final = "hotw-test"
 
@@ -421,7 +424,7 @@ _MET: Final = {
     "span_repeated": "marks beside a repetition of the same words",
     "span_both_sides": "errors marked in source and target, placed in the target",
     "span_tokens_differ": "token indices that mark something else than the tags",
-    "text_edited": "texts that differ from the translation, marks carried over",
+    "text_edited": "translations of which a rater has another text or source, marks carried over",
     "category_unknown": "categories that no year has, kept as label",
     "clean_and_errors": "units called clean and given errors by one rater; the errors count",
     "rater_unknown": "units without a rater",
@@ -478,7 +481,7 @@ def read_mqm_tsv(path: Path, lp: str | None = None, test_set: TestSet | None = N
     rows, pair = _of_pair(rows, lp, path)
     checks = [row for row in rows if _is_check(row)]
     rated = [row for row in rows if not _is_check(row) and (row.rater or row.category or row.severity)]
-    reader = _Reader(path, pair, rated, test_set)
+    reader = _Reader(pair, rated, test_set)
     records = reader.read()
     met["rows with metadata only"] += len(rows) - len(checks) - len(rated)
     met["attention checks, kept apart from the errors"] += len(checks)
@@ -489,6 +492,7 @@ def read_mqm_tsv(path: Path, lp: str | None = None, test_set: TestSet | None = N
         for (_, position, _), place in zip(keys, places, strict=True)
     )
     met += reader.met
+    met[_MET["text_edited"]] += len({(each.segment, each.system) for each in reader.edited})
     return MqmFile(
         test_set=reader.test_set(path.name.split(".")[0]),
         records=records,
@@ -514,7 +518,7 @@ def _of_pair(rows: Sequence[Row], lp: str | None, path: Path) -> tuple[list[Row]
 
 
 class _Reader:
-    def __init__(self, path: Path, lp: str, rows: list[Row], test_set: TestSet | None) -> None:
+    def __init__(self, lp: str, rows: list[Row], test_set: TestSet | None) -> None:
         self.lp = lp
         self.rows = rows
         self.met: Counter[str] = Counter()
@@ -522,20 +526,28 @@ class _Reader:
         self._ids = _segment_ids(rows)
         self._names = _split_names(rows)
         self._tokens = _tokens(rows)
-        self._segments = {s.segment: s for s in test_set.select(lp=lp)} if test_set is not None else {}
         self._sources = _most_common((self._id(r), r.rater, remove_tags(r.source)) for r in rows)
         self._targets = _most_common(
             ((self._id(r), self._names[r.system][0]), r.rater, remove_tags(r.target)) for r in rows
         )
-        # WMT's sources lose blanks in these files; raters edit translations, as `text_edited` counts
-        known = {name: segment.source for name, segment in self._segments.items() if name in self._sources}
-        other = [n for n, text in known.items() if "".join(text.split()) != "".join(self._sources[n].split())]
-        if other:
-            raise UsageError(
-                f"the test set has other sources than {of_all(len(other), len(known), 'segment')} of {path}: "
-                f"the first is {other[0]!r} of {lp}, with {self._sources[other[0]]!r:.80} here and "
-                f"{known[other[0]]!r:.80} there"
-            )
+        known = test_set.select(lp=lp) if test_set is not None else ()
+        self._segments = {s.segment: self._without_others(s) for s in known if self._has_source(s)}
+
+    def _has_source(self, segment: Segment) -> bool:
+        """Whether its source is the file's, in which WMT's sources lose blanks."""
+        return _plain(self._sources.get(segment.segment, segment.source)) == _plain(segment.source)
+
+    def _without_others(self, segment: Segment) -> Segment:
+        """Keep the translations that the file may have: raters edit them, and leave most of the words."""
+        from rapidfuzz.distance import Levenshtein
+
+        kept = {
+            system: text
+            for system, text in segment.translations.items()
+            if (own := self._targets.get((segment.segment, system))) is None
+            or Levenshtein.normalized_similarity(_plain(own), _plain(text)) >= _LEFT_BY_EDITS
+        }
+        return replace(segment, translations=kept)
 
     def _id(self, row: Row) -> str:
         return self._ids[row.document, row.position, row.segment]
@@ -587,6 +599,7 @@ class _Reader:
             document=rows[0].document,
             spans=tuple(spans),
             flags=(*with_partner, *sorted(flags)),
+            digests=Digests(digest_of(self.source(segment)), (digest_of(self.target(segment, system)),)),
         )
         try:
             return read_judgement(rows[0].ours, annotation)
@@ -659,7 +672,6 @@ class _Reader:
         for side, text, wanted in texts:
             if text != wanted:
                 flags.add("text_edited")
-                self.met[_MET["text_edited"]] += 1
                 self.edited.append(EditedText(segment, system, row.rater, side, text))
 
     def test_set(self, name: str) -> TestSet:
@@ -682,6 +694,11 @@ class _Reader:
                 )
             )
         return TestSet(name=name, segments=tuple(segments))
+
+
+def _plain(text: str) -> str:
+    """What is left of a text in whatever composition and with whatever blanks a file has it."""
+    return "".join(normalize("NFC", text).split())
 
 
 def _segment_ids(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:

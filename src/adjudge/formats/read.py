@@ -379,16 +379,20 @@ def read_content(
 
     Raises:
         DataError: it is not what the format says.
-        UsageError: no such format, or records need texts that were not given.
+        UsageError: no such format, records need texts that were not given, or are about others.
     """
     if (rows := rows_in(path)) is not None:
-        return content_of_rows(rows, lp, test_set, place_of(path))
-    place, lp = find_path(path, lp)
-    kind = find_format(detect(place) if form is None else form)
-    texts = test_set
-    if texts is not None:
-        texts = _of_one_lp(place, texts, lp) if kind.name in _LINES else texts.select(lp=lp)
-    return kind.content(place, Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign))
+        content = content_of_rows(rows, lp, test_set, place_of(path))
+    else:
+        place, lp = find_path(path, lp)
+        kind = find_format(detect(place) if form is None else form)
+        texts = test_set
+        if texts is not None:
+            texts = _of_one_lp(place, texts, lp) if kind.name in _LINES else texts.select(lp=lp)
+        asked = Asked(lp=lp, texts=texts, protocol=protocol, as_campaign=as_campaign)
+        content = kind.content(place, asked)
+    _refuse_other_texts(str(path), content.records, test_set)
+    return content
 
 
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
@@ -404,6 +408,7 @@ class Judgements:
             called "records".
         records: every judgement, failures among them.
         test_set: the texts that they are about; None where they are not known.
+        is_lent: whether these texts are another input's, with which a file without its own was read.
         run: the run that they are of; None for anything else.
         form: name of the format, as in `adjudge list formats`; empty for what was in memory.
         weights: name of the weights of the run's marked errors; None for the default of the protocol.
@@ -413,6 +418,7 @@ class Judgements:
     name: str
     records: tuple[Record, ...]
     test_set: TestSet | None = None
+    is_lent: bool = False
     run: Run | None = None
     form: str = ""
     weights: str | None = None
@@ -521,13 +527,17 @@ def read_judgements(
     if not kind.has_records:
         raise _no_judgements(path, form, lp)
     known = _loaded(texts, lp)
-    own = (known or _lying_near(path, form) or beside) if kind.takes_texts else None
+    found = known or _lying_near(path, form)
+    own = (found or beside) if kind.takes_texts else None
     if own is not None and form in _LINES:
         own = _of_one_lp(path, own, lp)
     if form == "mtme-scores" and own is None:
         return Judgements(name=str(source), records=tuple(read_bare_scores(path, lp)), form=form)
-    content = read_content(path, form, lp=lp if kind.needs_lp or path.is_dir() else None, test_set=own)
-    return _of_content(str(source), form, content, known, path)
+    lp = lp if kind.needs_lp or path.is_dir() else None
+    content = kind.content(path, Asked(lp=lp, texts=own and own.select(lp=lp)))
+    return replace(
+        _of_content(str(source), form, content, known, path), is_lent=own is not None and found is None
+    )
 
 
 def _no_judgements(path: Path, form: str, lp: str | None) -> DataError:
@@ -612,7 +622,7 @@ def _of_object(
         return Judgements(name="records", records=records, test_set=texts)
     place = place_of(source)
     content = content_of_rows(rows, lp, texts or beside, place)
-    return _of_content(place, "", content, texts, place)
+    return replace(_of_content(place, "", content, texts, place), is_lent=texts is None)
 
 
 def _of_run(run: Run, name: str) -> Judgements:

@@ -30,7 +30,7 @@ from adjudge.analysis.rank import RankedSystem, Ranking
 from adjudge.core.extras import import_extra
 from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, Record
-from adjudge.core.wording import count
+from adjudge.core.wording import count, shortened
 from adjudge.errors import UsageError
 from adjudge.reports.tables import digits_for, name_invisible, number, share
 from adjudge.reports.words import in_words, leader
@@ -381,8 +381,7 @@ def range_words(amounts: Collection[int]) -> str:
 
 def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
     """A name on a drawing, cut where it would take the place of what is drawn."""
-    text = name_invisible(name)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened(name_invisible(name), longest)
 
 
 def _edges(values: Sequence[float]) -> list[float]:
