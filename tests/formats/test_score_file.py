@@ -148,6 +148,13 @@ def test_a_file_that_does_not_say_its_language_pair_is_refused(tmp_path: Path) -
         read_content(write(tmp_path, json.dumps(COMET), "c.json"))
     told = read_content(write(tmp_path, json.dumps(COMET), "en-de.c.json")).records or ()
     assert {r.lp for r in told} == {"en-de"}
+    for name in ("tr-en-de.c.json", "en-fr.c.json"):
+        told = read_content(write(tmp_path, json.dumps(COMET), name), lp="en-de").records or ()
+        assert {r.lp for r in told} == {"en-de"}
+
+
+NO_PAIRS = ("tr-en-de", "en-de-2", "en_de", "en-DE", "base-new", "new-base", "English-German")
+"""Names, no component of which is two codes of languages with a hyphen between and nothing else."""
 
 
 @pytest.mark.parametrize(
@@ -158,6 +165,11 @@ def test_a_file_that_does_not_say_its_language_pair_is_refused(tmp_path: Path) -
         ("en-de/COMET.seg.score", "zh-en", ("COMET", "zh-en")),
         ("x/COMET.v2.seg.score", "zh-en", ("COMET.v2", "zh-en")),
         ("x/Alder.v2.txt", None, ("Alder.v2", None)),
+        ("x/en-cs_CZ.chrF.csv", None, ("chrF", "en-cs_CZ")),
+        ("x/en-de.chrF.csv", "en-fr", ("chrF", "en-fr")),  # what is asked for outranks a guess
+        ("x/en-de.chrF.seg.score", "en-fr", ("chrF", "en-de")),  # whose name is the pair by its format
+        *((f"x/{name}.chrF.csv", None, (f"{name}.chrF", None)) for name in NO_PAIRS),
+        *((f"{name}/chrF.csv", None, ("chrF", None)) for name in NO_PAIRS),
     ],
 )
 def test_name_and_language_pair_are_told_by_the_place_of_a_file(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
-from adjudge.core.language import canonical_lp, lp_in, one_spelling
+from adjudge.core.language import canonical_lp, lp_named, one_spelling
 from adjudge.core.names import as_name, is_blank
 from adjudge.core.record import Annotation, grouped
 from adjudge.core.segment import Digests, TestSet, digest_of
@@ -354,23 +354,25 @@ def _delimiter(first: str) -> str:
 
 
 def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
-    """Name of the scores in a file, and their language pair: before the name, as given, or the folder's.
+    """Name of the scores in a file, and their language pair: as given, before the name, or the folder's.
 
     Args:
         path: the file; `en-de.COMET.seg.score` and `en-de/COMET.seg.score` are COMET for en-de.
-        lp: language pair, where one is given.
+        lp: language pair, where one is given; what stands before the name in mt-metrics-eval outranks it.
     """
-    ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), path.suffix)
-    stem = path.name.removesuffix(ending)
-    if own := lp_before_dot(Path(stem)):
-        return stem.partition(".")[2], own
-    return stem, lp_in(lp or path.resolve().parent.name)
+    ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), "")
+    stem = path.name.removesuffix(ending or path.suffix)
+    own = lp_before_dot(Path(stem))
+    told = own or lp_named(path.resolve().parent.name)
+    if lp is not None and not (own and ending):
+        told = canonical_lp(lp)
+    return stem.partition(".")[2] if own else stem, told
 
 
 def lp_before_dot(path: Path) -> str | None:
     """Language pair before the first dot of a file's name: `en-de` of `en-de.COMET.seg.score`."""
     before, dot, _ = path.name.partition(".")
-    return lp_in(before) if dot else None
+    return lp_named(before) if dot else None
 
 
 def is_lines_folder(path: Path) -> bool:
