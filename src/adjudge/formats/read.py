@@ -408,6 +408,7 @@ class Judgements:
         form: name of the format, as in `adjudge list formats`; empty for what was in memory.
         weights: name of the weights of the run's marked errors; None for the default of the protocol.
         notes: what was odd in the file or left out of it.
+        is_unnamed: as in `Content`.
     """
 
     name: str
@@ -417,6 +418,7 @@ class Judgements:
     form: str = ""
     weights: str | None = None
     notes: tuple[str, ...] = ()
+    is_unnamed: bool = False
 
     @property
     def has_scores(self) -> bool:
@@ -648,6 +650,7 @@ def _of_content(
         test_set=content.test_set or texts,
         form=form,
         notes=(*content.notes, *repeats_note(repeated)),
+        is_unnamed=content.is_unnamed,
     )
 
 

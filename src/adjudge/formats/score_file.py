@@ -321,7 +321,7 @@ _Rows = tuple[str, str, str]
 
 
 class _Score(NamedTuple):
-    """One score; an empty segment is the next line of its system, an empty lp is that of the file."""
+    """One score; an empty segment is the next line of its system, what else is empty is told by the file."""
 
     system: str
     value: float
@@ -459,8 +459,7 @@ def read_score_rows(
         DataError: as `read_plain_scores`; says which row.
         UsageError: no language pair.
     """
-    name = name_and_lp(place, lp)[0] if isinstance(place, Path) else "frame"
-    scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1), name)]
+    scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1))]
     return _as_content(scores, Counter(), place, lp, test_set)
 
 
@@ -482,13 +481,18 @@ def _as_content(
     documents = {(s.lp, s.segment): s.document for s in texts}
     if lp is None and len(known) == 1:
         (lp,) = known
-    told = name_and_lp(path, lp)[1] if isinstance(path, Path) else lp
+    name, told = name_and_lp(path, lp) if isinstance(path, Path) else ("frame", lp)
     if not told and not all(score.lp for score in scores):
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
     own = [canonical_lp(score.lp or told or "") for score in scores]
     _, spelled = one_spelling([known, own])
+    is_unnamed = not any(score.annotator for score in scores)
     scores = [
-        score._replace(system=as_name(score.system, "system"), lp=spelled.get(each, each))
+        score._replace(
+            system=as_name(score.system, "system"),
+            annotator=score.annotator or name,
+            lp=spelled.get(each, each),
+        )
         for score, each in zip(scores, own, strict=True)
     ]
     _check_lengths(scores, known)
@@ -519,7 +523,12 @@ def _as_content(
         raise DataError("there is no score in this file: every one is missing")
     if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
         met["segments that nobody scored: no system has a number there"] += unscored
-    return Content(records=tuple(records), met=+met, is_of_metrics=scores[0].is_of_metric)
+    return Content(
+        records=tuple(records),
+        met=+met,
+        is_of_metrics=scores[0].is_of_metric,
+        is_unnamed=is_unnamed,
+    )
 
 
 _MISSING: Final = "missing scores (None or an empty cell), whose translations are not judged"
@@ -569,17 +578,11 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
     rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     _, heading = next(rows)
-    yield from _scores_in(heading, rows, name_and_lp(path, None)[0])
+    yield from _scores_in(heading, rows)
 
 
-def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]], name: str) -> Iterator[_Score]:
-    """Scores of a table.
-
-    Args:
-        columns: its heading.
-        rows: number of a line or row, and its cells.
-        name: of who scored, where no column says it.
-    """
+def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]]) -> Iterator[_Score]:
+    """Scores of a table: its heading, and of each line or row the number and the cells."""
     heading = [column.strip().lower() for column in columns]
     names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
@@ -593,9 +596,7 @@ def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]], name: 
         if row:
             score = _read_row(names, row, line)
             texts = _digests(dict(zip(heading, row, strict=True)))
-            yield score._replace(
-                annotator=score.annotator or name, is_of_metric="metric" in heading, digests=texts
-            )
+            yield score._replace(is_of_metric="metric" in heading, digests=texts)
 
 
 def _digests(texts: Mapping[str, str]) -> Digests | None:
