@@ -291,7 +291,7 @@ class TextSettings:
 
     lp: LanguagePair = None
     systems: Annotated[Names | None, Option(help="Use only these systems, separated by commas.")] = None
-    limit: Annotated[int | None, Ge(1), Option(help="Use only the first N segments of every system.")] = None
+    limit: Annotated[int | None, Ge(1), Option(help="Use only the first N segments of each pair.")] = None
     source: Annotated[Path | str | None, Option(help="Source, one segment a line.", short="s", kind=Path)] = (
         None
     )
