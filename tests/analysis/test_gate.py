@@ -347,9 +347,16 @@ def test_bounds_and_tests_agree(pairs: list[tuple[float, float]], margin: float,
     candidate, baseline = (list(side) for side in zip(*pairs, strict=True))
     found = non_inferiority(totals(candidate, baseline), margin, alpha=alpha)
     if found.error and abs(found.low + margin) > 1e-9:
-        assert (found.p_as_good < alpha) == (found.low > -margin)
+        assert (found.p_as_good <= alpha) == (found.low > -margin)
     if found.error and abs(found.high + margin) > 1e-9:
-        assert (found.p_worse < alpha) == (found.high < -margin)
+        assert (found.p_worse <= alpha) == (found.high < -margin)
+
+
+def test_a_margin_between_two_draws_has_a_p_of_exactly_alpha() -> None:
+    scores = totals([0.0] * 11 + [-5.0] * 11, [0.0] * 22)
+    low = non_inferiority(scores, 0.0).low
+    within, beyond = (non_inferiority(scores, -low + step) for step in (1e-6, -1e-6))
+    assert within.p_as_good == 0.05 < beyond.p_as_good
 
 
 def test_documents_of_different_lengths_count_by_their_lengths() -> None:

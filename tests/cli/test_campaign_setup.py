@@ -79,6 +79,14 @@ def test_another_language_pair_than_those_of_a_campaign_is_refused(
     assert "has no lp 'en-cs'; it has en-de" in analysed(capsys, export, "--lp", "en-cs").err
 
 
+def test_a_campaign_without_judgements_is_said_to_have_none_yet(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    new_campaign(tmp_path / "new", make_test_set("en-de"), CampaignSettings(protocol="esa"), 3, now=NOW)
+    assert "'new' has no judgements yet of en-de" in analysed(capsys, tmp_path / "new", "--lp", "en-de").err
+    assert "has no lp 'en-cs'; it has en-de" in analysed(capsys, tmp_path / "new", "--lp", "en-cs").err
+
+
 def test_a_csv_without_its_batches_says_what_is_wanted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -286,6 +286,28 @@ def test_what_was_judged_by_different_judges_is_not_compared(
     assert Asked(capsys, *options, "--any-signature").code == DONE
 
 
+@pytest.mark.parametrize(
+    ("heading", "cells", "is_refused"),
+    [("", ("", ""), False), (",metric", (",chrF", ",chrF"), False), (",metric", (",chrF", ",BLEU"), True)],
+)
+def test_the_name_of_a_score_file_is_no_setting_of_its_metric(
+    heading: str,
+    cells: tuple[str, str],
+    is_refused: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, cell in zip(("base", "new"), cells, strict=True):
+        rows = "".join(f"A,{n},{50 + n % 5}{cell}\n" for n in range(60))
+        Path(f"{name}.scores.csv").write_text(f"system,segment,score{heading}\n{rows}")
+    sides = ("--baseline", "base.scores.csv", "--candidate", "new.scores.csv")
+    asked = Asked(capsys, "gate", *sides, "--margin", 10, "--range", "0,100", "--lp", "en-de")
+    assert (asked.code == USAGE, "were not judged alike" in asked.err) == (is_refused, is_refused)
+    assert ("The signatures differ" in asked.out) == (not heading)
+
+
 def test_an_output_that_cannot_be_written_is_said_first(
     gate_records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ from adjudge.cli.options import read_settings, split_settings
 from adjudge.core.record import Annotation
 from adjudge.core.wording import read_share
 from adjudge.errors import UsageError
+from adjudge.formats.read import load
 from adjudge.judges import JUDGES, load_judge
 from adjudge.judges._prompts import _packaged
 from adjudge.llm import search
@@ -653,6 +654,14 @@ def test_samples_are_counted_and_signed(before: bool) -> None:
     assert "|samples:3|temperature:0.5|" in str(info.signature)
     records = read_records(Path("out"))
     assert all(isinstance(record, Annotation) and len(record.samples) == 3 for record in records)
+
+
+def test_a_limit_is_of_each_language_pair(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("forecast", "gemba-da", EXAMPLES, "--limit", "1", "--format", "json") == 0
+    told = capsys.readouterr()
+    lps = load(EXAMPLES).lps
+    assert f"the first 1 segment of each of {len(lps)} language pairs: {', '.join(lps)}" in told.err
+    assert json.loads(told.out)["units"] == sum(len(s.translations) for s in load(EXAMPLES).select(limit=1))
 
 
 def test_a_forecast_counts_samples(capsys: pytest.CaptureFixture[str]) -> None:

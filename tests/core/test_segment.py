@@ -37,6 +37,7 @@ def test_an_id_may_return_in_another_lp_only() -> None:
 
 
 def test_selecting_keeps_an_lp_systems_and_the_first_segments() -> None:
+    assert [(s.lp, s.segment) for s in SET.select(limit=1)] == [("en-de", "1"), ("zh-en", "1")]
     chosen = SET.select(lp="en-de", systems=["b"], limit=1)
     assert [(s.segment, dict(s.translations)) for s in chosen] == [("1", {"b": "y"})]
 

@@ -84,6 +84,17 @@ def test_a_folder_with_several_language_pairs_asks_for_one(tmp_path: Path) -> No
     assert read_mtme(path, "en-cs_CZ").segments[0].source == "a"
 
 
+def test_a_folder_of_two_language_pairs_comes_back_pair_by_pair(tmp_path: Path) -> None:
+    both = tuple(
+        Segment(segment=str(n), lp=lp, source=f"{lp} {n}", translations={f"{lp}.A": f"{n}"}, document=f"d{n}")
+        for n in (1, 2)
+        for lp in ("en-de", "en-cs_CZ")
+    )
+    write_mtme(tmp_path, TestSet(name="two", segments=both))
+    for lp in ("en-de", "en-cs_CZ"):
+        assert load(tmp_path, lp).segments == tuple(s for s in both if s.lp == lp)
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [

@@ -13,7 +13,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats import score_file
-from adjudge.formats.read import detect, read_content
+from adjudge.formats.read import detect, read_content, read_judgements
 from adjudge.formats.score_file import (
     AVERAGES,
     Level,
@@ -23,6 +23,7 @@ from adjudge.formats.score_file import (
     read_score_file,
     write_score_file,
 )
+from tests.cli.calling import call
 from tests.formats.nasty import words
 
 # Scores of other programs: COMET's JSON, tables, and numbers alone.
@@ -148,6 +149,26 @@ def test_a_file_that_does_not_say_its_language_pair_is_refused(tmp_path: Path) -
         read_content(write(tmp_path, json.dumps(COMET), "c.json"))
     told = read_content(write(tmp_path, json.dumps(COMET), "en-de.c.json")).records or ()
     assert {r.lp for r in told} == {"en-de"}
+    for name in ("tr-en-de.c.json", "en-fr.c.json"):
+        told = read_content(write(tmp_path, json.dumps(COMET), name), lp="en-de").records or ()
+        assert {r.lp for r in told} == {"en-de"}
+
+
+def test_the_texts_beside_scores_are_those_that_were_judged(tmp_path: Path) -> None:
+    rows = "A,1,3,en-de,one,eins\nB,1,4,en-de,one,ein\nA,2,5,en-de,two,zwei\n"
+    table = write(tmp_path, f"system,segment,score,lp,source,translation\n{rows}", "t.csv")
+    texts = read_judgements(table).test_set or ()
+    found = [(s.segment, s.source, dict(s.translations)) for s in texts]
+    assert found == [("1", "one", {"A": "eins", "B": "ein"}), ("2", "two", {"A": "zwei"})]
+    assert call("report", table, "--out", tmp_path / "page.html") == 0
+    assert "eins" in (tmp_path / "page.html").read_text("utf-8")
+    write(tmp_path, f"{table.read_text()}B,2,5,en-de,three,drei\n", "t.csv")
+    with pytest.raises(DataError, match="segment '2' of en-de has two sources"):
+        read_judgements(table)
+
+
+NO_PAIRS = ("tr-en-de", "en-de-2", "en_de", "en-DE", "base-new", "new-base", "English-German")
+"""Names, no component of which is two codes of languages with a hyphen between and nothing else."""
 
 
 @pytest.mark.parametrize(
@@ -158,6 +179,11 @@ def test_a_file_that_does_not_say_its_language_pair_is_refused(tmp_path: Path) -
         ("en-de/COMET.seg.score", "zh-en", ("COMET", "zh-en")),
         ("x/COMET.v2.seg.score", "zh-en", ("COMET.v2", "zh-en")),
         ("x/Alder.v2.txt", None, ("Alder.v2", None)),
+        ("x/en-cs_CZ.chrF.csv", None, ("chrF", "en-cs_CZ")),
+        ("x/en-de.chrF.csv", "en-fr", ("chrF", "en-fr")),  # what is asked for outranks a guess
+        ("x/en-de.chrF.seg.score", "en-fr", ("chrF", "en-de")),  # whose name is the pair by its format
+        *((f"x/{name}.chrF.csv", None, (f"{name}.chrF", None)) for name in NO_PAIRS),
+        *((f"{name}/chrF.csv", None, ("chrF", None)) for name in NO_PAIRS),
     ],
 )
 def test_name_and_language_pair_are_told_by_the_place_of_a_file(

@@ -77,6 +77,14 @@ def test_an_interval_in_known_numbers() -> None:
     assert found.interval.low == pytest.approx(-5.954166)
 
 
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 1 - 0.95, 0.1, 1 - 0.9, 0.2, 0.5005])
+def test_draws_give_a_bound_above_a_value_where_their_p_is_at_most_alpha(alpha: float) -> None:
+    found = Bounds(value=0.0, error=0.0, units=5, lows=(np.arange(1999.0),))
+    low = found.low(alpha)
+    for value in (low - 1, low - 0.5, low, low + 0.5, low + 1):
+        assert (found.p_above(value) <= alpha) == (low > value)
+
+
 def test_units_alike_in_shape_have_student_s_interval() -> None:
     scores = [-2.0, -1, 0, 1, 2]
     found = bounds_of(*[(score, 1) for score in scores])

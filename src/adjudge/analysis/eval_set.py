@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from adjudge.analysis.segment_scores import score_records
 from adjudge.core.frozen import frozen
-from adjudge.core.language import canonical_lp, lp_in, script_of, source_language
+from adjudge.core.language import canonical_lp, lp_named, script_of, source_language
 from adjudge.core.mqm import Weights, mean, unknown_categories_note
 from adjudge.core.protocol import SEVERITIES, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
@@ -32,7 +32,7 @@ from adjudge.core.wording import count, form
 from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.join import put_together, uncompared
 from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twice
-from adjudge.formats.score_file import ScoreTable, read_score_file
+from adjudge.formats.score_file import ScoreTable, lp_before_dot, read_score_file
 from adjudge.stats.judged import Floats, divided
 
 __all__ = [
@@ -457,7 +457,8 @@ def _in_folder(
         raise UsageError(f"{folder} is no run, and no {_SEG} or {_SYS} is in it or in its folders")
     for file in files:
         told = lp or _lp_of(file, lps)
-        stem = stem_of(file).removeprefix(f"{file.name.partition('.')[0]}." if _lp_before(file) else "")
+        stem = stem_of(file)
+        stem = stem.partition(".")[2] if lp_before_dot(Path(stem)) else stem
         if told is None and file.parent != root:
             continue  # of a language pair that is not evaluated
         if (told, stem) not in seen:
@@ -486,13 +487,7 @@ def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
 
 def _lp_named(path: Path) -> str | None:
     """Language pair of a file by its name, or else by that of its folder."""
-    return _lp_before(path) or lp_in(path.resolve().parent.name)
-
-
-def _lp_before(path: Path) -> str | None:
-    """Language pair that a file's name begins with, as `en-de.`."""
-    before, _, rest = path.name.partition(".")
-    return lp_in(before) if rest.removesuffix(".gz").count(".") > 1 else None
+    return lp_before_dot(Path(stem_of(path))) or lp_named(path.resolve().parent.name)
 
 
 def read_score_source(

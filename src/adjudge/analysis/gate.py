@@ -803,6 +803,8 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
     sides = [baseline] if is_one else [candidate, baseline]
     both = [_read_side(each, settings) for each in sides]
     read, told = put_together(both, "sources", settings.mismatched, settings.lp)
+    if all(each.is_unnamed for each in read):  # the name of a file is no setting of its metric
+        settings = replace(settings, any_signature=True)
     unfit = [n for r in read if r.run for n in unfit_note(r.run.info.annotator, why_unfit(r.run))]
     if systems is not None:
         read = _of_systems(read, {*systems})

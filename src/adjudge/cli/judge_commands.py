@@ -372,7 +372,7 @@ def show_command(
         raise UsageError(f"{judge} is a metric: it has no messages")
     test_set = load(settings.segment or examples.path("test_set.jsonl"), lp=settings.lp)
     model = open_model(EMBEDDED, Connection()).model
-    first = test_set if settings.segment is None else test_set.select(limit=1)
+    first = test_set if settings.segment is None else replace(test_set, segments=test_set.segments[:1])
     tries = _subjects(shown, first, settings.system)
     rehearsals = (asyncio.run(rehearse(shown, subject, model)) for subject in tries)
     exchanges = max(rehearsals, key=_told, default=[])  # of our examples, one that every stage speaks of

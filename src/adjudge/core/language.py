@@ -33,6 +33,7 @@ __all__ = [
     "language_name",
     "lp_among",
     "lp_in",
+    "lp_named",
     "of_lp",
     "one_spelling",
     "pair_of",
@@ -97,6 +98,16 @@ def lp_in(text: str) -> str | None:
         return canonical_lp(text)
     except UsageError:
         return None
+
+
+@lru_cache(maxsize=1024)
+def lp_named(name: str) -> str | None:
+    """Canonical form of the language pair that a whole name is, two known codes with a hyphen between.
+
+    None for any other name, such as `tr-en-de`, `base-new` or `en_de`.
+    """
+    codes = name.split("-")
+    return lp_in(name) if len(codes) == 2 and all(_read_code(code, strict=True) for code in codes) else None
 
 
 @lru_cache(maxsize=1024)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -262,7 +263,7 @@ class TestSet(Framed):
     def select(
         self, *, lp: str | None = None, systems: Iterable[str] | None = None, limit: int | None = None
     ) -> TestSet:
-        """Keep one language pair, some systems, and of all that is left the first `limit` segments.
+        """Keep one language pair, some systems, and the first `limit` segments of each pair that is left.
 
         Raises:
             UsageError: an lp or a system that the test set does not have.
@@ -280,7 +281,11 @@ class TestSet(Framed):
                 for s in kept
             ]
         if limit is not None:
-            kept = kept[:limit]
+            every, kept, numbers = kept, [], Counter[str]()
+            for s in every:
+                numbers[s.lp] += 1
+                if numbers[s.lp] <= limit:
+                    kept.append(s)
         return TestSet(name=self.name, segments=tuple(kept))
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args
 
 from adjudge.core.frozen import frozen
-from adjudge.core.language import of_lp
+from adjudge.core.language import lp_among
 from adjudge.core.names import keep_names
 from adjudge.core.protocol import find_protocol, is_number
 from adjudge.core.record import DUPLICATE, Annotation, ErrorSpan, Failure, Preference, by_pair
 from adjudge.core.segment import INSTRUCTION, Segment, TestSet
-from adjudge.errors import DataError, placing
+from adjudge.errors import DataError, UsageError, placing
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
 
@@ -490,9 +490,15 @@ def select_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
     """Keep one language pair; all of them without one.
 
     Raises:
-        UsageError: nobody judged anything of it.
+        UsageError: the campaign does not have it, or nobody judged anything of it yet.
     """
-    return replace(file, submissions=tuple(of_lp(file.submissions, lp, repr(file.name))))
+    told = file.settings.get("lps")
+    there = [*map(str, told if isinstance(told, list) else ()), *(s.lp for s in file.submissions)]
+    lp = lp_among(lp, there, repr(file.name))
+    own = tuple(s for s in file.submissions if lp in {None, s.lp})
+    if lp is not None and not own:
+        raise UsageError(f"{file.name!r} has no judgements yet of {lp}")
+    return replace(file, submissions=own)
 
 
 def campaign_test_set(file: CampaignFile) -> TestSet:

@@ -47,6 +47,7 @@ class Content(Generic[R_co]):
         campaign: who judged what when; None where the file does not say it, or nobody asked for it.
         origin: file that the texts were read from, where judgements can be written into it.
         is_of_metrics: whether its annotators are metrics, over several of which a mean says nothing.
+        is_unnamed: whether nothing in the file names its annotator, who is called by the file.
     """
 
     test_set: TestSet | None = None
@@ -55,6 +56,7 @@ class Content(Generic[R_co]):
     campaign: CampaignFile | None = None
     origin: Path | None = None
     is_of_metrics: bool = False
+    is_unnamed: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -123,8 +123,9 @@ def _texts(side: Judgements, same: Same, called: str) -> Iterator[tuple[Key, _Te
     used = "" if side.run is None else side.run.info.signature.fields.get("ref", "")
     for lp, name, systems, digests in _judged(side):
         texts: Iterable[str | None]
+        shown = digests and digests.reference
         if (one := segments.get((lp, name))) is not None:
-            source, reference = one.source, one.references.get(used)
+            source, reference = one.source, one.references.get(used) or shown
             texts = (one.translations[each] if one.has_translation(each) else None for each in systems)
         elif digests is not None:
             source, texts, reference = digests
@@ -133,7 +134,7 @@ def _texts(side: Judgements, same: Same, called: str) -> Iterator[tuple[Key, _Te
         more = zip(systems, texts, strict=False) if same == "translations" else [(None, reference)]
         for system, text in [("", source), *more]:
             if text is not None and (not system or text != _MISSING):
-                yield (lp, name, system), _Text(text, one is None, called)
+                yield (lp, name, system), _Text(text, one is None or text is shown, called)
 
 
 def _is_about(record: Record, differing: Mapping[Key, object]) -> bool:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from adjudge.core.frozen import frozen
-from adjudge.core.language import canonical_lp, lp_in
+from adjudge.core.language import canonical_lp, lp_named
 from adjudge.core.names import by_name
 from adjudge.core.protocol import INSTRUCTION_FAULT, find_severity
 from adjudge.core.record import Annotation, ErrorSpan
@@ -165,7 +165,7 @@ def find_lp(name: str, wanted: str | None = None) -> str:
 
 def _own_lp(name: str) -> str | None:
     parts = (part.split(" ")[0].replace("---", "-") for part in reversed(name.split("_#_")))
-    return next(filter(None, map(lp_in, parts)), None)
+    return next(filter(None, map(lp_named, parts)), None)
 
 
 def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSet:

@@ -291,7 +291,7 @@ class TextSettings:
 
     lp: LanguagePair = None
     systems: Annotated[Names | None, Option(help="Use only these systems, separated by commas.")] = None
-    limit: Annotated[int | None, Ge(1), Option(help="Use only the first N segments of every system.")] = None
+    limit: Annotated[int | None, Ge(1), Option(help="Use only the first N segments of each pair.")] = None
     source: Annotated[Path | str | None, Option(help="Source, one segment a line.", short="s", kind=Path)] = (
         None
     )
@@ -413,6 +413,7 @@ class Judgements:
         form: name of the format, as in `adjudge list formats`; empty for what was in memory.
         weights: name of the weights of the run's marked errors; None for the default of the protocol.
         notes: what was odd in the file or left out of it.
+        is_unnamed: as in `Content`.
     """
 
     name: str
@@ -423,6 +424,7 @@ class Judgements:
     form: str = ""
     weights: str | None = None
     notes: tuple[str, ...] = ()
+    is_unnamed: bool = False
 
     @property
     def has_scores(self) -> bool:
@@ -658,6 +660,7 @@ def _of_content(
         test_set=content.test_set or texts,
         form=form,
         notes=(*content.notes, *repeats_note(repeated)),
+        is_unnamed=content.is_unnamed,
     )
 
 

@@ -13,14 +13,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
-from adjudge.core.language import canonical_lp, lp_in, one_spelling
+from adjudge.core.language import canonical_lp, lp_named, one_spelling
 from adjudge.core.names import as_name, is_blank
 from adjudge.core.record import Annotation, grouped
-from adjudge.core.segment import Digests, TestSet, digest_of
+from adjudge.core.segment import Digests, Segment, TestSet, digest_of
 from adjudge.errors import DataError, UsageError, names_file, placing
 from adjudge.formats.file_content import Content
 from adjudge.formats.text import csv_rows
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adjudge.core.scores import Scores, Signature
-    from adjudge.core.segment import Segment
 
 __all__ = [
     "AVERAGES",
@@ -318,10 +317,12 @@ _TEXTS: Final = (("source", "src"), ("translation", "target", "mt"), ("reference
 
 
 _Rows = tuple[str, str, str]
+_Texts = tuple[str, str | None, str | None]
+"""Source, translation and reference."""
 
 
 class _Score(NamedTuple):
-    """One score; an empty segment is the next line of its system, an empty lp is that of the file."""
+    """One score; an empty segment is the next line of its system, what else is empty is told by the file."""
 
     system: str
     value: float
@@ -330,7 +331,7 @@ class _Score(NamedTuple):
     document: str = ""
     lp: str = ""
     is_of_metric: bool = False
-    digests: Digests | None = None
+    texts: _Texts | None = None
 
     @property
     def rows(self) -> _Rows:
@@ -354,23 +355,25 @@ def _delimiter(first: str) -> str:
 
 
 def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
-    """Name of the scores in a file, and their language pair: before the name, as given, or the folder's.
+    """Name of the scores in a file, and their language pair: as given, before the name, or the folder's.
 
     Args:
         path: the file; `en-de.COMET.seg.score` and `en-de/COMET.seg.score` are COMET for en-de.
-        lp: language pair, where one is given.
+        lp: language pair, where one is given; what stands before the name in mt-metrics-eval outranks it.
     """
-    ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), path.suffix)
-    stem = path.name.removesuffix(ending)
-    if own := lp_before_dot(Path(stem)):
-        return stem.partition(".")[2], own
-    return stem, lp_in(lp or path.resolve().parent.name)
+    ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), "")
+    stem = path.name.removesuffix(ending or path.suffix)
+    own = lp_before_dot(Path(stem))
+    told = own or lp_named(path.resolve().parent.name)
+    if lp is not None and not (own and ending):
+        told = canonical_lp(lp)
+    return stem.partition(".")[2] if own else stem, told
 
 
 def lp_before_dot(path: Path) -> str | None:
     """Language pair before the first dot of a file's name: `en-de` of `en-de.COMET.seg.score`."""
     before, dot, _ = path.name.partition(".")
-    return lp_in(before) if dot else None
+    return lp_named(before) if dot else None
 
 
 def is_lines_folder(path: Path) -> bool:
@@ -457,8 +460,7 @@ def read_score_rows(
         DataError: as `read_plain_scores`; says which row.
         UsageError: no language pair.
     """
-    name = name_and_lp(place, lp)[0] if isinstance(place, Path) else "frame"
-    scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1), name)]
+    scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1))]
     return _as_content(scores, Counter(), place, lp, test_set)
 
 
@@ -480,24 +482,32 @@ def _as_content(
     documents = {(s.lp, s.segment): s.document for s in texts}
     if lp is None and len(known) == 1:
         (lp,) = known
-    told = name_and_lp(path, lp)[1] if isinstance(path, Path) else lp
+    name, told = name_and_lp(path, lp) if isinstance(path, Path) else ("frame", lp)
     if not told and not all(score.lp for score in scores):
         raise UsageError(f"{path} does not say its language pair: add --lp, such as --lp en-de")
-    own = [canonical_lp(score.lp or told or "") for score in scores]
-    _, spelled = one_spelling([known, own])
+    lps = [canonical_lp(score.lp or told or "") for score in scores]
+    _, spelled = one_spelling([known, lps])
+    is_unnamed = not any(score.annotator for score in scores)
     scores = [
-        score._replace(system=as_name(score.system, "system"), lp=spelled.get(each, each))
-        for score, each in zip(scores, own, strict=True)
+        score._replace(
+            system=as_name(score.system, "system"),
+            annotator=score.annotator or name,
+            lp=spelled.get(each, each),
+        )
+        for score, each in zip(scores, lps, strict=True)
     ]
     _check_lengths(scores, known)
     seen: Counter[_Rows] = Counter()
     records: list[Annotation] = []
     asked: set[tuple[str, str]] = set()
+    own_texts: dict[tuple[str, str], Segment] = {}
     for score in scores:
         seen[score.rows] += 1
         place = seen[score.rows]
         segment = score.segment or (known[score.lp][place - 1] if score.lp in known else str(place))
         asked.add((score.lp, segment))
+        document = score.document or documents.get((score.lp, segment), "")
+        digests = _add_texts(own_texts, score, segment, document)
         if math.isnan(score.value):
             met[_MISSING] += 1
         else:
@@ -508,16 +518,23 @@ def _as_content(
                     system=score.system,
                     annotator=score.annotator,
                     protocol="metric",
-                    document=score.document or documents.get((score.lp, segment), ""),
+                    document=document,
                     rating=score.value,
-                    digests=score.digests,
+                    digests=digests,
                 )
             )
     if not records:
         raise DataError("there is no score in this file: every one is missing")
     if unscored := len(asked) - len({(record.lp, record.segment) for record in records}):
         met["segments that nobody scored: no system has a number there"] += unscored
-    return Content(records=tuple(records), met=+met, is_of_metrics=scores[0].is_of_metric)
+    own = TestSet(name=name, segments=tuple(own_texts.values()))
+    return Content(
+        test_set=own if test_set is None and own_texts.keys() == asked else None,
+        records=tuple(records),
+        met=+met,
+        is_of_metrics=scores[0].is_of_metric,
+        is_unnamed=is_unnamed,
+    )
 
 
 _MISSING: Final = "missing scores (None or an empty cell), whose translations are not judged"
@@ -559,25 +576,19 @@ def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
                 segment.get("errors") or ()
             )
             system = stem if stems[stem] == 1 else file
-            texts = _digests({key: text for key, text in segment.items() if isinstance(text, str)})
-            yield _Score(system=system, value=float(score), annotator=_COMET, digests=texts)
+            texts = _texts({key: text for key, text in segment.items() if isinstance(text, str)})
+            yield _Score(system=system, value=float(score), annotator=_COMET, texts=texts)
 
 
 def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
     text = read_text(path)
     rows = csv_rows(text, path, _delimiter(text.lstrip("\r\n ").partition("\n")[0]))
     _, heading = next(rows)
-    yield from _scores_in(heading, rows, name_and_lp(path, None)[0])
+    yield from _scores_in(heading, rows)
 
 
-def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]], name: str) -> Iterator[_Score]:
-    """Scores of a table.
-
-    Args:
-        columns: its heading.
-        rows: number of a line or row, and its cells.
-        name: of who scored, where no column says it.
-    """
+def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]]) -> Iterator[_Score]:
+    """Scores of a table: its heading, and of each line or row the number and the cells."""
     heading = [column.strip().lower() for column in columns]
     names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
@@ -590,17 +601,39 @@ def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]], name: 
     for line, row in rows:
         if row:
             score = _read_row(names, row, line)
-            texts = _digests(dict(zip(heading, row, strict=True)))
-            yield score._replace(
-                annotator=score.annotator or name, is_of_metric="metric" in heading, digests=texts
-            )
+            texts = _texts(dict(zip(heading, row, strict=True)))
+            yield score._replace(is_of_metric="metric" in heading, texts=texts)
 
 
-def _digests(texts: Mapping[str, str]) -> Digests | None:
-    """Digests of the texts that stand beside a score; None without a source."""
-    found = [next((texts[name] for name in names if texts.get(name)), None) for names in _TEXTS]
-    source, translation, reference = (None if text is None else digest_of(text) for text in found)
-    return None if source is None else Digests(source, (translation,) if translation else (), reference)
+def _texts(cells: Mapping[str, str]) -> _Texts | None:
+    """The texts that stand beside a score; None without a source."""
+    source, translation, reference = (
+        next((cells[name] for name in names if cells.get(name)), None) for names in _TEXTS
+    )
+    return None if source is None else (source, translation, reference)
+
+
+def _add_texts(
+    segments: dict[tuple[str, str], Segment], score: _Score, segment: str, document: str
+) -> Digests | None:
+    """Add the texts that stand beside a score to their segment, and return their digests."""
+    if score.texts is None:
+        return None
+    source, translation, reference = score.texts
+    alone = Segment(
+        segment=segment,
+        lp=score.lp,
+        source=source,
+        translations={score.system: translation} if translation else {},
+        references={"ref": reference} if reference else {},
+        document=document,
+    )
+    one = segments.setdefault((score.lp, segment), alone)
+    if digest_of(one.source) != digest_of(source):
+        raise DataError(f"segment {segment!r} of {score.lp} has two sources")
+    translations = {**alone.translations, **one.translations}
+    segments[score.lp, segment] = replace(one, translations=translations)
+    return Digests.of(alone, alone.translations, reference)
 
 
 def _read_row(names: list[str], row: list[str], line: int) -> _Score:

@@ -28,7 +28,7 @@ from adjudge.core.record import grouped
 from adjudge.core.scores import RunInfo, Signature
 from adjudge.core.segment import Subject, TestSet
 from adjudge.core.verb import MaxFailed, Names, OfMismatched, Option, settings, takes
-from adjudge.core.wording import nearest
+from adjudge.core.wording import count, nearest
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
@@ -463,7 +463,10 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         UsageError: something is unknown, unclear or contradicts.
         DataError: a file cannot be read.
     """
-    chosen = options.load(test_set)
+    chosen, limited = options.load(test_set), []
+    if options.limit is not None and len(chosen.lps) > 1:
+        told = count(options.limit, "segment")
+        limited = [f"the first {told} of each of {len(chosen.lps)} language pairs: {', '.join(chosen.lps)}"]
     origin = options.origin
     if isinstance(test_set, Path | str) and Path(test_set).is_file():
         origin = origin or test_set
@@ -503,7 +506,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         origin=origin,
         prices=prices,
         budget=budget,
-        notes=(*plan.notes, *advise(annotator, models, plan)),
+        notes=(*plan.notes, *limited, *advise(annotator, models, plan)),
     )
 
 

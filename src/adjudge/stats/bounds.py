@@ -112,7 +112,9 @@ class Bounds:
 
         if math.isinf(self.error):
             return -math.inf
-        bounds = [float(d[max(1, math.floor(alpha * (len(d) + 1) * (1 + 1e-12))) - 1]) for d in self.lows]
+        # the last rank of which p_above is at most alpha, in its own arithmetic
+        ranks = [int((np.arange(1, len(d) + 1) / (len(d) + 1) <= alpha).sum()) for d in self.lows]
+        bounds = [float(d[max(1, rank) - 1]) for d, rank in zip(self.lows, ranks, strict=True)]
         if self.error:
             step = float(stdtrit(self.units - 1, 1 - alpha))
             shifted = step - self._tilt / 6
