@@ -180,17 +180,13 @@ class Pauses:
         if is_news:
             self._reacted = now
             self._troubles += 1
-        if asked is None and not is_news:
+        if not asked and not is_news:
             return
         if now >= self.until:
             self._before += self.until - self._began
             self._began = now
-        pause = self.patience.pause(self._troubles) if asked is None else asked
+        pause = asked or self.patience.pause(self._troubles)
         self.until = max(self.until, now + pause)
-
-    def lift(self, now: float) -> None:
-        """End the pause: what asked for it meant one call."""
-        self.until = min(self.until, now)
 
     def is_news(self, sent: float) -> bool:
         """Whether a call was sent after we last learnt of trouble, and so teaches something new."""
@@ -290,8 +286,6 @@ class Limiter:
         self._probing = False
         self._refused = 0
         self._answers = 0
-        self._taken = -1.0  # when the latest call was sent that was answered
-        self._before = -1.0  # when the latest call was sent that was refused
         self._borne = 0  # calls at a time that it has taken
         self.part = 1.0
         """Of what headers allow, how much is ours; the rest is for other processes that have the same key."""
@@ -301,14 +295,14 @@ class Limiter:
     def load(self) -> Load:
         """Return the current load: calls in flight, waiting, and the rate limit."""
         now, pauses = self._clock(), self._pauses
-        facts = (self._window.width, self._flying, self._refused)
+        facts = (self._window.size, self._flying, self._refused)
         return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now) or self._why_slow(now))
 
     def _why_slow(self, now: float) -> str:
         """What holds calls back beside a pause; empty where nothing does."""
         if self._blame.is_sparing:
             return "the server refuses single calls, which wait while the others go on"
-        if self._pace.governs:
+        if self._pace.rate is not None:
             return f"{self._pace.rate:.2g} calls/s, for it refuses more"
         for kind, bucket in self._buckets.items():
             wait = bucket.opens_at(now, 1.0) - now
@@ -320,7 +314,7 @@ class Limiter:
         """Give one more model its part; the lowest cap holds for all."""
         share = Share(self, cap)
         self._shares.append(share)
-        self._window.cap(min(each.cap for each in self._shares))
+        self._window.cap = min(each.cap for each in self._shares)
         return share
 
     def drop(self, share: Share) -> None:
@@ -328,7 +322,7 @@ class Limiter:
         if share in self._shares:
             self._shares.remove(share)
         if self._shares:
-            self._window.cap(min(each.cap for each in self._shares))
+            self._window.cap = min(each.cap for each in self._shares)
             self._pump()
         elif self._timer is not None:
             self._timer.cancel()
@@ -463,17 +457,16 @@ class Limiter:
     def answered(self, turn: Turn, reply: Reply) -> None:
         """Take a good answer."""
         now = self._clock()
-        self._room(now, turn.sent)
+        self._room(now)
         self._pauses.answered()
         self._borne = max(self._borne, turn.flying)
         self._window.answered(now, was_full=turn.was_full)
         self._pace.answered(now, turn.sent)
         self._sizes.learn(turn.place.size, reply.usage)
 
-    def _room(self, now: float, sent: float) -> None:
+    def _room(self, now: float) -> None:
         """Take any answer that is no refusal: the server had room for it."""
         self._accepted = now
-        self._taken = max(self._taken, sent)
         self._pauses.reached()
         self._answers += 1
 
@@ -489,7 +482,7 @@ class Limiter:
             self._pause(now, turn.sent, None)
             return self._lost(now, fault)
         if fault.status is not None and fault.status < 500:
-            self._room(now, turn.sent)
+            self._room(now)
         if fault.wait is not None:
             self._pause(now, turn.sent, fault.wait)
         if fault.reason == "timeout":
@@ -506,21 +499,18 @@ class Limiter:
         if is_own and turn.place.refused >= _HOPELESS and fault.status == 429:
             detail = f"{fault.detail}; refused {turn.place.refused} times while other calls were taken"
             return replace(fault, consequence="fail", wait=None, detail=detail)
-        if (is_own and not self._blame.is_ours) or not self._is_ours(turn, fault, now):
+        if not self._is_ours(turn, fault, now, is_own=is_own):
             return self._as_free(turn, fault)
-        is_new = self._pauses.is_news(turn.sent)
         self._pause(now, turn.sent, fault.wait)
         if self._answers >= _TELLING and turn.flying > self._borne:
             self._window.bounded(now, self._borne)
             return self._as_free(turn, fault)
-        if not self._pace.governs:
+        if self._pace.rate is None:
             self._window.troubled(now)
-        if fault.wait is not None and is_new:
-            self._window.reopen()
         if fault.status == 429:
-            if self._buckets["tokens"].is_known and self._buckets["tokens"].level(now) > 0:
-                self._sizes.counts_most = True
-            self._pace.refused(now, turn.sent, self._pauses.until, is_told=fault.wait is not None)
+            self._pace.refused(now, turn.sent, self._pauses.until)
+            if self._pace.is_vain:  # what was refused is no measure of how fast we may ask
+                self._pace, self._blame = Pace(), Blame()
         return self._as_free(turn, fault)
 
     def _is_own(self, place: Place) -> bool:
@@ -532,25 +522,19 @@ class Limiter:
         answers, refused = self._answers - place.before[0], self._refused - place.before[1]
         return place.refused >= _OFTEN and answers >= refused
 
-    def _is_ours(self, turn: Turn, fault: Fault, now: float) -> bool:
+    def _is_ours(self, turn: Turn, fault: Fault, now: float, *, is_own: bool) -> bool:
         """Whether a refusal concerns all who ask, and not its text alone."""
-        blame, told = self._blame, [bucket for bucket in self._buckets.values() if bucket.is_known]
-        was_excused, is_limit = blame.is_excused, fault.status == 429
-        if self._pauses.is_news(turn.sent):
-            has_room = bool(told) and all(bucket.is_half_full(now) for bucket in told)
-            is_slow = self._taken > self._before and self._pace.is_below_what_was_taken
-            self._before = turn.sent
-            blame.refused(turn.number, is_limit=is_limit, is_slow=has_room or is_slow)
-        if blame.is_excused and not was_excused:
-            # What was refused is no measure of how fast we may ask: go on as before.
-            self._pauses.lift(now)
-            self._window.excuse()
-            self._pace = Pace()
-            self._sizes.counts_most = False
-        if fault.wait is None or (is_limit and blame.is_ours):
-            return blame.is_ours if is_limit else blame.is_crowded
-        is_for_all = not is_limit or (bool(told) and not blame.is_excused)
-        return is_for_all or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
+        self._blame.refused(turn.number)
+        is_limit = fault.status == 429
+        if is_limit and self._pace.rate is not None:
+            return True
+        if is_own or not (fault.wait or self._blame.is_crowded):
+            return False
+        if self._blame.is_crowded:
+            return True
+        if told := [bucket for bucket in self._buckets.values() if bucket.is_known]:
+            return not all(bucket.is_half_full(now) for bucket in told)
+        return not is_limit or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""
