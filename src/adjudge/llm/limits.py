@@ -56,9 +56,7 @@ class Turn:
         self.sent = 0.0
         self.tokens = 0.0
         self.spent: dict[Kind, float] = {}
-        self.is_probe = False
         self.flying = 0
-        self.was_full = False
         self.number = 0
 
     async def __aenter__(self) -> Self:
@@ -278,12 +276,10 @@ class Limiter:
         self._sizes = Sizes()
         self._buckets: dict[Kind, Bucket] = {"requests": Bucket(), "tokens": Bucket()}
         self._queue: list[_Waiter] = []
-        self._gone = 0
         self._flying = 0
         self._first: float | None = None
         self._met = False
         self._accepted = -1.0
-        self._probing = False
         self._refused = 0
         self._answers = 0
         self._borne = 0  # calls at a time that it has taken
@@ -300,8 +296,6 @@ class Limiter:
 
     def _why_slow(self, now: float) -> str:
         """What holds calls back beside a pause; empty where nothing does."""
-        if self._blame.is_sparing:
-            return "the server refuses single calls, which wait while the others go on"
         if self._pace.rate is not None:
             return f"{self._pace.rate:.2g} calls/s, for it refuses more"
         for kind, bucket in self._buckets.items():
@@ -324,9 +318,6 @@ class Limiter:
         if self._shares:
             self._window.cap = min(each.cap for each in self._shares)
             self._pump()
-        elif self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     @property
     def is_idle(self) -> bool:
@@ -354,23 +345,13 @@ class Limiter:
         try:
             await granted
         except asyncio.CancelledError:
-            if granted.done() and not granted.cancelled() and granted.exception() is None:
+            if not granted.cancelled() and granted.exception() is None:
                 self._return(turn)  # it was called meanwhile
-            else:
-                # Cancelled waiters leave the queue once more than half of it is cancelled.
-                self._gone += 1
-                if 2 * self._gone > len(self._queue):
-                    self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]
-                    heapq.heapify(self._queue)
-                    self._gone = 0
-                self._pump()
             raise
 
     def leave(self, turn: Turn) -> None:
         """End a turn."""
         self._flying -= 1
-        if turn.is_probe:
-            self._probing = False
         self._pump()
 
     def _return(self, turn: Turn) -> None:
@@ -389,15 +370,11 @@ class Limiter:
 
     def _pump(self) -> None:
         """Let go whoever may; if time alone is in the way, come back then."""
-        while self._queue:
-            waiter = self._queue[0]
+        while self._queue and self._flying < (1 if self._pauses.away else self._window.size):
+            waiter, now = self._queue[0], self._clock()
             if waiter.granted.done():
                 heapq.heappop(self._queue)
-                self._gone = max(self._gone - 1, 0)
                 continue
-            if self._flying >= self._window.size or self._probing:
-                return
-            now = self._clock()
             opens = self._opens_at(now, waiter.turn)
             if opens > now:
                 self._come_back(opens)
@@ -429,8 +406,6 @@ class Limiter:
         turn.spent = {kind: bucket.spent for kind, bucket in self._buckets.items()}
         turn.sent = now
         turn.flying = self._flying
-        turn.was_full = self._flying >= self._window.size
-        turn.is_probe = self._probing = self._pauses.away is not None
 
     def _come_back(self, when: float) -> None:
         if self._timer is not None:
@@ -451,7 +426,9 @@ class Limiter:
         self._pauses.reached()
         now = self._clock()
         for kind, said in read_allowances(headers).items():
-            ours = said if self.part == 1.0 else said.share(self.part)
+            ours = replace(
+                said, limit=max(int(said.limit * self.part), 1), remaining=int(said.remaining * self.part)
+            )
             self._buckets[kind].learn(now, ours, turn.sent, turn.spent[kind])
 
     def answered(self, turn: Turn, reply: Reply) -> None:
@@ -460,7 +437,7 @@ class Limiter:
         self._room(now)
         self._pauses.answered()
         self._borne = max(self._borne, turn.flying)
-        self._window.answered(now, was_full=turn.was_full)
+        self._window.answered(now, was_full=turn.flying >= self._window.size)
         self._pace.answered(now, turn.sent)
         self._sizes.learn(turn.place.size, reply.usage)
 
@@ -528,10 +505,8 @@ class Limiter:
         is_limit = fault.status == 429
         if is_limit and self._pace.rate is not None:
             return True
-        if is_own or not (fault.wait or self._blame.is_crowded):
-            return False
-        if self._blame.is_crowded:
-            return True
+        if is_own or self._blame.is_crowded or not fault.wait:
+            return not is_own and self._blame.is_crowded
         if told := [bucket for bucket in self._buckets.values() if bucket.is_known]:
             return not all(bucket.is_half_full(now) for bucket in told)
         return not is_limit or not _CLEAR[0] <= fault.wait <= _CLEAR[1]

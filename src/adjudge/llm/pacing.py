@@ -13,7 +13,8 @@ import email.utils
 import re
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from adjudge.core.ask import Usage
@@ -27,8 +28,7 @@ __all__ = [
     "Sizes",
     "Window",
     "read_allowances",
-    "read_duration",
-    "server_time",
+    "read_wait",
 ]
 
 
@@ -43,13 +43,9 @@ _NAMES: Final = {  # in both spellings, made once: every answer is asked for the
     )
     for kind in _KINDS
 }
-_MOST: Final = 10**12
-_UNITS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
-_PART: Final = r"(\d{1,9}(?:\.\d{1,9})?)(ms|us|µs|d|h|m|s)"
-_PARTS: Final = re.compile(_PART, re.ASCII)
-_DURATION: Final = re.compile(rf"(?:{_PART})+", re.ASCII)
-_SECONDS: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
-_COUNT: Final = re.compile(r"\d{1,12}", re.ASCII)
+_UNITS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "": 1.0}
+_PARTS: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|us|µs|d|h|m|s|)", re.ASCII)
+_COUNT: Final = re.compile(r"\s*\d{1,12}\s*", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +62,6 @@ class Allowance:
     remaining: int
     reset: float | None = None
 
-    def share(self, part: float) -> Allowance:
-        """So much of it as belongs to one of several processes; at least one unit."""
-        return replace(self, limit=max(int(self.limit * part), 1), remaining=int(self.remaining * part))
-
 
 def read_allowances(headers: Mapping[str, str]) -> dict[Kind, Allowance]:
     """What the headers say of requests and of tokens; nothing where they say nothing that makes sense.
@@ -82,55 +74,35 @@ def read_allowances(headers: Mapping[str, str]) -> dict[Kind, Allowance]:
         names = next((names for names in spellings if names[0] in headers), None)
         if names is None:
             continue
-        limit, remaining = _read_count(headers.get(names[0])), _read_count(headers.get(names[1]))
-        if limit and remaining is not None:
-            reset = _read_reset(headers.get(names[2]), headers.get("Date"))
-            found[kind] = Allowance(limit=limit, remaining=min(remaining, limit), reset=reset)
+        limit, remaining, reset = (headers.get(name, "") for name in names)
+        if _COUNT.fullmatch(limit) and _COUNT.fullmatch(remaining) and int(limit):
+            wait = read_wait(reset, headers.get("Date"))
+            found[kind] = Allowance(limit=int(limit), remaining=min(int(remaining), int(limit)), reset=wait)
     return found
 
 
-def _read_count(text: str | None) -> int | None:
-    if text is None or not _COUNT.fullmatch(text.strip()):
-        return None
-    return min(int(text), _MOST)
+def read_wait(text: str, date: str | None) -> float | None:
+    """Seconds of `6m0s`, `20ms`, `59.8`, or until a time; None for anything else.
 
-
-def _read_reset(text: str | None, date: str | None) -> float | None:
-    if text is None:
-        return None
-    seconds = read_duration(text)
-    return _seconds_until(text, date) if seconds is None else seconds
-
-
-def read_duration(text: str) -> float | None:
-    """Seconds of `6m0s`, `20ms`, `1h2m3.5s` or `59.8`; None for anything else."""
-    text = text.strip()
-    if _SECONDS.fullmatch(text):
-        return float(text)
-    if not _DURATION.fullmatch(text):
-        return None
-    return sum(float(number) * _UNITS[unit] for number, unit in _PARTS.findall(text))
-
-
-def _seconds_until(text: str, date: str | None) -> float | None:
-    """Seconds until a time such as `2026-11-20T20:28:27Z`."""
-    try:
-        when = dt.datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    return None if when.tzinfo is None else max(when.timestamp() - server_time(date), 0.0)
-
-
-def server_time(date: str | None) -> float:
-    """Seconds since 1970 by the `Date` header, so that a time that a server names is on the server's clock.
-
-    Our own clock serves where the header is missing or no date.
+    Args:
+        text: of a header; a time as in `2026-11-20T20:28:27Z` or `Fri, 20 Nov 2026 20:28:27 GMT`.
+        date: the header `Date`: what the server's clock says, which is not always what ours does.
     """
-    try:
-        when = email.utils.parsedate_to_datetime(date or "")
-    except ValueError:
-        when = dt.datetime.now(dt.UTC)
-    return when.timestamp()
+    text = text.strip()
+    parts = _PARTS.findall(text)
+    if parts and "".join(number + unit for number, unit in parts) == text:
+        return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    when = _read_time(text)
+    if when is None or when.tzinfo is None:
+        return None
+    return max((when - (_read_time(date or "") or dt.datetime.now(dt.UTC))).total_seconds(), 0.0)
+
+
+def _read_time(text: str) -> dt.datetime | None:
+    for read in (dt.datetime.fromisoformat, email.utils.parsedate_to_datetime):
+        with suppress(ValueError):
+            return read(text)
+    return None
 
 
 _START: Final = 20
@@ -304,8 +276,8 @@ class Pace:
     """Calls a second, where a server says nothing of its limits and refuses.
 
     When it refuses, it has nothing left. So what it took between two refusals is what it allows in that time,
-    whatever it had saved up before the first. We go a twentieth slower than that, and a twentieth faster after
-    each round of answers, until it refuses again.
+    whatever it had saved up before the first. We go a twentieth slower than that, and a twentieth faster
+    after each round of answers, until it refuses again.
     """
 
     def __init__(self) -> None:
@@ -398,12 +370,6 @@ class Blame:
         """Whether too many of the last calls were refused for an accident."""
         self._sent = 0
         self._refused: deque[int] = deque(maxlen=_REFUSED)
-
-    @property
-    def is_sparing(self) -> bool:
-        """Whether texts were refused of late that wait by themselves."""
-        is_late = bool(self._refused) and self._refused[-1] > self._sent - min(_TOO_MANY)
-        return is_late and not self.is_crowded
 
     def sending(self) -> int:
         """Count a call that is sent; its number."""
