@@ -393,7 +393,7 @@ def open_share(cap: int = 20, where: str = "x", **patience: float) -> Share:
 async def call(
     share: Share, seconds: float = 1.0, outcome: Reply | Fault = GOOD, **headers: str
 ) -> Reply | Fault:
-    async with share.turn(share.place(300, 100)) as turn:
+    async with share.turn(300, 100) as turn:
         await asyncio.sleep(seconds)
         if not (isinstance(outcome, Fault) and outcome.status is None):
             turn.heard(headers)
@@ -405,7 +405,7 @@ def test_the_first_call_goes_alone_for_two_seconds_at_most() -> None:
         share, times = open_share(), []
 
         async def timed(seconds: float) -> None:
-            async with share.turn(share.place(1, 1)) as turn:
+            async with share.turn(1, 1) as turn:
                 times.append(asyncio.get_running_loop().time() - 1000)
                 await asyncio.sleep(seconds)
                 turn.heard({})
@@ -422,9 +422,9 @@ def test_calls_go_in_the_order_in_which_they_came_and_a_refused_one_keeps_its_pl
         share, order, refused = open_share(1), [], {3}
 
         async def one(number: int) -> None:
-            place = share.place(1, 1)
+            place = share.turn(1, 1)
             while True:
-                async with share.turn(place) as turn:
+                async with place as turn:
                     order.append(number)
                     await asyncio.sleep(1)
                     turn.heard({})
@@ -461,11 +461,11 @@ def test_a_call_that_was_called_and_has_not_gone_waits_when_a_pause_begins() -> 
         await call(share, 0.0)
 
         async def late() -> None:
-            async with share.turn(share.place(1, 1)) as turn:
+            async with share.turn(1, 1) as turn:
                 times.append(loop.time())
                 turn.judged(GOOD)
 
-        async with share.turn(share.place(1, 1)) as turn:
+        async with share.turn(1, 1) as turn:
             tasks = [asyncio.create_task(late()) for _ in range(2)]
             share.limiter._window.cap(1)
             await asyncio.sleep(1)
@@ -500,9 +500,9 @@ def test_a_server_that_is_away_is_asked_by_one_call_at_a_time_until_it_is_back()
 
         async def one() -> None:
             nonlocal flying
-            place = share.place(1, 1)
+            place = share.turn(1, 1)
             while True:
-                async with share.turn(place) as turn:
+                async with place as turn:
                     flying += 1
                     seen.append(flying)
                     await asyncio.sleep(0.01)
@@ -625,9 +625,9 @@ def test_a_broken_answer_shows_that_there_is_room_and_a_refusal_then_costs_no_at
 def test_the_pause_of_a_refused_text_grows_to_two_seconds() -> None:
     async def main() -> list[float]:
         share = open_share()
-        place, pauses = share.place(300, 100), []
+        place, pauses = share.turn(300, 100), []
         for _ in range(6):
-            async with share.turn(place) as turn:
+            async with place as turn:
                 await call(share, 0.1)
                 fault = turn.judged(REFUSALS[0])
                 assert isinstance(fault, Fault)
@@ -785,7 +785,7 @@ def test_whatever_happens_nobody_is_forgotten_and_never_are_too_many_on_their_wa
             nonlocal flying
             await asyncio.sleep(chance.random())
             share = chance.choice(shares)
-            async with share.turn(share.place(chance.randint(1, 999), 100)) as turn:
+            async with share.turn(chance.randint(1, 999), 100) as turn:
                 flying += 1
                 assert flying <= cap
                 assert flying <= max(turn.share.limiter.load.in_flight, 1)

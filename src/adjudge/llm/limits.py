@@ -26,38 +26,29 @@ from adjudge.llm.pacing import Blame, Bucket, Kind, Pace, Sizes, Window, read_al
 __all__ = ["Limiter", "Load", "Pauses", "Share", "Turn", "join", "load_of"]
 
 
-@dataclass
-class Place:
-    """A call's place in the queue, kept from one try to the next.
+class Turn:
+    """A call and its place in the queue: each `async with` is one try, and ends whatever happens.
 
     Args:
-        number: lower goes first.
+        share: whose call it is.
         size: bytes of the body.
         max_tokens: of the reply.
-        refused: how often it was refused for the server's load.
-        before: answers to others and refusals of all before its first refusal.
-        last: when it was sent when it was refused last.
     """
 
-    number: int
-    size: int
-    max_tokens: int
-    refused: int = 0
-    before: tuple[int, int] = (0, 0)
-    last: float = math.inf
-
-
-class Turn:
-    """One try of a call: `async with` waits for it, and ends it whatever happens."""
-
-    def __init__(self, share: Share, place: Place) -> None:
-        self.share = share
-        self.place = place
-        self.sent = 0.0
-        self.tokens = 0.0
+    def __init__(self, share: Share, size: int, max_tokens: int) -> None:
+        self.share, self.size, self.max_tokens = share, size, max_tokens
+        self.place = next(share.limiter.places)
+        """Lower goes first."""
+        self.costs: dict[Kind, float] = {"requests": 1.0}
+        """What the try spends."""
         self.spent: dict[Kind, float] = {}
-        self.flying = 0
-        self.number = 0
+        """What all had spent when it was sent."""
+        self.sent = self.before = math.inf
+        """When it was sent, and when the try before was."""
+        self.number = self.flying = 0
+        """Which call that was, and how many were under way with it."""
+        self.refused = self.answers = 0
+        """How often it was refused for the server's load, and answers to all before its first refusal."""
 
     async def __aenter__(self) -> Self:
         """Wait until the call may be sent.
@@ -101,13 +92,9 @@ class Share:
         """Whether nothing is sent any more."""
         return self._closing.is_set()
 
-    def place(self, size: int, max_tokens: int) -> Place:
-        """Stand in line."""
-        return Place(next(self.limiter.numbers), size, max_tokens)
-
-    def turn(self, place: Place) -> Turn:
-        """The next try of a call; to be used in `async with`."""
-        return Turn(self, place)
+    def turn(self, size: int, max_tokens: int) -> Turn:
+        """Stand in line with a call; see `Turn`."""
+        return Turn(self, size, max_tokens)
 
     async def sleep(self, seconds: float) -> None:
         """Wait some seconds.
@@ -217,6 +204,7 @@ _TELLING: Final = 50  # answers after which a refusal of more calls at a time th
 _OFTEN: Final = 4
 _HOPELESS: Final = 10  # ... and given up after so many
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
+_PLENTY: Final = 0.5  # of what headers allow: who is refused then is refused for itself
 _OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
@@ -252,7 +240,7 @@ class Load:
 
 @dataclass(order=True)
 class _Waiter:
-    number: int
+    place: int
     turn: Turn = field(compare=False)
     granted: asyncio.Future[None] = field(compare=False)
 
@@ -266,7 +254,7 @@ class Limiter:
     """
 
     def __init__(self, patience: Patience, clock: Callable[[], float]) -> None:
-        self.numbers = count()
+        self.places = count()
         self._clock = clock
         self._pauses = Pauses(patience, clock())
         self._shares: list[Share] = []
@@ -340,7 +328,7 @@ class Limiter:
 
     async def _stand_in_line(self, turn: Turn) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._queue, _Waiter(turn.place.number, turn, granted))
+        heapq.heappush(self._queue, _Waiter(turn.place, turn, granted))
         self._pump()
         try:
             await granted
@@ -357,8 +345,8 @@ class Limiter:
     def _return(self, turn: Turn) -> None:
         """Undo a turn that sent nothing."""
         now = self._clock()
-        self._buckets["requests"].give_back(now, 1.0)
-        self._buckets["tokens"].give_back(now, turn.tokens)
+        for kind, bucket in self._buckets.items():
+            bucket.spend(now, -turn.costs[kind])
         self._pace.give_back()
         self.leave(turn)
 
@@ -384,27 +372,22 @@ class Limiter:
             waiter.granted.set_result(None)
 
     def _opens_at(self, now: float, turn: Turn) -> float:
-        turn.tokens = self._sizes.guess(turn.place.size, turn.place.max_tokens)
-        opens = max(
-            now,
-            self._pauses.until,
-            self._buckets["requests"].opens_at(now, 1.0),
-            self._buckets["tokens"].opens_at(now, turn.tokens),
-            self._pace.opens_at(now),
-        )
+        turn.costs["tokens"] = self._sizes.guess(turn.size, turn.max_tokens)
+        opens = [bucket.opens_at(now, turn.costs[kind]) for kind, bucket in self._buckets.items()]
+        opens += [self._pauses.until, self._pace.opens_at(now)]
         if self._flying and not self._met and self._first is not None:
-            opens = max(opens, self._first + _GREETING)
-        return opens
+            opens.append(self._first + _GREETING)
+        return max(opens)
 
     def _let_go(self, now: float, turn: Turn) -> None:
         self._first = now if self._first is None else self._first
         self._flying += 1
         turn.number = self._blame.sending()
         self._pace.spend(now)
-        self._buckets["requests"].spend(now, 1.0)
-        self._buckets["tokens"].spend(now, turn.tokens)
-        turn.spent = {kind: bucket.spent for kind, bucket in self._buckets.items()}
-        turn.sent = now
+        for kind, bucket in self._buckets.items():
+            bucket.spend(now, turn.costs[kind])
+            turn.spent[kind] = bucket.spent
+        turn.before, turn.sent = turn.sent, now
         turn.flying = self._flying
 
     def _come_back(self, when: float) -> None:
@@ -439,28 +422,21 @@ class Limiter:
         self._borne = max(self._borne, turn.flying)
         self._window.answered(now, was_full=turn.flying >= self._window.size)
         self._pace.answered(now, turn.sent)
-        self._sizes.learn(turn.place.size, reply.usage)
+        self._sizes.learn(turn.size, reply.usage)
 
     def _room(self, now: float) -> None:
         """Take any answer that is no refusal: the server had room for it."""
         self._accepted = now
-        self._pauses.reached()
         self._answers += 1
 
     def failed(self, turn: Turn, fault: Fault) -> Fault:
         """Take a fault; see `Turn.judged`."""
         now = self._clock()
-        if fault.limited and fault.status is not None:
-            return self._refusal(turn, fault, now)
-        if fault.consequence == "stop":  # quota or key: nobody else need be refused for it
-            self._pause(now, turn.sent, fault.wait)
-            return fault
         if fault.limited:
-            self._pause(now, turn.sent, None)
-            return self._lost(now, fault)
+            return self._lost(turn, fault, now) if fault.status is None else self._refusal(turn, fault, now)
         if fault.status is not None and fault.status < 500:
             self._room(now)
-        if fault.wait is not None:
+        if fault.wait is not None or fault.consequence == "stop":  # quota or key: none need be refused for it
             self._pause(now, turn.sent, fault.wait)
         if fault.reason == "timeout":
             self._window.troubled(now)
@@ -472,9 +448,9 @@ class Limiter:
             self._send_all_away(self._too_long())
 
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
-        is_own = self._is_own(turn.place)
-        if is_own and turn.place.refused >= _HOPELESS and fault.status == 429:
-            detail = f"{fault.detail}; refused {turn.place.refused} times while other calls were taken"
+        is_own = self._is_own(turn)
+        if is_own and turn.refused >= _HOPELESS and fault.status == 429:
+            detail = f"{fault.detail}; refused {turn.refused} times while other calls were taken"
             return replace(fault, consequence="fail", wait=None, detail=detail)
         if not self._is_ours(turn, fault, now, is_own=is_own):
             return self._as_free(turn, fault)
@@ -490,14 +466,13 @@ class Limiter:
                 self._pace, self._blame = Pace(), Blame()
         return self._as_free(turn, fault)
 
-    def _is_own(self, place: Place) -> bool:
+    def _is_own(self, turn: Turn) -> bool:
         """Whether it is this text that the server refuses, again and again while it answers others."""
-        if not place.refused:
-            place.before = (self._answers, self._refused)
-        place.refused += 1
+        if not turn.refused:
+            turn.answers = self._answers
+        turn.refused += 1
         self._refused += 1
-        answers, refused = self._answers - place.before[0], self._refused - place.before[1]
-        return place.refused >= _OFTEN and answers >= refused
+        return turn.refused >= _OFTEN and self._answers - turn.answers >= turn.refused
 
     def _is_ours(self, turn: Turn, fault: Fault, now: float, *, is_own: bool) -> bool:
         """Whether a refusal concerns all who ask, and not its text alone."""
@@ -507,21 +482,21 @@ class Limiter:
             return True
         if is_own or self._blame.is_crowded or not fault.wait:
             return not is_own and self._blame.is_crowded
-        if told := [bucket for bucket in self._buckets.values() if bucket.is_known]:
-            return not all(bucket.is_half_full(now) for bucket in told)
+        left = [share for bucket in self._buckets.values() if (share := bucket.left(now)) is not None]
+        if left:
+            return min(left) < _PLENTY
         return not is_limit or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""
-        since, turn.place.last = min(turn.place.last, turn.sent), turn.sent
+        since = min(turn.before, turn.sent)
         if fault.status != 429 or fault.wait is not None or self._accepted < since:
             return fault
-        return replace(
-            fault, wait=min(self._pauses.patience.pause(turn.place.refused), _OWN_PAUSE), is_free=True
-        )
+        return replace(fault, wait=min(self._pauses.patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
 
-    def _lost(self, now: float, fault: Fault) -> Fault:
+    def _lost(self, turn: Turn, fault: Fault, now: float) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""
+        self._pause(now, turn.sent, None)
         away = self._pauses.lost(now)
         if self._pauses.is_too_long(away, met=self._met):
             advice = "resume later" if self._met else "start it or mend the address, then run the same again"
@@ -542,13 +517,9 @@ class Limiter:
 def load_of(limiters: Iterable[Limiter]) -> Load:
     """How it stands with several servers together."""
     loads = [limiter.load for limiter in set(limiters)]
-    return Load(
-        concurrency=sum(load.concurrency for load in loads),
-        in_flight=sum(load.in_flight for load in loads),
-        refused=sum(load.refused for load in loads),
-        waited=max((load.waited for load in loads), default=0.0),
-        waits=next((load.waits for load in loads if load.waits), ""),
-    )
+    facts = zip(*((load.concurrency, load.in_flight, load.refused) for load in loads), strict=True)
+    waited = max((load.waited for load in loads), default=0.0)
+    return Load(*map(sum, facts), waited=waited, waits=next((load.waits for load in loads if load.waits), ""))
 
 
 _LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Limiter]] = WeakKeyDictionary()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import email.utils
+import math
 import re
 from collections import deque
 from collections.abc import Mapping
@@ -167,63 +168,35 @@ class Bucket:
     """
 
     def __init__(self) -> None:
-        self._capacity = 0.0  # 0: the server has not said
-        self._level = 0.0
-        self._rate = 0.0
-        self._at = 0.0
-        self._full_at: float | None = None
-        self._back = 0.0  # what comes back then
-        self._heard = -1.0
-        self._asked = -1.0
         self.spent = 0.0
+        self._capacity = 0.0  # 0: the server has not said
+        self._level = self._rate = self._at = self._back = 0.0
+        self._full_at = math.inf  # when `_back` comes back at once
+        self._heard = self._asked = -1.0
 
-    @property
-    def is_known(self) -> bool:
-        """Whether the server has said anything."""
-        return self._capacity > 0
+    def left(self, now: float) -> float | None:
+        """Share that is left, 0 to 1; None where the server has not said."""
+        return self._units(now) / self._capacity if self._capacity else None
 
-    def is_half_full(self, now: float) -> bool:
-        """Whether the server says that there is plenty."""
-        return self.level(now) >= self._capacity / 2
-
-    def level(self, now: float) -> float:
-        """Units left; 0 or more."""
-        back = self._back if self._full_at is not None and now >= self._full_at else 0.0
+    def _units(self, now: float) -> float:
+        back = self._back if now >= self._full_at else 0.0
         return min(self._level + back + self._rate * (now - self._at), self._capacity)
 
-    def opens_at(self, now: float, units: float) -> float:
-        """When so many units may be spent: now, or later."""
-        if not self._capacity:
-            return now
-        missing = self._wanted(units) - self.level(now)
-        if missing <= 0:
-            return now
-        opens = self._heard + _TRUST
-        if self._full_at is not None:
-            opens = min(opens, self._full_at)
-        if self._rate:
-            opens = min(opens, now + missing / self._rate)
-        return max(opens, now)
+    def _missing(self, now: float, units: float) -> float:
+        return min(units + _SPARE * self._capacity, self._capacity) - self._units(now) - _TINY
 
-    def _wanted(self, units: float) -> float:
-        """More than fits in waits for a full bucket and no longer."""
-        return min(units + _SPARE * self._capacity, self._capacity)
+    def opens_at(self, now: float, units: float) -> float:
+        """When so many units may be spent: now, or later; more than fits in waits for a full bucket."""
+        if (missing := self._missing(now, units)) <= 0:
+            return now
+        return max(now, min(self._heard + _TRUST, self._full_at, now + missing / max(self._rate, _TINY)))
 
     def spend(self, now: float, units: float) -> None:
-        """Take units out."""
-        self.spent += units
-        if not self._capacity:
-            return
-        left = self.level(now)
-        if left + _TINY < self._wanted(units):
+        """Take units out; fewer than 0 give back what was taken for a call that was not sent."""
+        if self._missing(now, units) > 0:
             self._heard = now  # this call asks how things are; the next one waits again
-        self._set(now, left - units)
-
-    def give_back(self, now: float, units: float) -> None:
-        """Put back what was taken for a call that was not sent."""
-        self.spent -= units
-        if self._capacity:
-            self._set(now, self.level(now) + units)
+        self.spent += units
+        self._set(now, self._units(now) - units)
 
     def learn(self, now: float, said: Allowance, sent: float, spent: float) -> None:
         """Take what an answer says for what is left.
@@ -240,30 +213,24 @@ class Bucket:
         if sent < self._asked:
             return
         self._asked, self._heard = sent, now
-        self._capacity = float(said.limit)
+        self._capacity, self._back = float(said.limit), float(said.limit - said.remaining)
         self._rate, self._full_at = self._refill(now, said)
-        self._back = float(said.limit - said.remaining)
-        age = now - sent if self._rate else 0.0
-        self._set(now, said.remaining - (self.spent - spent) + self._rate * age)
+        self._set(now, said.remaining - (self.spent - spent) + self._rate * (now - sent))
 
-    def _refill(self, now: float, said: Allowance) -> tuple[float, float | None]:
+    def _refill(self, now: float, said: Allowance) -> tuple[float, float]:
         """Units a second that come back, or the time at which all of them will."""
-        used = said.limit - said.remaining
-        if not said.reset or not used:
-            return self._rate or said.limit / 60.0, None
-        window = said.limit * said.reset / used
-        if window < 1:
-            return said.limit / max(window, 1e-3), None  # nobody counts to less than a second
+        if not said.reset or not self._back:
+            return self._rate or said.limit / 60.0, math.inf
+        window = said.limit * said.reset / self._back
         for usual in _WINDOWS:
             if abs(window - usual) <= _NEAR * usual:
-                return said.limit / usual, None
+                return said.limit / usual, math.inf
         return 0.0, now + said.reset
 
-    def _set(self, now: float, level: float) -> None:
-        if self._full_at is not None and now >= self._full_at:
-            self._full_at = None
-            self._rate = self._rate or self._capacity / 60.0
-        self._at, self._level = now, min(max(level, 0.0), self._capacity)
+    def _set(self, now: float, units: float) -> None:
+        if now >= self._full_at:
+            self._full_at, self._rate = math.inf, self._rate or self._capacity / 60.0
+        self._at, self._level = now, min(max(units, 0.0), self._capacity)
 
 
 _CAUTION: Final = 0.95

@@ -130,9 +130,9 @@ class RemoteModel:
         refusal: Fault | None = None  # of the schema, as it seems
         tries = Tries(self.endpoint.patience, self.endpoint.timeout)
         share = self._joined()
-        place = share.place(len(body), request.sampling.max_tokens)
+        turn = share.turn(len(body), request.sampling.max_tokens)
         while True:
-            async with share.turn(place) as turn:
+            async with turn:
                 if asked.schema is not None and self.schema.how == "refused":
                     asked, body = self._said(request)
                 outcome = turn.judged(await self._attempt(asked, body, turn))
