@@ -13,7 +13,7 @@ import asyncio
 import heapq
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, Self
 from weakref import WeakKeyDictionary
@@ -73,10 +73,7 @@ class Turn:
         Returns:
             The outcome; a fault that says more of how fast we ask than of the call costs it no attempt.
         """
-        if isinstance(outcome, Fault):
-            return self.share.limiter.failed(self, outcome)
-        self.share.limiter.answered(self, outcome)
-        return outcome
+        return self.share.limiter.judged(self, outcome)
 
 
 class Share:
@@ -136,7 +133,8 @@ class Pauses:
         self._began = now
         self._before = 0.0
         self._reacted = now - 1.0
-        self._troubles = 0
+        self.troubles = 0
+        """In turn."""
 
     def left(self, now: float) -> float:
         """Seconds until calls may be sent."""
@@ -161,41 +159,17 @@ class Pauses:
             sent: when it was sent.
             asked: seconds that the server asked for; None for as long as seems right.
         """
-        is_news = self.is_news(sent)
+        is_news = sent >= self._reacted
         if is_news:
             self._reacted = now
-            self._troubles += 1
+            self.troubles += 1
         if not asked and not is_news:
             return
         if now >= self.until:
             self._before += self.until - self._began
             self._began = now
-        pause = asked or self.patience.pause(self._troubles)
+        pause = asked or self.patience.pause(self.troubles)
         self.until = max(self.until, now + pause)
-
-    def is_news(self, sent: float) -> bool:
-        """Whether a call was sent after we last learnt of trouble, and so teaches something new."""
-        return sent >= self._reacted
-
-    def lost(self, now: float) -> float:
-        """The server cannot be reached; for how many seconds now."""
-        self.away = now if self.away is None else self.away
-        return now - self.away
-
-    def reached(self) -> None:
-        """The server is there."""
-        self.away = None
-
-    def answered(self) -> None:
-        """The server does what it should."""
-        self._troubles = 0
-
-    def describe(self, now: float) -> str:
-        """What all calls wait for; empty where they do not."""
-        if self.away is not None:
-            return f"no server for {now - self.away:.0f} s"
-        left = self.left(now)
-        return f"the server wants a pause, {left:.0f} s left" if left >= 1 else ""
 
 
 _MOST: Final = 2**20
@@ -206,6 +180,7 @@ _HOPELESS: Final = 10  # ... and given up after so many
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
 _PLENTY: Final = 0.5  # of what headers allow: who is refused then is refused for itself
 _OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered
+_BROKEN: Final = 500  # and above: statuses of a server that had no room or no luck
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
 
@@ -238,13 +213,6 @@ class Load:
         return ", ".join(part for part in (words, self.waits) if part)
 
 
-@dataclass(order=True)
-class _Waiter:
-    place: int
-    turn: Turn = field(compare=False)
-    granted: asyncio.Future[None] = field(compare=False)
-
-
 class Limiter:
     """See the module.
 
@@ -263,7 +231,7 @@ class Limiter:
         self._blame = Blame()
         self._sizes = Sizes()
         self._buckets: dict[Kind, Bucket] = {"requests": Bucket(), "tokens": Bucket()}
-        self._queue: list[_Waiter] = []
+        self._queue: list[tuple[int, Turn, asyncio.Future[None]]] = []
         self._flying = 0
         self._first: float | None = None
         self._met = False
@@ -280,10 +248,14 @@ class Limiter:
         """Return the current load: calls in flight, waiting, and the rate limit."""
         now, pauses = self._clock(), self._pauses
         facts = (self._window.size, self._flying, self._refused)
-        return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now) or self._why_slow(now))
+        return Load(*facts, waited=pauses.total(now), waits=self._what_waits(now))
 
-    def _why_slow(self, now: float) -> str:
-        """What holds calls back beside a pause; empty where nothing does."""
+    def _what_waits(self, now: float) -> str:
+        """What holds all calls back; empty where nothing does."""
+        if self._pauses.away is not None:
+            return f"no server for {now - self._pauses.away:.0f} s"
+        if (left := self._pauses.left(now)) >= 1:
+            return f"the server wants a pause, {left:.0f} s left"
         if self._pace.rate is not None:
             return f"{self._pace.rate:.2g} calls/s, for it refuses more"
         for kind, bucket in self._buckets.items():
@@ -328,7 +300,7 @@ class Limiter:
 
     async def _stand_in_line(self, turn: Turn) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._queue, _Waiter(turn.place, turn, granted))
+        heapq.heappush(self._queue, (turn.place, turn, granted))
         self._pump()
         try:
             await granted
@@ -352,24 +324,24 @@ class Limiter:
 
     def dismiss(self, share: Share) -> None:
         """Send away who waits for this share."""
-        for waiter in self._queue:
-            if waiter.turn.share is share and not waiter.granted.done():
-                waiter.granted.cancel()
+        for _, turn, granted in self._queue:
+            if turn.share is share and not granted.done():
+                granted.cancel()
 
     def _pump(self) -> None:
         """Let go whoever may; if time alone is in the way, come back then."""
         while self._queue and self._flying < (1 if self._pauses.away else self._window.size):
-            waiter, now = self._queue[0], self._clock()
-            if waiter.granted.done():
+            (_, turn, granted), now = self._queue[0], self._clock()
+            if granted.done():
                 heapq.heappop(self._queue)
                 continue
-            opens = self._opens_at(now, waiter.turn)
+            opens = self._opens_at(now, turn)
             if opens > now:
                 self._come_back(opens)
                 return
             heapq.heappop(self._queue)
-            self._let_go(now, waiter.turn)
-            waiter.granted.set_result(None)
+            self._let_go(now, turn)
+            granted.set_result(None)
 
     def _opens_at(self, now: float, turn: Turn) -> float:
         turn.costs["tokens"] = self._sizes.guess(turn.size, turn.max_tokens)
@@ -406,7 +378,7 @@ class Limiter:
     def heard(self, turn: Turn, headers: Mapping[str, str]) -> None:
         """Take the headers of an answer."""
         self._met = True
-        self._pauses.reached()
+        self._pauses.away = None
         now = self._clock()
         for kind, said in read_allowances(headers).items():
             ours = replace(
@@ -414,33 +386,26 @@ class Limiter:
             )
             self._buckets[kind].learn(now, ours, turn.sent, turn.spent[kind])
 
-    def answered(self, turn: Turn, reply: Reply) -> None:
-        """Take a good answer."""
+    def judged(self, turn: Turn, outcome: Reply | Fault) -> Reply | Fault:
+        """Take what became of a call; see `Turn.judged`."""
         now = self._clock()
-        self._room(now)
-        self._pauses.answered()
-        self._borne = max(self._borne, turn.flying)
-        self._window.answered(now, was_full=turn.flying >= self._window.size)
-        self._pace.answered(now, turn.sent)
-        self._sizes.learn(turn.size, reply.usage)
-
-    def _room(self, now: float) -> None:
-        """Take any answer that is no refusal: the server had room for it."""
-        self._accepted = now
-        self._answers += 1
-
-    def failed(self, turn: Turn, fault: Fault) -> Fault:
-        """Take a fault; see `Turn.judged`."""
-        now = self._clock()
-        if fault.limited:
-            return self._lost(turn, fault, now) if fault.status is None else self._refusal(turn, fault, now)
-        if fault.status is not None and fault.status < 500:
-            self._room(now)
-        if fault.wait is not None or fault.consequence == "stop":  # quota or key: none need be refused for it
-            self._pause(now, turn.sent, fault.wait)
-        if fault.reason == "timeout":
+        if isinstance(outcome, Fault) and outcome.limited:
+            return (self._lost if outcome.status is None else self._refusal)(turn, outcome, now)
+        if isinstance(outcome, Reply) or 0 < (outcome.status or 0) < _BROKEN:
+            self._accepted = now  # the server had room for it
+            self._answers += 1
+        if isinstance(outcome, Reply):
+            self._pauses.troubles = 0
+            self._borne = max(self._borne, turn.flying)
+            self._window.answered(now, was_full=turn.flying >= self._window.size)
+            self._pace.answered(now, turn.sent)
+            self._sizes.learn(turn.size, outcome.usage)
+            return outcome
+        if outcome.wait is not None or outcome.consequence == "stop":  # who has no quota left sends no more
+            self._pause(now, turn.sent, outcome.wait)
+        if outcome.reason == "timeout":
             self._window.troubled(now)
-        return fault
+        return outcome
 
     def _pause(self, now: float, sent: float, wait: float | None) -> None:
         self._pauses.trouble(now, sent, wait)
@@ -497,7 +462,8 @@ class Limiter:
     def _lost(self, turn: Turn, fault: Fault, now: float) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""
         self._pause(now, turn.sent, None)
-        away = self._pauses.lost(now)
+        self._pauses.away = now if self._pauses.away is None else self._pauses.away
+        away = now - self._pauses.away
         if self._pauses.is_too_long(away, met=self._met):
             advice = "resume later" if self._met else "start it or mend the address, then run the same again"
             detail = f"{fault.detail}, for {away:.0f} s now; {advice}"
@@ -509,17 +475,26 @@ class Limiter:
         return f"the server asks for a pause of {self._pauses.left(self._clock()):.0f} s; resume later"
 
     def _send_all_away(self, why: str) -> None:
-        for waiter in self._queue:
-            if not waiter.granted.done():
-                waiter.granted.set_exception(ServerAwayError(why))
+        for _, _, granted in self._queue:
+            if not granted.done():
+                granted.set_exception(ServerAwayError(why))
 
 
 def load_of(limiters: Iterable[Limiter]) -> Load:
     """How it stands with several servers together."""
     loads = [limiter.load for limiter in set(limiters)]
-    facts = zip(*((load.concurrency, load.in_flight, load.refused) for load in loads), strict=True)
-    waited = max((load.waited for load in loads), default=0.0)
-    return Load(*map(sum, facts), waited=waited, waits=next((load.waits for load in loads if load.waits), ""))
+    return (
+        Load(
+            *(
+                sum(counts)
+                for counts in zip(*((load.concurrency, load.in_flight, load.refused) for load in loads))
+            ),
+            max((load.waited for load in loads), default=0.0),
+            next((load.waits for load in loads if load.waits), ""),
+        )
+        if loads
+        else Load()
+    )
 
 
 _LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Limiter]] = WeakKeyDictionary()

@@ -250,9 +250,9 @@ class Pace:
     def __init__(self) -> None:
         self.rate: float | None = None
         self._next = 0.0
-        self._mark: float | None = None  # the last refusal
+        self._mark = 0.0  # the last refusal
         self._taken = 0  # calls since then that were not refused
-        self._changed = -1.0
+        self._changed = math.inf
         self._answers = 0
         self._round = _ROUND
         self._has_held = False
@@ -298,10 +298,10 @@ class Pace:
             until: when calls may be sent again.
         """
         taken = self._taken - 1
-        if self._mark is None or sent <= self._changed:
-            self._mark, self._changed = now, max(self._changed, sent)
+        if sent <= self._changed:
+            self._mark, self._changed = now, min(self._changed, now)
         elif taken > 0:
-            is_slow = self._has_held and self.rate is not None and self.rate <= self._measured
+            is_slow = self._has_held and (self.rate or math.inf) <= self._measured
             self._vain = self._vain + 1 if is_slow else 0
             self._measured = taken / max(now - self._mark, 1e-3)
             self._round = min(5 * taken, _ROUND)
@@ -346,12 +346,10 @@ class Blame:
     def refused(self, number: int) -> None:
         """Take a refusal of the call with that number."""
         self._refused.append(number)
-        self.is_crowded = any(self._holds(number, *rule) for rule in _TOO_MANY.items())
-
-    def _holds(self, number: int, calls: int, most: int) -> bool:
-        """Whether so many of so many calls in turn were refused, near one of them."""
-        near = sorted(other for other in self._refused if abs(other - number) < calls)
-        return any(last - first < calls for first, last in zip(near, near[most - 1 :], strict=False))
+        last = max(self._refused)
+        self.is_crowded = any(
+            sum(last - other < calls for other in self._refused) >= most for calls, most in _TOO_MANY.items()
+        )
 
 
 class Sizes:
