@@ -129,7 +129,7 @@ class Pauses:
         self.until = now
         self.away: float | None = None
         """Since when the server cannot be reached; None while it can."""
-        self.patience = patience
+        self._patience = patience
         self._began = now
         self._before = 0.0
         self._reacted = now - 1.0
@@ -143,11 +143,6 @@ class Pauses:
     def total(self, now: float) -> float:
         """Seconds of all pauses so far."""
         return self._before + max(min(now, self.until) - self._began, 0.0)
-
-    def is_too_long(self, seconds: float, *, met: bool = True) -> bool:
-        """Whether a run should rather be stopped than wait so long, for a server that it has met or not."""
-        longest = self.patience.longest_wait
-        return seconds > (longest if met else min(longest, self.patience.first_wait))
 
     def trouble(self, now: float, sent: float, asked: float | None) -> None:
         """Pause because of one call.
@@ -168,7 +163,7 @@ class Pauses:
         if now >= self.until:
             self._before += self.until - self._began
             self._began = now
-        pause = asked or self.patience.pause(self.troubles)
+        pause = asked or self._patience.pause(self.troubles)
         self.until = max(self.until, now + pause)
 
 
@@ -202,6 +197,15 @@ class Load:
     waited: float = 0.0
     waits: str = ""
 
+    def __add__(self, other: Load) -> Load:
+        return Load(
+            concurrency=self.concurrency + other.concurrency,
+            in_flight=self.in_flight + other.in_flight,
+            refused=self.refused + other.refused,
+            waited=max(self.waited, other.waited),
+            waits=self.waits or other.waits,
+        )
+
     @property
     def counts(self) -> dict[str, int]:
         """What a run record keeps of it."""
@@ -222,8 +226,8 @@ class Limiter:
     """
 
     def __init__(self, patience: Patience, clock: Callable[[], float]) -> None:
-        self.places = count()
-        self._clock = clock
+        self.places, self._numbers = count(), count()
+        self._clock, self._patience = clock, patience
         self._pauses = Pauses(patience, clock())
         self._shares: list[Share] = []
         self._window = Window(_MOST)
@@ -233,7 +237,7 @@ class Limiter:
         self._buckets: dict[Kind, Bucket] = {"requests": Bucket(), "tokens": Bucket()}
         self._queue: list[tuple[int, Turn, asyncio.Future[None]]] = []
         self._flying = 0
-        self._first: float | None = None
+        self._first = math.inf
         self._met = False
         self._accepted = -1.0
         self._refused = 0
@@ -291,8 +295,6 @@ class Limiter:
         while True:
             if turn.share.is_closed:
                 raise asyncio.CancelledError
-            if self._pauses.is_too_long(self._pauses.left(self._clock())):
-                raise ServerAwayError(self._too_long())
             await self._stand_in_line(turn)
             if not self._pauses.left(self._clock()) and not turn.share.is_closed:
                 return
@@ -337,7 +339,9 @@ class Limiter:
                 continue
             opens = self._opens_at(now, turn)
             if opens > now:
-                self._come_back(opens)
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = asyncio.get_running_loop().call_at(opens, self._pump)
                 return
             heapq.heappop(self._queue)
             self._let_go(now, turn)
@@ -347,31 +351,20 @@ class Limiter:
         turn.costs["tokens"] = self._sizes.guess(turn.size, turn.max_tokens)
         opens = [bucket.opens_at(now, turn.costs[kind]) for kind, bucket in self._buckets.items()]
         opens += [self._pauses.until, self._pace.opens_at(now)]
-        if self._flying and not self._met and self._first is not None:
+        if self._flying and not self._met:
             opens.append(self._first + _GREETING)
         return max(opens)
 
     def _let_go(self, now: float, turn: Turn) -> None:
-        self._first = now if self._first is None else self._first
+        self._first = min(self._first, now)
         self._flying += 1
-        turn.number = self._blame.sending()
+        turn.number = next(self._numbers)
         self._pace.spend(now)
         for kind, bucket in self._buckets.items():
             bucket.spend(now, turn.costs[kind])
             turn.spent[kind] = bucket.spent
         turn.before, turn.sent = turn.sent, now
         turn.flying = self._flying
-
-    def _come_back(self, when: float) -> None:
-        if self._timer is not None:
-            if self._timer.when() <= when:
-                return  # it looks again then, and sees how long it must still wait
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(when, self._wake)
-
-    def _wake(self) -> None:
-        self._timer = None
-        self._pump()
 
     # What answers teach...
 
@@ -381,10 +374,7 @@ class Limiter:
         self._pauses.away = None
         now = self._clock()
         for kind, said in read_allowances(headers).items():
-            ours = replace(
-                said, limit=max(int(said.limit * self.part), 1), remaining=int(said.remaining * self.part)
-            )
-            self._buckets[kind].learn(now, ours, turn.sent, turn.spent[kind])
+            self._buckets[kind].learn(now, said, turn.sent, turn.spent[kind], self.part)
 
     def judged(self, turn: Turn, outcome: Reply | Fault) -> Reply | Fault:
         """Take what became of a call; see `Turn.judged`."""
@@ -409,27 +399,30 @@ class Limiter:
 
     def _pause(self, now: float, sent: float, wait: float | None) -> None:
         self._pauses.trouble(now, sent, wait)
-        if self._pauses.is_too_long(self._pauses.left(now)):
-            self._send_all_away(self._too_long())
+        if (left := self._pauses.left(now)) > self._patience.longest_wait:
+            self._send_all_away(f"the server asks for a pause of {left:.0f} s; resume later")
 
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
         is_own = self._is_own(turn)
         if is_own and turn.refused >= _HOPELESS and fault.status == 429:
             detail = f"{fault.detail}; refused {turn.refused} times while other calls were taken"
             return replace(fault, consequence="fail", wait=None, detail=detail)
-        if not self._is_ours(turn, fault, now, is_own=is_own):
-            return self._as_free(turn, fault)
+        if self._is_ours(turn, fault, now, is_own=is_own):
+            self._hold_back(turn, fault, now)
+        return self._as_free(turn, fault)
+
+    def _hold_back(self, turn: Turn, fault: Fault, now: float) -> None:
+        """Ask more slowly, or fewer at a time."""
         self._pause(now, turn.sent, fault.wait)
         if self._answers >= _TELLING and turn.flying > self._borne:
             self._window.bounded(now, self._borne)
-            return self._as_free(turn, fault)
+            return
         if self._pace.rate is None:
             self._window.troubled(now)
         if fault.status == 429:
             self._pace.refused(now, turn.sent, self._pauses.until)
             if self._pace.is_vain:  # what was refused is no measure of how fast we may ask
                 self._pace, self._blame = Pace(), Blame()
-        return self._as_free(turn, fault)
 
     def _is_own(self, turn: Turn) -> bool:
         """Whether it is this text that the server refuses, again and again while it answers others."""
@@ -457,22 +450,19 @@ class Limiter:
         since = min(turn.before, turn.sent)
         if fault.status != 429 or fault.wait is not None or self._accepted < since:
             return fault
-        return replace(fault, wait=min(self._pauses.patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
+        return replace(fault, wait=min(self._patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
 
     def _lost(self, turn: Turn, fault: Fault, now: float) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""
         self._pause(now, turn.sent, None)
         self._pauses.away = now if self._pauses.away is None else self._pauses.away
         away = now - self._pauses.away
-        if self._pauses.is_too_long(away, met=self._met):
+        if away > (self._patience.longest_wait if self._met else self._patience.first_wait):
             advice = "resume later" if self._met else "start it or mend the address, then run the same again"
             detail = f"{fault.detail}, for {away:.0f} s now; {advice}"
             self._send_all_away(detail)
             return replace(fault, consequence="stop", detail=detail)
         return replace(fault, wait=0.0) if self._accepted >= 0 else fault
-
-    def _too_long(self) -> str:
-        return f"the server asks for a pause of {self._pauses.left(self._clock()):.0f} s; resume later"
 
     def _send_all_away(self, why: str) -> None:
         for _, _, granted in self._queue:
@@ -482,19 +472,7 @@ class Limiter:
 
 def load_of(limiters: Iterable[Limiter]) -> Load:
     """How it stands with several servers together."""
-    loads = [limiter.load for limiter in set(limiters)]
-    return (
-        Load(
-            *(
-                sum(counts)
-                for counts in zip(*((load.concurrency, load.in_flight, load.refused) for load in loads))
-            ),
-            max((load.waited for load in loads), default=0.0),
-            next((load.waits for load in loads if load.waits), ""),
-        )
-        if loads
-        else Load()
-    )
+    return sum((limiter.load for limiter in set(limiters)), Load())
 
 
 _LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Limiter]] = WeakKeyDictionary()

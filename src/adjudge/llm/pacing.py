@@ -198,7 +198,7 @@ class Bucket:
         self.spent += units
         self._set(now, self._units(now) - units)
 
-    def learn(self, now: float, said: Allowance, sent: float, spent: float) -> None:
+    def learn(self, now: float, said: Allowance, sent: float, spent: float, part: float = 1.0) -> None:
         """Take what an answer says for what is left.
 
         It was true when the server took the call. What was sent later is taken off and what came back since
@@ -209,23 +209,25 @@ class Bucket:
             said: by its headers.
             sent: when its call was sent.
             spent: `self.spent` then, that call included.
+            part: of what it allows that is ours.
         """
         if sent < self._asked:
             return
         self._asked, self._heard = sent, now
-        self._capacity, self._back = float(said.limit), float(said.limit - said.remaining)
-        self._rate, self._full_at = self._refill(now, said)
-        self._set(now, said.remaining - (self.spent - spent) + self._rate * (now - sent))
+        self._capacity, remaining = max(said.limit * part, 1.0), said.remaining * part
+        self._back = self._capacity - remaining
+        self._rate, self._full_at = self._refill(now, said.reset)
+        self._set(now, remaining - (self.spent - spent) + self._rate * (now - sent))
 
-    def _refill(self, now: float, said: Allowance) -> tuple[float, float]:
+    def _refill(self, now: float, reset: float | None) -> tuple[float, float]:
         """Units a second that come back, or the time at which all of them will."""
-        if not said.reset or not self._back:
-            return self._rate or said.limit / 60.0, math.inf
-        window = said.limit * said.reset / self._back
+        if not reset or not self._back:
+            return self._rate or self._capacity / 60.0, math.inf
+        window = self._capacity * reset / self._back
         for usual in _WINDOWS:
             if abs(window - usual) <= _NEAR * usual:
-                return said.limit / usual, math.inf
-        return 0.0, now + said.reset
+                return self._capacity / usual, math.inf
+        return 0.0, now + reset
 
     def _set(self, now: float, units: float) -> None:
         if now >= self._full_at:
@@ -335,13 +337,7 @@ class Blame:
     def __init__(self) -> None:
         self.is_crowded = False
         """Whether too many of the last calls were refused for an accident."""
-        self._sent = 0
         self._refused: deque[int] = deque(maxlen=_REFUSED)
-
-    def sending(self) -> int:
-        """Count a call that is sent; its number."""
-        self._sent += 1
-        return self._sent
 
     def refused(self, number: int) -> None:
         """Take a refusal of the call with that number."""
