@@ -61,7 +61,7 @@ class Turn:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.share.limiter.leave(self)
+        self.share.limiter.leave()
 
     def heard(self, headers: Mapping[str, str]) -> None:
         """Take what the headers of the answer say."""
@@ -311,7 +311,7 @@ class Limiter:
                 self._return(turn)  # it was called meanwhile
             raise
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self) -> None:
         """End a turn."""
         self._flying -= 1
         self._pump()
@@ -322,7 +322,7 @@ class Limiter:
         for kind, bucket in self._buckets.items():
             bucket.spend(now, -turn.costs[kind])
         self._pace.give_back()
-        self.leave(turn)
+        self.leave()
 
     def dismiss(self, share: Share) -> None:
         """Send away who waits for this share."""
@@ -419,10 +419,8 @@ class Limiter:
             return
         if self._pace.rate is None:
             self._window.troubled(now)
-        if fault.status == 429:
-            self._pace.refused(now, turn.sent, self._pauses.until)
-            if self._pace.is_vain:  # what was refused is no measure of how fast we may ask
-                self._pace, self._blame = Pace(), Blame()
+        if fault.status == 429 and not self._pace.refused(now, turn.sent, self._pauses.until):
+            self._pace, self._blame = Pace(), Blame()
 
     def _is_own(self, turn: Turn) -> bool:
         """Whether it is this text that the server refuses, again and again while it answers others."""
@@ -440,9 +438,8 @@ class Limiter:
             return True
         if is_own or self._blame.is_crowded or not fault.wait:
             return not is_own and self._blame.is_crowded
-        left = [share for bucket in self._buckets.values() if (share := bucket.left(now)) is not None]
-        if left:
-            return min(left) < _PLENTY
+        if (left := min(bucket.left(now) for bucket in self._buckets.values())) < math.inf:
+            return left < _PLENTY
         return not is_limit or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:

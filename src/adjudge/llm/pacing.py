@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from adjudge.core.ask import Usage
 
@@ -35,15 +35,12 @@ __all__ = [
 
 Kind = Literal["requests", "tokens"]
 
-_KINDS: Final[tuple[Kind, ...]] = ("requests", "tokens")
 _FIELDS: Final = ("limit", "remaining", "reset")
-_NAMES: Final = {  # in both spellings, made once: every answer is asked for them
-    kind: (
-        tuple(f"x-ratelimit-{field}-{kind}" for field in _FIELDS),
-        tuple(f"anthropic-ratelimit-{kind}-{field}" for field in _FIELDS),
-    )
-    for kind in _KINDS
-}
+_NAMES: Final = [  # in both spellings, made once: every answer is asked for them
+    (kind, tuple(spelling.format(field=field, kind=kind) for field in _FIELDS))
+    for kind in get_args(Kind)
+    for spelling in ("x-ratelimit-{field}-{kind}", "anthropic-ratelimit-{kind}-{field}")
+]
 _UNITS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "": 1.0}
 _PARTS: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|us|µs|d|h|m|s|)", re.ASCII)
 _COUNT: Final = re.compile(r"\s*\d{1,12}\s*", re.ASCII)
@@ -71,10 +68,7 @@ def read_allowances(headers: Mapping[str, str]) -> dict[Kind, Allowance]:
         headers: of an answer; names in any case if the mapping takes them so.
     """
     found: dict[Kind, Allowance] = {}
-    for kind, spellings in _NAMES.items():
-        names = next((names for names in spellings if names[0] in headers), None)
-        if names is None:
-            continue
+    for kind, names in _NAMES:
         limit, remaining, reset = (headers.get(name, "") for name in names)
         if _COUNT.fullmatch(limit) and _COUNT.fullmatch(remaining) and int(limit):
             wait = read_wait(reset, headers.get("Date"))
@@ -174,9 +168,9 @@ class Bucket:
         self._full_at = math.inf  # when `_back` comes back at once
         self._heard = self._asked = -1.0
 
-    def left(self, now: float) -> float | None:
-        """Share that is left, 0 to 1; None where the server has not said."""
-        return self._units(now) / self._capacity if self._capacity else None
+    def left(self, now: float) -> float:
+        """Share that is left, 0 to 1; infinite where the server has not said."""
+        return self._units(now) / self._capacity if self._capacity else math.inf
 
     def _units(self, now: float) -> float:
         back = self._back if now >= self._full_at else 0.0
@@ -261,11 +255,6 @@ class Pace:
         self._measured = 0.0
         self._vain = 0
 
-    @property
-    def is_vain(self) -> bool:
-        """Whether calls were refused, others answered, though we asked no faster than before."""
-        return self._vain >= _VAIN
-
     def opens_at(self, now: float) -> float:
         """When the next call may be sent: now, or later."""
         if self.rate is None or self._next <= now:
@@ -291,13 +280,16 @@ class Pace:
         if self._answers >= self._round and self._has_held:
             self._change(now, self.rate * (1.0 + _GROWTH))
 
-    def refused(self, now: float, sent: float, until: float) -> None:
+    def refused(self, now: float, sent: float, until: float) -> bool:
         """One call was refused.
 
         Args:
             now: when we learnt of it.
             sent: when it was sent; of calls that went out together, one teaches.
             until: when calls may be sent again.
+
+        Returns:
+            Whether our speed may be why: not if we went no faster than before, again and again.
         """
         taken = self._taken - 1
         if sent <= self._changed:
@@ -311,6 +303,7 @@ class Pace:
             self._mark = now
         self._taken = 0
         self._next = max(self._next, until)
+        return self._vain < _VAIN
 
     def _change(self, now: float, rate: float) -> None:
         self.rate = rate
