@@ -167,7 +167,6 @@ class Pauses:
         self.until = max(self.until, now + pause)
 
 
-_MOST: Final = 2**20
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
 # Refusals of one text, no more than answers to others meanwhile: it is refused for itself...
 _OFTEN: Final = 4
@@ -208,8 +207,9 @@ class Load:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What a run record keeps of it."""
-        return {"concurrency": self.concurrency, "refused": self.refused, "waited": round(self.waited)}
+        """What a run record keeps of it; nothing where no server was asked."""
+        facts = {"concurrency": self.concurrency, "refused": self.refused, "waited": round(self.waited)}
+        return facts if self.concurrency else {}
 
     def __str__(self) -> str:
         """A few words for a line of progress."""
@@ -229,8 +229,8 @@ class Limiter:
         self.places, self._numbers = count(), count()
         self._clock, self._patience = clock, patience
         self._pauses = Pauses(patience, clock())
-        self._shares: list[Share] = []
-        self._window = Window(_MOST)
+        self.shares: list[Share] = []
+        self._window = Window(1)
         self._pace = Pace()
         self._blame = Blame()
         self._sizes = Sizes()
@@ -269,24 +269,20 @@ class Limiter:
         return ""
 
     def join(self, cap: int) -> Share:
-        """Give one more model its part; the lowest cap holds for all."""
-        share = Share(self, cap)
-        self._shares.append(share)
-        self._window.cap = min(each.cap for each in self._shares)
-        return share
+        """Give one more model its part."""
+        self.shares.append(Share(self, cap))
+        self._fit()
+        return self.shares[-1]
 
     def drop(self, share: Share) -> None:
         """Go on without a share."""
-        if share in self._shares:
-            self._shares.remove(share)
-        if self._shares:
-            self._window.cap = min(each.cap for each in self._shares)
-            self._pump()
+        self.shares = [each for each in self.shares if each is not share]
+        self._fit()
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nobody has a part in it."""
-        return not self._shares
+    def _fit(self) -> None:
+        """The lowest cap holds for all."""
+        self._window.cap = min((share.cap for share in self.shares), default=1)
+        self._pump()
 
     # In and out...
 
@@ -485,7 +481,7 @@ def join(where: Hashable, cap: int, patience: Patience) -> Share:
     """
     loop = asyncio.get_running_loop()
     limiters = _LIMITERS.setdefault(loop, {})
-    for key in [key for key, limiter in limiters.items() if limiter.is_idle]:
+    for key in [key for key, limiter in limiters.items() if not limiter.shares]:
         del limiters[key]
     if where not in limiters:
         limiters[where] = Limiter(patience, loop.time)
