@@ -130,19 +130,15 @@ class Pauses:
         self.away: float | None = None
         """Since when the server cannot be reached; None while it can."""
         self._patience = patience
-        self._began = now
-        self._before = 0.0
-        self._reacted = now - 1.0
+        self.asked = 0.0
+        """Seconds of all pauses so far, what is left of this one included."""
+        self._reacted = -1.0
         self.troubles = 0
         """In turn."""
 
     def left(self, now: float) -> float:
         """Seconds until calls may be sent."""
         return max(self.until - now, 0.0)
-
-    def total(self, now: float) -> float:
-        """Seconds of all pauses so far."""
-        return self._before + max(min(now, self.until) - self._began, 0.0)
 
     def trouble(self, now: float, sent: float, asked: float | None) -> None:
         """Pause because of one call.
@@ -154,17 +150,14 @@ class Pauses:
             sent: when it was sent.
             asked: seconds that the server asked for; None for as long as seems right.
         """
-        is_news = sent >= self._reacted
-        if is_news:
+        if sent >= self._reacted:
             self._reacted = now
             self.troubles += 1
-        if not asked and not is_news:
+        elif not asked:
             return
-        if now >= self.until:
-            self._before += self.until - self._began
-            self._began = now
-        pause = asked or self._patience.pause(self.troubles)
-        self.until = max(self.until, now + pause)
+        until = max(self.until, now + (asked or self._patience.pause(self.troubles)))
+        self.asked += until - max(self.until, now)
+        self.until = until
 
 
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
@@ -214,7 +207,7 @@ class Load:
     def __str__(self) -> str:
         """A few words for a line of progress."""
         words = f"{self.in_flight} of {self.concurrency} at a time"
-        return ", ".join(part for part in (words, self.waits) if part)
+        return f"{words}, {self.waits}" if self.waits else words
 
 
 class Limiter:
@@ -252,7 +245,7 @@ class Limiter:
         """Return the current load: calls in flight, waiting, and the rate limit."""
         now, pauses = self._clock(), self._pauses
         facts = (self._window.size, self._flying, self._refused)
-        return Load(*facts, waited=pauses.total(now), waits=self._what_waits(now))
+        return Load(*facts, waited=pauses.asked - pauses.left(now), waits=self._what_waits(now))
 
     def _what_waits(self, now: float) -> str:
         """What holds all calls back; empty where nothing does."""
@@ -262,11 +255,8 @@ class Limiter:
             return f"the server wants a pause, {left:.0f} s left"
         if self._pace.rate is not None:
             return f"{self._pace.rate:.2g} calls/s, for it refuses more"
-        for kind, bucket in self._buckets.items():
-            wait = bucket.opens_at(now, 1.0) - now
-            if wait >= 1:
-                return f"its allowance of {kind} is used up, {wait:.0f} s left"
-        return ""
+        wait = max(bucket.opens_at(now, 1.0) for bucket in self._buckets.values()) - now
+        return f"what it allows is used up, {wait:.0f} s left" if wait >= 1 else ""
 
     def join(self, cap: int) -> Share:
         """Give one more model its part."""
@@ -288,13 +278,12 @@ class Limiter:
 
     async def enter(self, turn: Turn) -> None:
         """Wait for a turn; see `Turn`."""
-        while True:
-            if turn.share.is_closed:
-                raise asyncio.CancelledError
+        while not turn.share.is_closed:
             await self._stand_in_line(turn)
             if not self._pauses.left(self._clock()) and not turn.share.is_closed:
                 return
             self._return(turn)  # between being called and going, a pause began or the run was stopped
+        raise asyncio.CancelledError
 
     async def _stand_in_line(self, turn: Turn) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -328,20 +317,19 @@ class Limiter:
 
     def _pump(self) -> None:
         """Let go whoever may; if time alone is in the way, come back then."""
+        if (left := self._pauses.left(self._clock())) > self._patience.longest_wait:
+            self._send_all_away(f"the server asks for a pause of {left:.0f} s; resume later")
         while self._queue and self._flying < (1 if self._pauses.away else self._window.size):
             (_, turn, granted), now = self._queue[0], self._clock()
-            if granted.done():
-                heapq.heappop(self._queue)
-                continue
-            opens = self._opens_at(now, turn)
-            if opens > now:
-                if self._timer is not None:
-                    self._timer.cancel()
-                self._timer = asyncio.get_running_loop().call_at(opens, self._pump)
-                return
+            if not granted.done():
+                if (opens := self._opens_at(now, turn)) > now:
+                    if self._timer is not None:
+                        self._timer.cancel()
+                    self._timer = asyncio.get_running_loop().call_at(opens, self._pump)
+                    return
+                self._let_go(now, turn)
+                granted.set_result(None)
             heapq.heappop(self._queue)
-            self._let_go(now, turn)
-            granted.set_result(None)
 
     def _opens_at(self, now: float, turn: Turn) -> float:
         turn.costs["tokens"] = self._sizes.guess(turn.size, turn.max_tokens)
@@ -388,15 +376,10 @@ class Limiter:
             self._sizes.learn(turn.size, outcome.usage)
             return outcome
         if outcome.wait is not None or outcome.consequence == "stop":  # who has no quota left sends no more
-            self._pause(now, turn.sent, outcome.wait)
+            self._pauses.trouble(now, turn.sent, outcome.wait)
         if outcome.reason == "timeout":
             self._window.troubled(now)
         return outcome
-
-    def _pause(self, now: float, sent: float, wait: float | None) -> None:
-        self._pauses.trouble(now, sent, wait)
-        if (left := self._pauses.left(now)) > self._patience.longest_wait:
-            self._send_all_away(f"the server asks for a pause of {left:.0f} s; resume later")
 
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
         is_own = self._is_own(turn)
@@ -409,7 +392,7 @@ class Limiter:
 
     def _hold_back(self, turn: Turn, fault: Fault, now: float) -> None:
         """Ask more slowly, or fewer at a time."""
-        self._pause(now, turn.sent, fault.wait)
+        self._pauses.trouble(now, turn.sent, fault.wait)
         if self._answers >= _TELLING and turn.flying > self._borne:
             self._window.bounded(now, self._borne)
             return
@@ -440,14 +423,13 @@ class Limiter:
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""
-        since = min(turn.before, turn.sent)
-        if fault.status != 429 or fault.wait is not None or self._accepted < since:
+        if fault.status != 429 or fault.wait is not None or self._accepted < min(turn.before, turn.sent):
             return fault
         return replace(fault, wait=min(self._patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
 
     def _lost(self, turn: Turn, fault: Fault, now: float) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""
-        self._pause(now, turn.sent, None)
+        self._pauses.trouble(now, turn.sent, None)
         self._pauses.away = now if self._pauses.away is None else self._pauses.away
         away = now - self._pauses.away
         if away > (self._patience.longest_wait if self._met else self._patience.first_wait):
