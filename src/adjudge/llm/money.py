@@ -16,7 +16,7 @@ import asyncio
 import datetime as dt
 import tomllib
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -273,6 +273,7 @@ def _fail(where: str, wanted: str, came: object) -> NoReturn:
 
 
 _FEWEST: Final = 256  # tokens of a reply for which a call is worth sending, before any reply was counted
+_MOST_KINDS: Final = 1000
 _FRAME: Final = 64  # tokens of a chat template around one message, and around all
 
 NOTHING: Final = Usage()
@@ -317,7 +318,7 @@ def most_of_body(size: int, request: Request) -> Usage:
 
 @dataclass
 class _Kind:
-    """What is known of calls with one model and one room for the reply.
+    """What is known of calls of one model that differ in the quoted texts alone.
 
     Args:
         text: of a prompt that the server counted.
@@ -378,8 +379,7 @@ class Meter:
         self._held_amount = Decimal()
         self._held_tokens = 0
         self._over: BudgetError | None = None
-        self.kinds: defaultdict[tuple[str, int], _Kind] = defaultdict(_Kind)
-        """By model and room for the reply."""
+        self._kinds: dict[int, _Kind] = {}
 
     @property
     def price(self) -> Decimal | None:
@@ -453,6 +453,14 @@ class Meter:
             f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
             f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
         )
+
+    def kind_of(self, model: str, request: Request) -> _Kind:
+        """What is known of calls with these words of ours; of the first thousand kinds, which is memory enough."""
+        words = [part for message in request.messages for part in message.parts if isinstance(part, str)]
+        kind = hash((model, *words))
+        if kind not in self._kinds and len(self._kinds) < _MOST_KINDS:
+            self._kinds[kind] = _Kind()
+        return self._kinds.get(kind) or _Kind()
 
     async def reserve(self, model: str, most: Usage, least: int) -> tuple[int, int]:
         """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
@@ -543,7 +551,7 @@ class Account:
         room = request.sampling.max_tokens
         if self.meter is None or not self.meter.is_limited:
             return 0, room
-        kind = self.meter.kinds[self.model, room]
+        kind = self.meter.kind_of(self.model, request)
         return await self.meter.reserve(self.model, kind.most_of(request), 2 * kind.reply or _FEWEST)
 
     def settle(self, request: Request, number: int | None, outcome: Reply | Fault | None) -> Usage:
@@ -558,7 +566,7 @@ class Account:
             paid, answered = NOTHING if outcome is None else outcome.usage, isinstance(outcome, Reply)
             self.meter.settle(self.model, number, paid, unsure=unsure, answered=answered)
             if self.meter.is_limited:
-                self.meter.kinds[self.model, request.sampling.max_tokens].learn(request, paid)
+                self.meter.kind_of(self.model, request).learn(request, paid)
         return unsure
 
 
