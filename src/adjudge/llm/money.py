@@ -455,7 +455,7 @@ class Meter:
         )
 
     def kind_of(self, model: str, request: Request) -> _Kind:
-        """What is known of calls with these words of ours; of the first thousand kinds, which is memory enough."""
+        """What is known of calls with these words of ours; of a thousand kinds at most."""
         words = [part for message in request.messages for part in message.parts if isinstance(part, str)]
         kind = hash((model, *words))
         if kind not in self._kinds and len(self._kinds) < _MOST_KINDS:
