@@ -167,6 +167,7 @@ class Bucket:
         self._level = self._rate = self._at = self._back = 0.0
         self._full_at = math.inf  # when `_back` comes back at once
         self._heard = self._asked = -1.0
+        self._shortest, self._longest = math.inf, 0.0
 
     def left(self, now: float) -> float:
         """Share that is left, 0 to 1; infinite where the server has not said."""
@@ -221,6 +222,10 @@ class Bucket:
         for usual in _WINDOWS:
             if abs(window - usual) <= _NEAR * usual:
                 return self._capacity / usual, math.inf
+        if self._back >= self._capacity / 2:  # a smaller ratio is one of rounded seconds
+            self._shortest, self._longest = min(self._shortest, window), max(self._longest, window)
+        if self._longest <= 3 * self._shortest:
+            return self._capacity / window, math.inf
         return 0.0, now + reset
 
     def _set(self, now: float, units: float) -> None:
