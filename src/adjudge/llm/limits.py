@@ -244,8 +244,8 @@ class Limiter:
     def load(self) -> Load:
         """Return the current load: calls in flight, waiting, and the rate limit."""
         now, pauses = self._clock(), self._pauses
-        facts = (self._window.size, self._flying, self._refused)
-        return Load(*facts, waited=pauses.asked - pauses.left(now), waits=self._what_waits(now))
+        waited = pauses.asked - pauses.left(now)
+        return Load(self._window.size, self._flying, self._refused, waited, self._what_waits(now))
 
     def _what_waits(self, now: float) -> str:
         """What holds all calls back; empty where nothing does."""
@@ -411,15 +411,13 @@ class Limiter:
 
     def _is_ours(self, turn: Turn, fault: Fault, now: float, *, is_own: bool) -> bool:
         """Whether a refusal concerns all who ask, and not its text alone."""
-        self._blame.refused(turn.number)
-        is_limit = fault.status == 429
+        is_crowded, is_limit = self._blame.refused(turn.number), fault.status == 429
         if is_limit and self._pace.rate is not None:
             return True
-        if is_own or self._blame.is_crowded or not fault.wait:
-            return not is_own and self._blame.is_crowded
-        if (left := min(bucket.left(now) for bucket in self._buckets.values())) < math.inf:
-            return left < _PLENTY
-        return not is_limit or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
+        if is_own or is_crowded or not fault.wait:
+            return is_crowded and not is_own
+        is_clear = is_limit and _CLEAR[0] <= fault.wait <= _CLEAR[1]
+        return not is_clear or min(bucket.left(now) for bucket in self._buckets.values()) < _PLENTY
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""

@@ -46,7 +46,7 @@ _PARTS: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|us|µs|d|h|m|s|)", re.AS
 _COUNT: Final = re.compile(r"\s*\d{1,12}\s*", re.ASCII)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Allowance:
     """What one answer says of one limit.
 
@@ -71,8 +71,8 @@ def read_allowances(headers: Mapping[str, str]) -> dict[Kind, Allowance]:
     for kind, names in _NAMES:
         limit, remaining, reset = (headers.get(name, "") for name in names)
         if _COUNT.fullmatch(limit) and _COUNT.fullmatch(remaining) and int(limit):
-            wait = read_wait(reset, headers.get("Date"))
-            found[kind] = Allowance(limit=int(limit), remaining=min(int(remaining), int(limit)), reset=wait)
+            left = min(int(remaining), int(limit))
+            found[kind] = Allowance(int(limit), left, read_wait(reset, headers.get("Date")))
     return found
 
 
@@ -333,15 +333,13 @@ class Blame:
     """
 
     def __init__(self) -> None:
-        self.is_crowded = False
-        """Whether too many of the last calls were refused for an accident."""
         self._refused: deque[int] = deque(maxlen=_REFUSED)
 
-    def refused(self, number: int) -> None:
-        """Take a refusal of the call with that number."""
+    def refused(self, number: int) -> bool:
+        """Take a refusal of the call with that number: whether too many were refused for an accident."""
         self._refused.append(number)
         last = max(self._refused)
-        self.is_crowded = any(
+        return any(
             sum(last - other < calls for other in self._refused) >= most for calls, most in _TOO_MANY.items()
         )
 
