@@ -211,11 +211,11 @@ def said(limit: int, remaining: int, reset: float | None) -> Allowance:
         (said(600, 300, 30.0), 293, 0.0),
         (said(600, 300, 30.0), 294, 0.1),
         (said(600, 300, 30.0), 300, 0.7),
-        (said(600, 0, 20.0), 0, 20.0),  # all at once, in 20 s
-        (said(600, 0, 500.0), 0, 60.0),  # and no header is believed for longer than a minute
+        (said(600, 0, 20.0), 0, 0.233),  # steadily, 30 a second, until another answer says otherwise
+        (said(600, 0, 9000.0), 0, 60.0),  # no header is believed for longer than a minute
         (said(600, 0, None), 0, 0.7),  # a minute is what most servers count by
         (said(86400, 0, 86400.0), 0, 60.0),
-        (said(2, 0, 0.2), 0, 0.2),
+        (said(2, 0, 0.2), 0, 0.102),
     ],
 )
 def test_a_bucket_opens_when_there_is_enough_in_it(allowance: Allowance, spent: int, opens: float) -> None:
@@ -224,7 +224,15 @@ def test_a_bucket_opens_when_there_is_enough_in_it(allowance: Allowance, spent: 
     bucket.learn(0.0, allowance, 0.0, bucket.spent)
     for _ in range(spent):
         bucket.spend(0.0, 1.0)
-    assert bucket.opens_at(0.0, 1.0) == pytest.approx(opens, abs=1e-5)
+    assert bucket.opens_at(0.0, 1.0) == pytest.approx(opens, abs=1e-3)
+
+
+def test_what_comes_back_at_the_end_of_a_minute_is_not_taken_for_steady() -> None:
+    bucket = Bucket()
+    for now, remaining in ((10.0, 300), (20.0, 100), (40.0, 0), (55.0, 0)):
+        bucket.learn(now, said(600, remaining, 60.0 - now), now, bucket.spent)
+    assert bucket.opens_at(55.0, 1.0) == 60.0
+    assert bucket.left(60.0) == 1.0
 
 
 def test_what_was_sent_after_a_call_is_taken_off_what_its_answer_says() -> None:

@@ -106,8 +106,6 @@ _SHRINK: Final = 0.8
 _BOUND: Final = 300.0
 _REST: Final = 15.0  # seconds between two times that the window shrinks
 
-_WINDOWS: Final = (1.0, 60.0, 3600.0, 86400.0)  # seconds to which servers count
-_NEAR: Final = 0.25
 _SPARE: Final = 0.01  # of a bucket that is left in it: others may ask too, and we count tokens by estimate
 _TINY: Final = 1e-6
 _TRUST: Final = 60.0  # seconds that a header holds us back at most; then one call asks how things are
@@ -157,8 +155,8 @@ class Bucket:
     """What is left of one of the server's limits, by its headers and by what was sent since.
 
     Servers count in two ways: what was used comes back steadily, or all of it at the end of a minute. They do
-    not say in which; but where it comes back steadily, what is gone and the time until all is back have the
-    ratio of the limit and its window, which is a second, a minute, an hour or a day.
+    not say in which; but where it comes back steadily, what is gone and the time until all is back have one
+    ratio, that of the limit and its window.
     """
 
     def __init__(self) -> None:
@@ -218,10 +216,7 @@ class Bucket:
         """Units a second that come back, or the time at which all of them will."""
         if not reset or not self._back:
             return self._rate or self._capacity / 60.0, math.inf
-        window = self._capacity * reset / self._back
-        for usual in _WINDOWS:
-            if abs(window - usual) <= _NEAR * usual:
-                return self._capacity / usual, math.inf
+        window = max(self._capacity * reset / self._back, _TINY)
         if self._back >= self._capacity / 2:  # a smaller ratio is one of rounded seconds
             self._shortest, self._longest = min(self._shortest, window), max(self._longest, window)
         if self._longest <= 3 * self._shortest:
