@@ -217,9 +217,9 @@ async def ask(
 ) -> None:
     """One call as the engine makes it: through the limiter, and again after a fault until it is given up."""
     loop = asyncio.get_running_loop()
-    place, tries = share.place(size=3 * prompt, max_tokens=2048), Tries(Patience(), 180.0)
+    place, tries = share.turn(size=3 * prompt, max_tokens=2048), Tries(Patience(), 180.0)
     while loop.time() < end:
-        async with share.turn(place) as turn:
+        async with place as turn:
             outcome = turn.judged(await server.call(turn, prompt, completion, text))
         if isinstance(outcome, Reply):
             return
@@ -238,7 +238,7 @@ async def ask_plainly(
 ) -> None:
     """One call as a plain client makes it: at once, and again after its Retry-After, or after a second."""
     loop = asyncio.get_running_loop()
-    turn = share.turn(share.place(size=3 * prompt, max_tokens=2048))
+    turn = share.turn(size=3 * prompt, max_tokens=2048)
     turn.spent = {"requests": 0.0, "tokens": 0.0}
     while loop.time() < end:
         outcome = await server.call(turn, prompt, completion, text)

@@ -87,7 +87,7 @@ def test_what_a_server_allows_is_used_and_not_overstepped(
 def test_garbage_is_as_good_as_nothing(limits: str) -> None:
     found = measure(MINUTES.get(limits, 15), headers="garbage", retry_after="garbage", **LIMITS[limits]())
     assert found.used >= 0.90
-    assert found.refused <= 0.01
+    assert found.refused <= 0.02
 
 
 def test_three_runs_with_one_key_keep_its_limits_together() -> None:

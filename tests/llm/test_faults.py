@@ -143,7 +143,7 @@ def test_retry_after_is_a_number_or_nothing(header: str | None, seconds: float |
     [
         ([{"@type": "x"}, {"@type": "RetryInfo", "retryDelay": "36s"}], 36),
         ([{"retryDelay": "0.5s"}], 0.5),
-        *(([{"retryDelay": said}], None) for said in ("36", "-1s", "soon", 36, None)),
+        *(([{"retryDelay": said}], None) for said in ("-1s", "soon", 36, None)),
         *((details, None) for details in (None, "x", ["x"], [])),
     ],
 )

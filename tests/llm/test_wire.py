@@ -287,7 +287,7 @@ def test_a_server_that_stays_away_stops_the_run(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("adjudge.llm.wire.Wire._send", refuse)
 
     async def ask_twice() -> None:
-        loop, patience = asyncio.get_running_loop(), Patience(longest_wait=5.0)
+        loop, patience = asyncio.get_running_loop(), Patience(longest_wait=5.0, first_wait=5.0)
         monkeypatch.setattr("adjudge.llm.faults.time", SimpleNamespace(monotonic=loop.time))
         async with opened("http://127.0.0.1:9/v1", timeout=2.0, patience=patience) as remote:
             with pytest.raises(AnswerError):

@@ -8,7 +8,6 @@ one call is tried; `Tries` counts.
 
 from __future__ import annotations
 
-import email.utils
 import random
 import re
 import time
@@ -19,7 +18,7 @@ from typing import Any, Final, Literal
 from adjudge.core.ask import Usage
 from adjudge.core.frozen import frozen
 from adjudge.errors import AnswerError, FailureReason, ServerAwayError
-from adjudge.llm.pacing import server_time
+from adjudge.llm.pacing import read_wait
 
 __all__ = [
     "Fault",
@@ -261,8 +260,8 @@ def read_retry_delay(value: object) -> float | None:
     details = error.get("details") if isinstance(error, dict) else None
     for detail in details if isinstance(details, list) else ():
         said = detail.get("retryDelay") if isinstance(detail, dict) else None
-        if isinstance(said, str) and re.fullmatch(r"\d{1,9}(\.\d+)?s", said, re.ASCII):
-            return float(said.removesuffix("s"))
+        if isinstance(said, str):
+            return read_wait(said, None)
     return None
 
 
@@ -276,17 +275,9 @@ def read_retry_after(
         milliseconds: the header `retry-after-ms`, which is finer.
         date: the header `Date`: what the server's clock says, which is not always what ours does.
     """
-    if milliseconds is not None and re.fullmatch(r"\d{1,9}(\.\d+)?", milliseconds.strip(), re.ASCII):
-        return float(milliseconds) / 1000
-    if value is None:
-        return None
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", value.strip(), re.ASCII):
-        return float(value)
-    try:
-        when = email.utils.parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(when.timestamp() - server_time(date), 0.0) if when.tzinfo is not None else None
+    if milliseconds is not None and (seconds := read_wait(f"{milliseconds.strip()}ms", None)) is not None:
+        return seconds
+    return None if value is None else read_wait(value, date)
 
 
 @frozen

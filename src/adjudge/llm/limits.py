@@ -13,7 +13,7 @@ import asyncio
 import heapq
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, Self
 from weakref import WeakKeyDictionary
@@ -26,40 +26,29 @@ from adjudge.llm.pacing import Blame, Bucket, Kind, Pace, Sizes, Window, read_al
 __all__ = ["Limiter", "Load", "Pauses", "Share", "Turn", "join", "load_of"]
 
 
-@dataclass
-class Place:
-    """A call's place in the queue, kept from one try to the next.
+class Turn:
+    """A call and its place in the queue: each `async with` is one try, and ends whatever happens.
 
     Args:
-        number: lower goes first.
+        share: whose call it is.
         size: bytes of the body.
         max_tokens: of the reply.
-        refused: how often it was refused for the server's load.
-        before: answers to others and refusals of all before its first refusal.
-        last: when it was sent when it was refused last.
     """
 
-    number: int
-    size: int
-    max_tokens: int
-    refused: int = 0
-    before: tuple[int, int] = (0, 0)
-    last: float = math.inf
-
-
-class Turn:
-    """One try of a call: `async with` waits for it, and ends it whatever happens."""
-
-    def __init__(self, share: Share, place: Place) -> None:
-        self.share = share
-        self.place = place
-        self.sent = 0.0
-        self.tokens = 0.0
+    def __init__(self, share: Share, size: int, max_tokens: int) -> None:
+        self.share, self.size, self.max_tokens = share, size, max_tokens
+        self.place = next(share.limiter.places)
+        """Lower goes first."""
+        self.costs: dict[Kind, float] = {"requests": 1.0}
+        """What the try spends."""
         self.spent: dict[Kind, float] = {}
-        self.is_probe = False
-        self.flying = 0
-        self.was_full = False
-        self.number = 0
+        """What all had spent when it was sent."""
+        self.sent = self.before = math.inf
+        """When it was sent, and when the try before was."""
+        self.number = self.flying = 0
+        """Which call that was, and how many were under way with it."""
+        self.refused = self.answers = 0
+        """How often it was refused for the server's load, and answers to all before its first refusal."""
 
     async def __aenter__(self) -> Self:
         """Wait until the call may be sent.
@@ -72,7 +61,7 @@ class Turn:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.share.limiter.leave(self)
+        self.share.limiter.leave()
 
     def heard(self, headers: Mapping[str, str]) -> None:
         """Take what the headers of the answer say."""
@@ -84,10 +73,7 @@ class Turn:
         Returns:
             The outcome; a fault that says more of how fast we ask than of the call costs it no attempt.
         """
-        if isinstance(outcome, Fault):
-            return self.share.limiter.failed(self, outcome)
-        self.share.limiter.answered(self, outcome)
-        return outcome
+        return self.share.limiter.judged(self, outcome)
 
 
 class Share:
@@ -103,13 +89,9 @@ class Share:
         """Whether nothing is sent any more."""
         return self._closing.is_set()
 
-    def place(self, size: int, max_tokens: int) -> Place:
-        """Stand in line."""
-        return Place(next(self.limiter.numbers), size, max_tokens)
-
-    def turn(self, place: Place) -> Turn:
-        """The next try of a call; to be used in `async with`."""
-        return Turn(self, place)
+    def turn(self, size: int, max_tokens: int) -> Turn:
+        """Stand in line with a call; see `Turn`."""
+        return Turn(self, size, max_tokens)
 
     async def sleep(self, seconds: float) -> None:
         """Wait some seconds.
@@ -147,24 +129,16 @@ class Pauses:
         self.until = now
         self.away: float | None = None
         """Since when the server cannot be reached; None while it can."""
-        self.patience = patience
-        self._began = now
-        self._before = 0.0
-        self._reacted = now - 1.0
-        self._troubles = 0
+        self._patience = patience
+        self.asked = 0.0
+        """Seconds of all pauses so far, what is left of this one included."""
+        self._reacted = -1.0
+        self.troubles = 0
+        """In turn."""
 
     def left(self, now: float) -> float:
         """Seconds until calls may be sent."""
         return max(self.until - now, 0.0)
-
-    def total(self, now: float) -> float:
-        """Seconds of all pauses so far."""
-        return self._before + max(min(now, self.until) - self._began, 0.0)
-
-    def is_too_long(self, seconds: float, *, met: bool = True) -> bool:
-        """Whether a run should rather be stopped than wait so long, for a server that it has met or not."""
-        longest = self.patience.longest_wait
-        return seconds > (longest if met else min(longest, self.patience.first_wait))
 
     def trouble(self, now: float, sent: float, asked: float | None) -> None:
         """Pause because of one call.
@@ -176,54 +150,24 @@ class Pauses:
             sent: when it was sent.
             asked: seconds that the server asked for; None for as long as seems right.
         """
-        is_news = self.is_news(sent)
-        if is_news:
+        if sent >= self._reacted:
             self._reacted = now
-            self._troubles += 1
-        if asked is None and not is_news:
+            self.troubles += 1
+        elif not asked:
             return
-        if now >= self.until:
-            self._before += self.until - self._began
-            self._began = now
-        pause = self.patience.pause(self._troubles) if asked is None else asked
-        self.until = max(self.until, now + pause)
-
-    def lift(self, now: float) -> None:
-        """End the pause: what asked for it meant one call."""
-        self.until = min(self.until, now)
-
-    def is_news(self, sent: float) -> bool:
-        """Whether a call was sent after we last learnt of trouble, and so teaches something new."""
-        return sent >= self._reacted
-
-    def lost(self, now: float) -> float:
-        """The server cannot be reached; for how many seconds now."""
-        self.away = now if self.away is None else self.away
-        return now - self.away
-
-    def reached(self) -> None:
-        """The server is there."""
-        self.away = None
-
-    def answered(self) -> None:
-        """The server does what it should."""
-        self._troubles = 0
-
-    def describe(self, now: float) -> str:
-        """What all calls wait for; empty where they do not."""
-        if self.away is not None:
-            return f"no server for {now - self.away:.0f} s"
-        left = self.left(now)
-        return f"the server wants a pause, {left:.0f} s left" if left >= 1 else ""
+        until = max(self.until, now + (asked or self._patience.pause(self.troubles)))
+        self.asked += until - max(self.until, now)
+        self.until = until
 
 
-_MOST: Final = 2**20
 _TELLING: Final = 50  # answers after which a refusal of more calls at a time than ever tells a limit on these
 # Refusals of one text, no more than answers to others meanwhile: it is refused for itself...
 _OFTEN: Final = 4
 _HOPELESS: Final = 10  # ... and given up after so many
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
+_PLENTY: Final = 0.5  # of what headers allow: who is refused then is refused for itself
 _OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered
+_BROKEN: Final = 500  # and above: statuses of a server that had no room or no luck
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
 
@@ -245,22 +189,25 @@ class Load:
     waited: float = 0.0
     waits: str = ""
 
+    def __add__(self, other: Load) -> Load:
+        return Load(
+            concurrency=self.concurrency + other.concurrency,
+            in_flight=self.in_flight + other.in_flight,
+            refused=self.refused + other.refused,
+            waited=max(self.waited, other.waited),
+            waits=self.waits or other.waits,
+        )
+
     @property
     def counts(self) -> dict[str, int]:
-        """What a run record keeps of it."""
-        return {"concurrency": self.concurrency, "refused": self.refused, "waited": round(self.waited)}
+        """What a run record keeps of it; nothing where no server was asked."""
+        facts = {"concurrency": self.concurrency, "refused": self.refused, "waited": round(self.waited)}
+        return facts if self.concurrency else {}
 
     def __str__(self) -> str:
         """A few words for a line of progress."""
         words = f"{self.in_flight} of {self.concurrency} at a time"
-        return ", ".join(part for part in (words, self.waits) if part)
-
-
-@dataclass(order=True)
-class _Waiter:
-    number: int
-    turn: Turn = field(compare=False)
-    granted: asyncio.Future[None] = field(compare=False)
+        return f"{words}, {self.waits}" if self.waits else words
 
 
 class Limiter:
@@ -272,26 +219,22 @@ class Limiter:
     """
 
     def __init__(self, patience: Patience, clock: Callable[[], float]) -> None:
-        self.numbers = count()
-        self._clock = clock
+        self.places, self._numbers = count(), count()
+        self._clock, self._patience = clock, patience
         self._pauses = Pauses(patience, clock())
-        self._shares: list[Share] = []
-        self._window = Window(_MOST)
+        self.shares: list[Share] = []
+        self._window = Window(1)
         self._pace = Pace()
         self._blame = Blame()
         self._sizes = Sizes()
         self._buckets: dict[Kind, Bucket] = {"requests": Bucket(), "tokens": Bucket()}
-        self._queue: list[_Waiter] = []
-        self._gone = 0
+        self._queue: list[tuple[int, Turn, asyncio.Future[None]]] = []
         self._flying = 0
-        self._first: float | None = None
+        self._first = math.inf
         self._met = False
         self._accepted = -1.0
-        self._probing = False
         self._refused = 0
         self._answers = 0
-        self._taken = -1.0  # when the latest call was sent that was answered
-        self._before = -1.0  # when the latest call was sent that was refused
         self._borne = 0  # calls at a time that it has taken
         self.part = 1.0
         """Of what headers allow, how much is ours; the rest is for other processes that have the same key."""
@@ -301,295 +244,208 @@ class Limiter:
     def load(self) -> Load:
         """Return the current load: calls in flight, waiting, and the rate limit."""
         now, pauses = self._clock(), self._pauses
-        facts = (self._window.width, self._flying, self._refused)
-        return Load(*facts, waited=pauses.total(now), waits=pauses.describe(now) or self._why_slow(now))
+        waited = pauses.asked - pauses.left(now)
+        return Load(self._window.size, self._flying, self._refused, waited, self._what_waits(now))
 
-    def _why_slow(self, now: float) -> str:
-        """What holds calls back beside a pause; empty where nothing does."""
-        if self._blame.is_sparing:
-            return "the server refuses single calls, which wait while the others go on"
-        if self._pace.governs:
+    def _what_waits(self, now: float) -> str:
+        """What holds all calls back; empty where nothing does."""
+        if self._pauses.away is not None:
+            return f"no server for {now - self._pauses.away:.0f} s"
+        if (left := self._pauses.left(now)) >= 1:
+            return f"the server wants a pause, {left:.0f} s left"
+        if self._pace.rate is not None:
             return f"{self._pace.rate:.2g} calls/s, for it refuses more"
-        for kind, bucket in self._buckets.items():
-            wait = bucket.opens_at(now, 1.0) - now
-            if wait >= 1:
-                return f"its allowance of {kind} is used up, {wait:.0f} s left"
-        return ""
+        wait = max(bucket.opens_at(now, 1.0) for bucket in self._buckets.values()) - now
+        return f"what it allows is used up, {wait:.0f} s left" if wait >= 1 else ""
 
     def join(self, cap: int) -> Share:
-        """Give one more model its part; the lowest cap holds for all."""
-        share = Share(self, cap)
-        self._shares.append(share)
-        self._window.cap(min(each.cap for each in self._shares))
-        return share
+        """Give one more model its part."""
+        self.shares.append(Share(self, cap))
+        self._fit()
+        return self.shares[-1]
 
     def drop(self, share: Share) -> None:
         """Go on without a share."""
-        if share in self._shares:
-            self._shares.remove(share)
-        if self._shares:
-            self._window.cap(min(each.cap for each in self._shares))
-            self._pump()
-        elif self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self.shares = [each for each in self.shares if each is not share]
+        self._fit()
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nobody has a part in it."""
-        return not self._shares
+    def _fit(self) -> None:
+        """The lowest cap holds for all."""
+        self._window.cap = min((share.cap for share in self.shares), default=1)
+        self._pump()
 
     # In and out...
 
     async def enter(self, turn: Turn) -> None:
         """Wait for a turn; see `Turn`."""
-        while True:
-            if turn.share.is_closed:
-                raise asyncio.CancelledError
-            if self._pauses.is_too_long(self._pauses.left(self._clock())):
-                raise ServerAwayError(self._too_long())
+        while not turn.share.is_closed:
             await self._stand_in_line(turn)
             if not self._pauses.left(self._clock()) and not turn.share.is_closed:
                 return
             self._return(turn)  # between being called and going, a pause began or the run was stopped
+        raise asyncio.CancelledError
 
     async def _stand_in_line(self, turn: Turn) -> None:
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._queue, _Waiter(turn.place.number, turn, granted))
+        heapq.heappush(self._queue, (turn.place, turn, granted))
         self._pump()
         try:
             await granted
         except asyncio.CancelledError:
-            if granted.done() and not granted.cancelled() and granted.exception() is None:
+            if not granted.cancelled() and granted.exception() is None:
                 self._return(turn)  # it was called meanwhile
-            else:
-                # Cancelled waiters leave the queue once more than half of it is cancelled.
-                self._gone += 1
-                if 2 * self._gone > len(self._queue):
-                    self._queue = [waiter for waiter in self._queue if not waiter.granted.done()]
-                    heapq.heapify(self._queue)
-                    self._gone = 0
-                self._pump()
             raise
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self) -> None:
         """End a turn."""
         self._flying -= 1
-        if turn.is_probe:
-            self._probing = False
         self._pump()
 
     def _return(self, turn: Turn) -> None:
         """Undo a turn that sent nothing."""
         now = self._clock()
-        self._buckets["requests"].give_back(now, 1.0)
-        self._buckets["tokens"].give_back(now, turn.tokens)
+        for kind, bucket in self._buckets.items():
+            bucket.spend(now, -turn.costs[kind])
         self._pace.give_back()
-        self.leave(turn)
+        self.leave()
 
     def dismiss(self, share: Share) -> None:
         """Send away who waits for this share."""
-        for waiter in self._queue:
-            if waiter.turn.share is share and not waiter.granted.done():
-                waiter.granted.cancel()
+        for _, turn, granted in self._queue:
+            if turn.share is share and not granted.done():
+                granted.cancel()
 
     def _pump(self) -> None:
         """Let go whoever may; if time alone is in the way, come back then."""
-        while self._queue:
-            waiter = self._queue[0]
-            if waiter.granted.done():
-                heapq.heappop(self._queue)
-                self._gone = max(self._gone - 1, 0)
-                continue
-            if self._flying >= self._window.size or self._probing:
-                return
-            now = self._clock()
-            opens = self._opens_at(now, waiter.turn)
-            if opens > now:
-                self._come_back(opens)
-                return
+        if (left := self._pauses.left(self._clock())) > self._patience.longest_wait:
+            self._send_all_away(f"the server asks for a pause of {left:.0f} s; resume later")
+        while self._queue and self._flying < (1 if self._pauses.away else self._window.size):
+            (_, turn, granted), now = self._queue[0], self._clock()
+            if not granted.done():
+                if (opens := self._opens_at(now, turn)) > now:
+                    if self._timer is not None:
+                        self._timer.cancel()
+                    self._timer = asyncio.get_running_loop().call_at(opens, self._pump)
+                    return
+                self._let_go(now, turn)
+                granted.set_result(None)
             heapq.heappop(self._queue)
-            self._let_go(now, waiter.turn)
-            waiter.granted.set_result(None)
 
     def _opens_at(self, now: float, turn: Turn) -> float:
-        turn.tokens = self._sizes.guess(turn.place.size, turn.place.max_tokens)
-        opens = max(
-            now,
-            self._pauses.until,
-            self._buckets["requests"].opens_at(now, 1.0),
-            self._buckets["tokens"].opens_at(now, turn.tokens),
-            self._pace.opens_at(now),
-        )
-        if self._flying and not self._met and self._first is not None:
-            opens = max(opens, self._first + _GREETING)
-        return opens
+        turn.costs["tokens"] = self._sizes.guess(turn.size, turn.max_tokens)
+        opens = [bucket.opens_at(now, turn.costs[kind]) for kind, bucket in self._buckets.items()]
+        opens += [self._pauses.until, self._pace.opens_at(now)]
+        if self._flying and not self._met:
+            opens.append(self._first + _GREETING)
+        return max(opens)
 
     def _let_go(self, now: float, turn: Turn) -> None:
-        self._first = now if self._first is None else self._first
+        self._first = min(self._first, now)
         self._flying += 1
-        turn.number = self._blame.sending()
+        turn.number = next(self._numbers)
         self._pace.spend(now)
-        self._buckets["requests"].spend(now, 1.0)
-        self._buckets["tokens"].spend(now, turn.tokens)
-        turn.spent = {kind: bucket.spent for kind, bucket in self._buckets.items()}
-        turn.sent = now
+        for kind, bucket in self._buckets.items():
+            bucket.spend(now, turn.costs[kind])
+            turn.spent[kind] = bucket.spent
+        turn.before, turn.sent = turn.sent, now
         turn.flying = self._flying
-        turn.was_full = self._flying >= self._window.size
-        turn.is_probe = self._probing = self._pauses.away is not None
-
-    def _come_back(self, when: float) -> None:
-        if self._timer is not None:
-            if self._timer.when() <= when:
-                return  # it looks again then, and sees how long it must still wait
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(when, self._wake)
-
-    def _wake(self) -> None:
-        self._timer = None
-        self._pump()
 
     # What answers teach...
 
     def heard(self, turn: Turn, headers: Mapping[str, str]) -> None:
         """Take the headers of an answer."""
         self._met = True
-        self._pauses.reached()
+        self._pauses.away = None
         now = self._clock()
         for kind, said in read_allowances(headers).items():
-            ours = said if self.part == 1.0 else said.share(self.part)
-            self._buckets[kind].learn(now, ours, turn.sent, turn.spent[kind])
+            self._buckets[kind].learn(now, said, turn.sent, turn.spent[kind], self.part)
 
-    def answered(self, turn: Turn, reply: Reply) -> None:
-        """Take a good answer."""
+    def judged(self, turn: Turn, outcome: Reply | Fault) -> Reply | Fault:
+        """Take what became of a call; see `Turn.judged`."""
         now = self._clock()
-        self._room(now, turn.sent)
-        self._pauses.answered()
-        self._borne = max(self._borne, turn.flying)
-        self._window.answered(now, was_full=turn.was_full)
-        self._pace.answered(now, turn.sent)
-        self._sizes.learn(turn.place.size, reply.usage)
-
-    def _room(self, now: float, sent: float) -> None:
-        """Take any answer that is no refusal: the server had room for it."""
-        self._accepted = now
-        self._taken = max(self._taken, sent)
-        self._pauses.reached()
-        self._answers += 1
-
-    def failed(self, turn: Turn, fault: Fault) -> Fault:
-        """Take a fault; see `Turn.judged`."""
-        now = self._clock()
-        if fault.limited and fault.status is not None:
-            return self._refusal(turn, fault, now)
-        if fault.consequence == "stop":  # quota or key: nobody else need be refused for it
-            self._pause(now, turn.sent, fault.wait)
-            return fault
-        if fault.limited:
-            self._pause(now, turn.sent, None)
-            return self._lost(now, fault)
-        if fault.status is not None and fault.status < 500:
-            self._room(now, turn.sent)
-        if fault.wait is not None:
-            self._pause(now, turn.sent, fault.wait)
-        if fault.reason == "timeout":
+        if isinstance(outcome, Fault) and outcome.limited:
+            return (self._lost if outcome.status is None else self._refusal)(turn, outcome, now)
+        if isinstance(outcome, Reply) or 0 < (outcome.status or 0) < _BROKEN:
+            self._accepted = now  # the server had room for it
+            self._answers += 1
+        if isinstance(outcome, Reply):
+            self._pauses.troubles = 0
+            self._borne = max(self._borne, turn.flying)
+            self._window.answered(now, was_full=turn.flying >= self._window.size)
+            self._pace.answered(now, turn.sent)
+            self._sizes.learn(turn.size, outcome.usage)
+            return outcome
+        if outcome.wait is not None or outcome.consequence == "stop":  # who has no quota left sends no more
+            self._pauses.trouble(now, turn.sent, outcome.wait)
+        if outcome.reason == "timeout":
             self._window.troubled(now)
-        return fault
-
-    def _pause(self, now: float, sent: float, wait: float | None) -> None:
-        self._pauses.trouble(now, sent, wait)
-        if self._pauses.is_too_long(self._pauses.left(now)):
-            self._send_all_away(self._too_long())
+        return outcome
 
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
-        is_own = self._is_own(turn.place)
-        if is_own and turn.place.refused >= _HOPELESS and fault.status == 429:
-            detail = f"{fault.detail}; refused {turn.place.refused} times while other calls were taken"
+        is_own = self._is_own(turn)
+        if is_own and turn.refused >= _HOPELESS and fault.status == 429:
+            detail = f"{fault.detail}; refused {turn.refused} times while other calls were taken"
             return replace(fault, consequence="fail", wait=None, detail=detail)
-        if (is_own and not self._blame.is_ours) or not self._is_ours(turn, fault, now):
-            return self._as_free(turn, fault)
-        is_new = self._pauses.is_news(turn.sent)
-        self._pause(now, turn.sent, fault.wait)
-        if self._answers >= _TELLING and turn.flying > self._borne:
-            self._window.bounded(now, self._borne)
-            return self._as_free(turn, fault)
-        if not self._pace.governs:
-            self._window.troubled(now)
-        if fault.wait is not None and is_new:
-            self._window.reopen()
-        if fault.status == 429:
-            if self._buckets["tokens"].is_known and self._buckets["tokens"].level(now) > 0:
-                self._sizes.counts_most = True
-            self._pace.refused(now, turn.sent, self._pauses.until, is_told=fault.wait is not None)
+        if self._is_ours(turn, fault, now, is_own=is_own):
+            self._hold_back(turn, fault, now)
         return self._as_free(turn, fault)
 
-    def _is_own(self, place: Place) -> bool:
-        """Whether it is this text that the server refuses, again and again while it answers others."""
-        if not place.refused:
-            place.before = (self._answers, self._refused)
-        place.refused += 1
-        self._refused += 1
-        answers, refused = self._answers - place.before[0], self._refused - place.before[1]
-        return place.refused >= _OFTEN and answers >= refused
+    def _hold_back(self, turn: Turn, fault: Fault, now: float) -> None:
+        """Ask more slowly, or fewer at a time."""
+        self._pauses.trouble(now, turn.sent, fault.wait)
+        if self._answers >= _TELLING and turn.flying > self._borne:
+            self._window.bounded(now, self._borne)
+            return
+        if self._pace.rate is None:
+            self._window.troubled(now)
+        if fault.status == 429 and not self._pace.refused(now, turn.sent, self._pauses.until):
+            self._pace, self._blame = Pace(), Blame()
 
-    def _is_ours(self, turn: Turn, fault: Fault, now: float) -> bool:
+    def _is_own(self, turn: Turn) -> bool:
+        """Whether it is this text that the server refuses, again and again while it answers others."""
+        if not turn.refused:
+            turn.answers = self._answers
+        turn.refused += 1
+        self._refused += 1
+        return turn.refused >= _OFTEN and self._answers - turn.answers >= turn.refused
+
+    def _is_ours(self, turn: Turn, fault: Fault, now: float, *, is_own: bool) -> bool:
         """Whether a refusal concerns all who ask, and not its text alone."""
-        blame, told = self._blame, [bucket for bucket in self._buckets.values() if bucket.is_known]
-        was_excused, is_limit = blame.is_excused, fault.status == 429
-        if self._pauses.is_news(turn.sent):
-            has_room = bool(told) and all(bucket.is_half_full(now) for bucket in told)
-            is_slow = self._taken > self._before and self._pace.is_below_what_was_taken
-            self._before = turn.sent
-            blame.refused(turn.number, is_limit=is_limit, is_slow=has_room or is_slow)
-        if blame.is_excused and not was_excused:
-            # What was refused is no measure of how fast we may ask: go on as before.
-            self._pauses.lift(now)
-            self._window.excuse()
-            self._pace = Pace()
-            self._sizes.counts_most = False
-        if fault.wait is None or (is_limit and blame.is_ours):
-            return blame.is_ours if is_limit else blame.is_crowded
-        is_for_all = not is_limit or (bool(told) and not blame.is_excused)
-        return is_for_all or not _CLEAR[0] <= fault.wait <= _CLEAR[1]
+        is_crowded, is_limit = self._blame.refused(turn.number), fault.status == 429
+        if is_limit and self._pace.rate is not None:
+            return True
+        if is_own or is_crowded or not fault.wait:
+            return is_crowded and not is_own
+        is_clear = is_limit and _CLEAR[0] <= fault.wait <= _CLEAR[1]
+        return not is_clear or min(bucket.left(now) for bucket in self._buckets.values()) < _PLENTY
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""
-        since, turn.place.last = min(turn.place.last, turn.sent), turn.sent
-        if fault.status != 429 or fault.wait is not None or self._accepted < since:
+        if fault.status != 429 or fault.wait is not None or self._accepted < min(turn.before, turn.sent):
             return fault
-        return replace(
-            fault, wait=min(self._pauses.patience.pause(turn.place.refused), _OWN_PAUSE), is_free=True
-        )
+        return replace(fault, wait=min(self._patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
 
-    def _lost(self, now: float, fault: Fault) -> Fault:
+    def _lost(self, turn: Turn, fault: Fault, now: float) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""
-        away = self._pauses.lost(now)
-        if self._pauses.is_too_long(away, met=self._met):
+        self._pauses.trouble(now, turn.sent, None)
+        self._pauses.away = now if self._pauses.away is None else self._pauses.away
+        away = now - self._pauses.away
+        if away > (self._patience.longest_wait if self._met else self._patience.first_wait):
             advice = "resume later" if self._met else "start it or mend the address, then run the same again"
             detail = f"{fault.detail}, for {away:.0f} s now; {advice}"
             self._send_all_away(detail)
             return replace(fault, consequence="stop", detail=detail)
         return replace(fault, wait=0.0) if self._accepted >= 0 else fault
 
-    def _too_long(self) -> str:
-        return f"the server asks for a pause of {self._pauses.left(self._clock()):.0f} s; resume later"
-
     def _send_all_away(self, why: str) -> None:
-        for waiter in self._queue:
-            if not waiter.granted.done():
-                waiter.granted.set_exception(ServerAwayError(why))
+        for _, _, granted in self._queue:
+            if not granted.done():
+                granted.set_exception(ServerAwayError(why))
 
 
 def load_of(limiters: Iterable[Limiter]) -> Load:
     """How it stands with several servers together."""
-    loads = [limiter.load for limiter in set(limiters)]
-    return Load(
-        concurrency=sum(load.concurrency for load in loads),
-        in_flight=sum(load.in_flight for load in loads),
-        refused=sum(load.refused for load in loads),
-        waited=max((load.waited for load in loads), default=0.0),
-        waits=next((load.waits for load in loads if load.waits), ""),
-    )
+    return sum((limiter.load for limiter in set(limiters)), Load())
 
 
 _LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Limiter]] = WeakKeyDictionary()
@@ -605,7 +461,7 @@ def join(where: Hashable, cap: int, patience: Patience) -> Share:
     """
     loop = asyncio.get_running_loop()
     limiters = _LIMITERS.setdefault(loop, {})
-    for key in [key for key, limiter in limiters.items() if limiter.is_idle]:
+    for key in [key for key, limiter in limiters.items() if not limiter.shares]:
         del limiters[key]
     if where not in limiters:
         limiters[where] = Limiter(patience, loop.time)

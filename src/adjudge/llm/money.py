@@ -272,6 +272,8 @@ def _fail(where: str, wanted: str, came: object) -> NoReturn:
 # Budget and payments
 
 
+_FEWEST: Final = 256  # tokens of a reply for which a call is worth sending, before any reply was counted
+_MOST_KINDS: Final = 1000
 _FRAME: Final = 64  # tokens of a chat template around one message, and around all
 
 NOTHING: Final = Usage()
@@ -314,6 +316,41 @@ def most_of_body(size: int, request: Request) -> Usage:
     return Usage(prompt=size + frames, completion=request.sampling.max_tokens)
 
 
+@dataclass
+class _Kind:
+    """What is known of calls of one model that differ in the quoted texts alone.
+
+    Args:
+        text: of a prompt that the server counted.
+        prompt: its tokens.
+        reply: tokens of the longest reply; 0 before there was one.
+    """
+
+    text: bytes = b""
+    prompt: int = 0
+    reply: int = 0
+
+    def most_of(self, request: Request) -> Usage:
+        """What a call can cost at most: of its prompt, what stands in the counted one cost no more there."""
+        from rapidfuzz.distance import Postfix, Prefix
+
+        most, text = most_of(request), _text_of(request)
+        shared = Prefix.similarity(self.text, text) + Postfix.similarity(self.text, text)
+        shared = min(shared, len(text), len(self.text))
+        prompt = self.prompt + most.prompt - shared if self.prompt else most.prompt
+        return Usage(prompt=min(prompt, most.prompt), completion=most.completion)
+
+    def learn(self, request: Request, usage: Usage) -> None:
+        """Take what a server counted."""
+        if usage.prompt:
+            self.text, self.prompt = _text_of(request), usage.prompt
+            self.reply = max(self.reply, usage.completion)
+
+
+def _text_of(request: Request) -> bytes:
+    return "".join(render_message(message, request.mark) for message in request.messages).encode()
+
+
 class Meter:
     """What a run has paid so far; shared by all its models.
 
@@ -342,6 +379,7 @@ class Meter:
         self._held_amount = Decimal()
         self._held_tokens = 0
         self._over: BudgetError | None = None
+        self._kinds: dict[int, _Kind] = {}
 
     @property
     def price(self) -> Decimal | None:
@@ -416,25 +454,48 @@ class Meter:
             f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
         )
 
-    async def reserve(self, model: str, most: Usage) -> int:
+    def kind_of(self, model: str, request: Request) -> _Kind:
+        """What is known of calls with these words of ours; of a thousand kinds at most."""
+        words = [part for message in request.messages for part in message.parts if isinstance(part, str)]
+        kind = hash((model, *words))
+        if kind not in self._kinds and len(self._kinds) < _MOST_KINDS:
+            self._kinds[kind] = _Kind()
+        return self._kinds.get(kind) or _Kind()
+
+    async def reserve(self, model: str, most: Usage, least: int) -> tuple[int, int]:
         """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
 
+        Args:
+            model: that is asked.
+            most: tokens.
+            least: tokens of a reply that is likely to be whole.
+
         Returns:
-            What `settle` must be called with once the attempt is over, whatever became of it.
+            What `settle` must be called with once the attempt is over, whatever became of it; and how many
+            tokens its reply may have: fewer where nothing is in flight and only a shorter one can be paid.
 
         Raises:
             BudgetError: nothing is in flight, and it could cross the budget.
         """
         while not self.fits(model, most):
             if not self._held and self._over is None:
-                self._over = self.refusal(model, most)
-                self._wake()
+                shorter = replace(most, completion=most.completion // 2)
+                if shorter.completion >= least:
+                    most = shorter
+                    continue
+                self.stop(model, most)
             if self._over is not None:
                 raise self._over
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
             await waiter
-        return self.hold(model, most)
+        return self.hold(model, most), most.completion
+
+    def stop(self, model: str, most: Usage) -> BudgetError:
+        """Pay for nothing more: what can cost so much could cross the budget."""
+        self._over = self.refusal(model, most)
+        self._wake()
+        return self._over
 
     def settle(
         self, model: str, number: int | None, paid: Usage, *, unsure: Usage = NOTHING, answered: bool = False
@@ -485,11 +546,13 @@ class Account:
     model: str
     meter: Meter | None = None
 
-    async def reserve(self, request: Request) -> int:
+    async def reserve(self, request: Request) -> tuple[int, int]:
         """Set aside what the attempt can cost, where there is a budget; see `Meter.reserve`."""
+        room = request.sampling.max_tokens
         if self.meter is None or not self.meter.is_limited:
-            return 0
-        return await self.meter.reserve(self.model, most_of(request))
+            return 0, room
+        kind = self.meter.kind_of(self.model, request)
+        return await self.meter.reserve(self.model, kind.most_of(request), 2 * kind.reply or _FEWEST)
 
     def settle(self, request: Request, number: int | None, outcome: Reply | Fault | None) -> Usage:
         """Count what the attempt did cost; None is one that was never sent.
@@ -502,6 +565,8 @@ class Account:
         if self.meter is not None:
             paid, answered = NOTHING if outcome is None else outcome.usage, isinstance(outcome, Reply)
             self.meter.settle(self.model, number, paid, unsure=unsure, answered=answered)
+            if self.meter.is_limited:
+                self.meter.kind_of(self.model, request).learn(request, paid)
         return unsure
 
 

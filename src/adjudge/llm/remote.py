@@ -26,7 +26,7 @@ from adjudge.llm.dialect import Dialect
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse
-from adjudge.llm.money import STOPPED, Account, most_of_body
+from adjudge.llm.money import STOPPED, Account, most_of, most_of_body
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.wire import Wire
 from adjudge.store.call_file import KILLED, SUSPECT, Attempt
@@ -130,9 +130,9 @@ class RemoteModel:
         refusal: Fault | None = None  # of the schema, as it seems
         tries = Tries(self.endpoint.patience, self.endpoint.timeout)
         share = self._joined()
-        place = share.place(len(body), request.sampling.max_tokens)
+        turn = share.turn(len(body), request.sampling.max_tokens)
         while True:
-            async with share.turn(place) as turn:
+            async with turn:
                 if asked.schema is not None and self.schema.how == "refused":
                     asked, body = self._said(request)
                 outcome = turn.judged(await self._attempt(asked, body, turn))
@@ -220,7 +220,10 @@ class RemoteModel:
         return tries.next_pause(fault)
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
-        hold = await self._account.reserve(request)
+        hold, room = await self._account.reserve(request)
+        is_short = room < request.sampling.max_tokens
+        if is_short:
+            request, body = self._limited(request, room)
         when = _now()
         await self._write_down(request, len(body), hold, when)
         began = time.monotonic()
@@ -236,6 +239,9 @@ class RemoteModel:
                 seconds = round(time.monotonic() - began, 3)
                 said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
                 self._note(Attempt(request.key, when, seconds, *said, self._account.model, unsure))
+        meter = self._account.meter
+        if is_short and meter is not None and isinstance(outcome, Reply) and outcome.finish == "length":
+            raise meter.stop(self._account.model, most_of(request))  # a longer reply cannot be paid
         return outcome
 
     async def _write_down(self, request: Request, size: int, hold: int, when: str) -> None:

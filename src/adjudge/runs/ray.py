@@ -42,7 +42,7 @@ from adjudge.errors import (
     UsageError,
 )
 from adjudge.llm.batch_providers import refuse_open_batches
-from adjudge.llm.limits import join, load_of
+from adjudge.llm.limits import Load, join, load_of
 from adjudge.llm.model_choice import EMBEDDED, chosen_outside
 from adjudge.llm.money import Budget, Meter, render_price
 from adjudge.llm.providers import Endpoint
@@ -259,10 +259,9 @@ class Worker:
         await _wait_until_free(job.out)
         return await run_execute(replace(job, models=open_again(job), meter=self._meter))
 
-    async def load(self) -> dict[str, int]:
-        """How it stands with the servers, as `run.json` has it; empty where none was asked."""
-        load = load_of(limit.limiter for limit in self._limits)
-        return load.counts if load.concurrency else {}
+    async def load(self) -> Load:
+        """How it stands with the servers."""
+        return load_of(limit.limiter for limit in self._limits)
 
     async def stop(self) -> None:
         """Send nothing more; what is under way may come in."""
@@ -333,7 +332,7 @@ class Fleet:
         self._given: list[dict[int, Paid]] = [{} for _ in self.shares]
         self._used_up: set[int] = set()
         self._news = asyncio.Event()
-        self.loads: dict[int, dict[str, int]] = {}
+        self.loads: dict[int, Load] = {}
 
     async def run(self) -> None:
         """Judge all shards; those are left that no worker's share of the budget allows.
@@ -525,7 +524,13 @@ async def execute(job: Job) -> Outcome:
                     directory.write(_summed(job, info, parts, _totals(job), {}))
             raise
         shown = [fleet.outcomes[number] for number in sorted(fleet.outcomes)]
-        info = _join(job, directory, info, [outcome.info for outcome in shown], _load(fleet.loads.values()))
+        info = _join(
+            job,
+            directory,
+            info,
+            [outcome.info for outcome in shown],
+            sum(fleet.loads.values(), Load()).counts,
+        )
     return _outcome(info, shown, time.monotonic() - began)
 
 
@@ -752,15 +757,6 @@ class _Lines:
         if self._place < self._path.stat().st_size:
             message = "a record of a segment that is not this shard's, or that is not in order"
             raise DataError(message, path=self._path, line=self._number)
-
-
-def _load(loads: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Calls at a time and refusals of all workers together; waiting was for all at once."""
-    found = [load for load in loads if load]
-    if not found:
-        return {}
-    total = {name: sum(load[name] for load in found) for name in ("concurrency", "refused")}
-    return {**total, "waited": max(load["waited"] for load in found)}
 
 
 def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome:

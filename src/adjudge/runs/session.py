@@ -623,7 +623,7 @@ class JudgeSession(Session):
                 **({"lost": totals.lost} if totals.lost else {}),
                 "repaired": self.sink.repaired,
                 **({"suspect": len(self._suspects)} if self._suspects else {}),
-                **(load.counts if load.concurrency else {}),
+                **load.counts,
             },
             tokens=totals.usage.counts,
             price=None if self.meter.price is None else float(self.meter.price),
