@@ -271,7 +271,36 @@ def test_one_value_is_a_list_of_one(test_set: str, capsys: pytest.CaptureFixture
     assert "vllm/gpt" in "".join(capsys.readouterr())
     own('[forecast]\nmodel = ["vllm/a", "core=vllm/b"]\nseed = [1, 2]\n')
     assert call("forecast", "gemba-da", test_set) == 2
-    assert "--seed is given twice" in capsys.readouterr().err
+    assert "[forecast]: seed takes one value; got 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[forcast]\nseed = 1\n", "there is no command 'forcast'; did you mean forecast?"),
+        ("[campaign.nwe]\nraters = 2\n[forecast]\nseed = 1\n", ""),  # of other commands: said when they run
+        ("[forecast]\nsead = 1\n", "has no setting 'sead'; it has with_reference; did you mean --seed?"),
+        ("[forecast]\nkey-env = 'KEY'\n", "key-env of {} is not used, for no server is named beside it"),
+    ],
+)
+def test_what_the_users_own_file_misspells_is_said(
+    test_set: str, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    file = own(text)
+    assert call("forecast", "gemba-da", test_set, "--model", "vllm/x") == (2 if "did you" in said else 0)
+    assert said.format(file) in capsys.readouterr().err
+
+
+def test_a_key_that_is_misspelt_in_a_folders_file_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("adjudge.toml").write_text("[rank]\nsead = 1\n")
+    assert call("list", "models") == 2
+    assert "did you mean rank.seed?" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_utf_8_is_told_in_our_words(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("adjudge.toml").write_bytes("[rank]".encode("utf-16"))
+    assert call("list", "models") == 2
+    assert "cannot read adjudge.toml: it is not UTF-8, as TOML must be" in capsys.readouterr().err
 
 
 # Which key goes to which server...

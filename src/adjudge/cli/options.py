@@ -487,7 +487,7 @@ class Command(TyperCommand):
         if {*ctx.help_option_names} & {*ahead}:  # printed here, whatever the files say
             self._parse(ctx, words)
         typed = {word.partition("=")[0] for word in ahead if word.startswith("-")}
-        defaults, said = _read_defaults(_path_of(ctx), options, typed, takes_any=self._takes_any)
+        defaults, said = _read_defaults(ctx, options, typed, takes_any=self._takes_any)
         if said:
             print_note(f"adjudge: settings: {'; '.join(said)}")
         return self._parse(ctx, [*defaults, *words])
@@ -613,7 +613,11 @@ def _as_words(
 
 
 def _read_defaults(
-    path: str, options: Mapping[str, Any], typed: set[str], *, takes_any: bool
+    ctx: Any,  # noqa: ANN401 (typer's own)
+    options: Mapping[str, Any],
+    typed: set[str],
+    *,
+    takes_any: bool,
 ) -> tuple[list[str], list[str]]:
     """Spell as on the command line what the settings files say of a command, below what was typed.
 
@@ -635,38 +639,44 @@ def _read_defaults(
 
         # What stands in no table is of every command: `llm/model_choice.py` and `llm/money.py` read it.
         of_all = table.keys() & {"model", "prices"} & options.keys()
-        own = _table_of(file, table, path)
+        own = _table_of(file, table, ctx)
         if has_key_alone and "base-url" in own:
             raise UsageError(f"{file} names a base-url with keys of its own: add --base-url to your key, too")
         names = sorted(counting(own.keys() | of_all, above))
         above |= {*names}
         said += [f"{', '.join(names)} of {file}"] if names else []
+        if idle := sorted(own.keys() & {"key-env", "key-file"} - above):
+            said.append(f"{idle[0]} of {file} is not used, for no server is named beside it")
+        where = f"{file}, [{_path_of(ctx).replace(' ', '.')}]"
         for name in filter(own.__contains__, names):
             values = own[name] if isinstance(own[name], list) else [own[name]]
+            if len(values) > 1 and name in options and not options[name].multiple:
+                raise UsageError(f"{where}: {name} takes one value; got {len(values)}")
             if name in options and options[name].type_descriptor.annotation in {Path, list[Path]}:
                 values = [file.parent / str(value) for value in values]
             for value in values:
-                words += _as_words(
-                    name, value, options, f"{file}, [{path.replace(' ', '.')}]", takes_any=takes_any
-                )
+                words += _as_words(name, value, options, where, takes_any=takes_any)
     return words, said
 
 
-def _table_of(file: Path, table: dict[str, Any], path: str) -> dict[str, Any]:
+def _table_of(file: Path, table: dict[str, Any], ctx: Any) -> dict[str, Any]:  # noqa: ANN401 (typer's own)
     """What a file says of a command.
 
     Raises:
-        UsageError: a value stands in no table of a command.
+        UsageError: a value stands in no table of a command, or a table is of none.
     """
-    table.pop("model", None)
+    table = {name: value for name, value in table.items() if name not in {"model", "prices"}}
+    path, group = _path_of(ctx), ctx.find_root().command
     for word in path.split():
         for name, value in table.items():
+            if name not in group.commands:
+                raise UsageError(f"{file}: there is no command {name!r}{nearest(name, group.commands)}")
             if not isinstance(value, dict):
                 raise UsageError(
                     f"{file}: [{name}] must be a table; got {value!r}; options of `adjudge {path}` stand "
                     f"below [{path.replace(' ', '.')}]"
                 )
-        table = table.get(word, {})
+        table, group = table.get(word, {}), group.commands[word]
     return {name.replace("_", "-"): value for name, value in table.items()}
 
 

@@ -17,6 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
+from adjudge.core.wording import nearest
 from adjudge.errors import UsageError
 
 FILE: Final = Path("adjudge.toml")
@@ -36,6 +37,7 @@ def settings_files() -> Iterator[tuple[Path, dict[str, Any]]]:
                     f"{path} sets {', '.join(keys)}, and you do not trust {path.absolute()} as it is now. "
                     "Such settings may send, spend, run code, reach other files or leave data out. "
                     "Read the file; then add --trust-config, or remove them"
+                    + nearest(keys[0], _listed(), most=1)
                 )
             yield path, table
 
@@ -64,7 +66,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {path}: it is not UTF-8, as TOML must be; save it so") from error
+    except (OSError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
 
 
@@ -75,12 +79,16 @@ def user_folder(variable: str, usual: str) -> Path:
 
 def _harmful(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
     """Yield the keys that need trust, with the names of their tables before them."""
-    listed = Path(__file__).with_name("harmless.txt").read_text(encoding="utf-8").split()
+    listed = _listed()
     for name, value in table.items():
         if isinstance(value, dict) and (value or not above):
             yield from _harmful(value, f"{above}{name}.")
         elif above + name not in listed or re.search(r"[/\\]|\.toml\b", str(value)):
             yield above + name
+
+
+def _listed() -> list[str]:
+    return Path(__file__).with_name("harmless.txt").read_text(encoding="utf-8").split()
 
 
 def _mark(table: Mapping[str, Any]) -> Path:
