@@ -1,9 +1,9 @@
 """Who may ask a server now: one limiter for all that ask one model with one key, whatever its dialect.
 
-Calls go out in the order in which they came. A call that was refused keeps its `Place`; each try of it is a
-`Turn`, and each model has a `Share` in the limiter. Held back are all calls, or none: while the server asked
-for a pause or cannot be reached (`Pauses`; one call at a time then tries whether it can), while its buckets
-are empty, and while as many calls are under way as it seems to bear. `pacing.py` has the arithmetic. All
+Calls go out in the order in which they came. A call that was refused keeps its place in the queue (`Turn`),
+and each model has a `Share` in the limiter. Held back are all calls, or none: while the server asked for a
+pause or cannot be reached (`Pauses`; one call at a time then tries whether it can), while its buckets are
+empty, and while as many calls are under way as it seems to bear. `pacing.py` has the arithmetic. All
 times are the event loop's, which no change of the wall clock moves.
 """
 
