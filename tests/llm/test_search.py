@@ -269,7 +269,7 @@ async def test_a_403_of_searxng_says_which_setting_it_wants(quick: None) -> None
 def test_an_engine_is_found_at_its_address(name: str, address: str) -> None:
     remote = engine(name).remote
     assert isinstance(remote, RemoteModel)
-    assert remote._wire.dialect.address == address
+    assert remote.wire.dialect.address == address
 
 
 @pytest.mark.parametrize(

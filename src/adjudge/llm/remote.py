@@ -20,9 +20,8 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from adjudge.core.ask import Message, Query, Reply, Snippet
+from adjudge.core.ask import Message, Query, Reply, Snippet, Usage
 from adjudge.errors import AnswerError, ModelError, NoToolsError, ServerAwayError, ServerStopError, UsageError
-from adjudge.llm.dialect import Dialect
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse
@@ -37,6 +36,7 @@ __all__ = [
     "RemoteModel",
     "ReplayModel",
     "is_search",
+    "now",
     "open_recorded",
     "query_message",
     "read_query",
@@ -57,15 +57,15 @@ _KEY_ADVICE: Final = (
 class RemoteModel:
     """A model behind the wire; satisfies `llm.model.Model`."""
 
-    def __init__(self, endpoint: Endpoint, dialect: Dialect | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, wire: Wire | None = None) -> None:
         self.endpoint = endpoint
         self.name = f"{endpoint.provider.name}/{endpoint.model}"
-        self._wire = Wire(endpoint, dialect)
+        self.wire = Wire(endpoint) if wire is None else wire
         self._share: Share | None = None
         self._refusals: Counter[str] = Counter()
         self._note: Callable[[Attempt], None] | None = None
         self._depart: Callable[[Attempt], Awaitable[None]] | None = None
-        self._account = Account(self.name)
+        self.account = Account(self.name)
         how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
         self.schema = SchemaUse("tried" if endpoint.tries_schema else how)
         """What became of the JSON schema so far."""
@@ -84,20 +84,20 @@ class RemoteModel:
         """Whether the last answer to a call came to a request with its schema; to be asked once."""
         is_held = key not in self._bare
         self._bare.discard(key)
-        return is_held
+        return is_held and self.endpoint.constrained
 
     def observe(
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
         self._note, self._depart = note, depart
-        self._wire.surplus.doubt = lambda key: note(
-            Attempt(key, _now(), 0.0, "connection", SUSPECT, model=self._account.model)
+        self.wire.surplus.doubt = lambda key: note(
+            Attempt(key, now(), 0.0, "connection", SUSPECT, model=self.account.model)
         )
 
     def charge(self, account: Account) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
-        self._account = account
+        self.account = account
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
@@ -108,7 +108,7 @@ class RemoteModel:
         if self._share is not None:
             self._share.leave()
             self._share = None
-        await self._wire.close()
+        await self.wire.close()
 
     @property
     def limiter(self) -> Limiter | None:
@@ -162,7 +162,7 @@ class RemoteModel:
             asked = asked.but(alternatives=self._alternatives)
         if asked.sampling.logprobs == "try" and not self._gives_logprobs:
             asked = asked.but(sampling=replace(asked.sampling, logprobs=False))
-        body = orjson.dumps(self._wire.dialect.payload(asked))
+        body = orjson.dumps(self.wire.dialect.payload(asked))
         fitting = [tokens for tokens, size in self._fitting.items() if size <= len(body)]
         if fitting and min(fitting) < asked.sampling.max_tokens:
             return self._limited(asked, min(fitting))
@@ -187,7 +187,7 @@ class RemoteModel:
 
     def _limited(self, asked: Request, tokens: int) -> tuple[Request, bytes]:
         asked = asked.but(sampling=replace(asked.sampling, max_tokens=tokens))
-        return asked, orjson.dumps(self._wire.dialect.payload(asked))
+        return asked, orjson.dumps(self.wire.dialect.payload(asked))
 
     def _learn_of_schema(self, request: Request, asked: Request, refusal: Fault | None) -> None:
         """An answer without the schema to a call that was refused with it shows that this was the reason."""
@@ -220,38 +220,42 @@ class RemoteModel:
         return tries.next_pause(fault)
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
-        hold = await self._account.reserve(request)
-        when = _now()
+        hold = await self.account.reserve(request)
+        when = now()
         await self._write_down(request, len(body), hold, when)
         began = time.monotonic()
         outcome: Reply | Fault | None = None
         try:
-            outcome = await self._wire.exchange(body, request, turn.heard)
+            outcome = await self.wire.exchange(body, request, turn.heard)
         except asyncio.CancelledError:
             outcome = STOPPED
             raise
         finally:
-            unsure = self._account.settle(request, hold, outcome)
-            if isinstance(outcome, Fault) and self._note is not None:
-                seconds = round(time.monotonic() - began, 3)
-                said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
-                self._note(Attempt(request.key, when, seconds, *said, self._account.model, unsure))
+            unsure = self.account.settle(request, hold, outcome)
+            if isinstance(outcome, Fault):
+                self._write_fault(request, outcome, when, round(time.monotonic() - began, 3), unsure)
         return outcome
+
+    def _write_fault(self, request: Request, fault: Fault, when: str, seconds: float, unsure: Usage) -> None:
+        if self._note is not None:
+            said = (fault.reason, fault.detail, fault.status, fault.usage, fault.body)
+            self._note(Attempt(request.key, when, seconds, *said, self.account.model, unsure))
 
     async def _write_down(self, request: Request, size: int, hold: int, when: str) -> None:
         """Have it on record that a request is sent, whatever ends this process meanwhile."""
         if self._depart is None:
             return
         most = most_of_body(size, request)  # `most_of` would render every message once more
-        attempt = Attempt(request.key, when, 0.0, "connection", KILLED, model=self._account.model, most=most)
+        attempt = Attempt(request.key, when, 0.0, "connection", KILLED, model=self.account.model, most=most)
         try:
             await self._depart(attempt)
         except BaseException:
-            self._account.settle(request, hold, None)
+            self.account.settle(request, hold, None)
             raise
 
 
-def _now() -> str:
+def now() -> str:
+    """This moment as a call store has it."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
 
 

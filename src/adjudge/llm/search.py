@@ -36,6 +36,7 @@ from adjudge.llm.model import Identity, Model, Request
 from adjudge.llm.model_choice import OpenModel
 from adjudge.llm.providers import Endpoint, Provider
 from adjudge.llm.remote import ENDPOINT, RemoteModel, open_recorded, read_query, search_reply
+from adjudge.llm.wire import Wire
 
 __all__ = ["open_search"]
 
@@ -217,7 +218,7 @@ def _remote(kind: str, address: str, key_env: str | None, timeout: float, *, nee
         concurrency=_CONCURRENCY,
         patience=_PATIENCE,
     )
-    remote = RemoteModel(endpoint, SearchDialect(endpoint))
+    remote = RemoteModel(endpoint, Wire(endpoint, SearchDialect(endpoint)))
     return _opened(engine, _Patient(remote), remote)
 
 
