@@ -489,7 +489,7 @@ async def test_a_recorded_engine_that_was_never_asked_gives_no_answer(tmp_path: 
     with pytest.raises(AnswerError, match="missing"):
         await look_up(recorded, "something else")
     await Models(default=recorded).close()
-    with pytest.raises(UsageError, match="no search engine 'search/bing'"):
+    with pytest.raises(UsageError, match="no search engine 'bing'"):
         open_search(f"recorded:{path}#bing")
 
 

@@ -556,7 +556,7 @@ class Asker:
 
 
 class UnitAsk:
-    """What a judge gets for one unit of work; satisfies `core.ask.Ask`."""
+    """What a judge gets for one unit of work; satisfies `core.ask.Ask` and `core.ask.SearchEngine`."""
 
     def __init__(self, asker: Asker, subject: Subject) -> None:
         self._asker = asker
@@ -568,11 +568,13 @@ class UnitAsk:
     @property
     def engine(self) -> SearchEngine | None:
         """The search engine of this unit of work, if there is one."""
-        engine = self._asker.models.search
-        return None if engine is None else _UnitSearch(self, engine)
+        return None if self._asker.models.search is None else self
 
-    async def look_up(self, engine: OpenModel, query: Query) -> tuple[Snippet, ...]:
+    async def search(self, query: Query) -> tuple[Snippet, ...]:
         """Snippets for a query, stored like a model's answers; the same query is put once."""
+        engine = self._asker.models.search
+        if engine is None:
+            raise UsageError("there is no search engine to ask")
         about = About(judge="", stage="search", subject=self._subject, wants="snippets", role="engine")
         request = Request(messages=(query_message(query),), about=about, schema=None, sampling=Sampling())
         digest = question_digest(engine.identity, request)
@@ -707,18 +709,6 @@ class UnitAsk:
         s = self._subject
         name = unit_name(s.lp, s.segment.segment, s.systems)
         self._asker.store.save_uses(name, self._log.uses, maybe_known=self._log.all_stored)
-
-
-class _UnitSearch:
-    """What a judge that searches gets for one unit of work; satisfies `core.ask.SearchEngine`."""
-
-    def __init__(self, unit: UnitAsk, engine: OpenModel) -> None:
-        self._unit = unit
-        self._engine = engine
-
-    async def search(self, query: Query) -> tuple[Snippet, ...]:
-        """Search; see `core.ask.SearchEngine`."""
-        return await self._unit.look_up(self._engine, query)
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -119,9 +118,8 @@ class Models:
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
-        for opened in self._with_search:
-            if opened.remote is not None:
-                opened.remote.observe(note, depart)
+        for remote in self._remotes:
+            remote.observe(note, depart)
 
     def charge(self, meter: Meter) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
@@ -153,21 +151,24 @@ class Models:
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-        for opened in self._with_search:
-            if opened.remote is not None:
-                await opened.remote.drain()
+        for remote in self._remotes:
+            await remote.drain()
 
     async def close(self) -> None:
         """Let connections go."""
+        for remote in self._remotes:
+            await remote.close()
         for opened in self._with_search:
-            if opened.remote is not None:
-                await opened.remote.close()
             if isinstance(opened.model, ReplayModel):
                 opened.model.close()
 
     @property
     def _with_search(self) -> tuple[OpenModel, ...]:
         return self.all if self.search is None else (*self.all, self.search)
+
+    @property
+    def _remotes(self) -> list[RemoteModel]:
+        return [opened.remote for opened in self._with_search if opened.remote is not None]
 
 
 def open_models(names: Sequence[str], connection: Connection) -> Models:
@@ -247,18 +248,10 @@ def open_model(name: str, connection: Connection) -> OpenModel:
 
 
 def _recorded(place: str, connection: Connection) -> OpenModel:
-    path, _, wanted = place.partition("#")
-    if not Path(path).exists():
-        raise UsageError(f"--model {_REPLAY}{path}: no run and no call store there")
-    identity, model = open_recorded(Path(path), wanted, connection.effort)
+    identity, model = open_recorded(place, connection.effort)
     served = "any" if identity.reads_about else connection.served_as
-    row = PROVIDERS.get(identity.endpoint, COMPATIBLE)
-    return OpenModel(
-        identity=identity,
-        model=model,
-        served=served,
-        takes_tools=row.takes_tools(identity.model),
-    )
+    takes_tools = PROVIDERS.get(identity.endpoint, COMPATIBLE).takes_tools(identity.model)
+    return OpenModel(identity=identity, model=model, served=served, takes_tools=takes_tools)
 
 
 def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:

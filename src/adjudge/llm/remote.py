@@ -323,10 +323,11 @@ def read_snippets(reply: Reply) -> tuple[Snippet, ...]:
 
 
 Kind = Literal["model", "search engine"]
-_FORMS: Final[Mapping[Kind, str]] = {
-    "model": "replay:PATH#MODEL",
-    "search engine": "recorded:PATH#ENGINE, without search/",
+_FORMS: Final[Mapping[Kind, tuple[str, str]]] = {
+    "model": ("--model replay:", "replay:PATH#MODEL"),
+    "search engine": ("--search recorded:", "recorded:PATH#ENGINE"),
 }
+"""How a recorded one is named: before its path, and in all."""
 
 
 class ReplayModel:
@@ -356,29 +357,32 @@ class ReplayModel:
 
 
 def open_recorded(
-    path: Path, name: str, effort: str | None = None, *, kind: Kind = "model"
+    place: str, effort: str | None = None, *, kind: Kind = "model"
 ) -> tuple[Identity, ReplayModel]:
-    """Find the model or search engine of a store or run, by its name if there are several, and by its effort.
+    """Find the model or search engine that a run or a call store has recorded.
+
+    Args:
+        place: path of run or store; behind # the name, if there are several.
+        effort: of the model, if there are several.
+        kind: what is wanted.
 
     Raises:
         DataError: the run cannot be read.
         StoreError: there is no store.
         UsageError: there is none of that name, or there are several and none is named.
     """
-    store = find_store(path)
-    with closing(CallReader(store)) as reader:
-        identity = _find(reader, name, effort, kind)
-    return identity, ReplayModel(store, identity)
-
-
-def _find(reader: CallReader, name: str, effort: str | None, kind: Kind) -> Identity:
-    recorded = (Identity(**row) for row in reader.models())
-    ours = [i for i in recorded if is_search(i.name) == (kind == "search engine")]
-    known = {i.name: i for i in ours if effort is None or i.effort == effort}
-    if not name and len(known) == 1:
-        return next(iter(known.values()))
-    if name not in known:
-        names = ", ".join(known) or "none"
-        wanted = f"no {kind} {name!r}" if name else f"several {kind}s or none"
-        raise UsageError(f"{reader.path} has {wanted}; it has {names}: say {_FORMS[kind]}")
-    return known[name]
+    place, _, name = place.partition("#")
+    said, form = _FORMS[kind]
+    if not Path(place).exists():
+        raise UsageError(f"{said}{place}: no run and no call store there")
+    with closing(CallReader(find_store(Path(place)))) as reader:
+        recorded = (Identity(**row) for row in reader.models())
+        ours = [i for i in recorded if is_search(i.name) == (kind == "search engine")]
+        known = {i.name.removeprefix(SEARCH_PREFIX): i for i in ours if effort is None or i.effort == effort}
+        if not name and len(known) == 1:
+            (name,) = known
+        if name not in known:
+            names = ", ".join(known) or "none"
+            wanted = f"no {kind} {name!r}" if name else f"several {kind}s or none"
+            raise UsageError(f"{reader.path} has {wanted}; it has {names}: say {form}")
+    return known[name], ReplayModel(reader.path, known[name])
