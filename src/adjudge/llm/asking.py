@@ -10,7 +10,6 @@ the one that a fast server failed first.
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 import json
 import re
 import time
@@ -49,7 +48,7 @@ from adjudge.llm.model import (
 )
 from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.llm.money import NOTHING, unsure_of
-from adjudge.llm.remote import is_search, query_message, read_snippets
+from adjudge.llm.remote import is_search, now, query_message, read_snippets
 from adjudge.store.call_file import Attempt, StoredRequest, Use, unit_name
 
 __all__ = [
@@ -497,7 +496,7 @@ class Asker:
         if (elsewhere := await self.store.claim(request.key, anew=replaces)) is not None:
             self.tally.from_store += not is_search(elsewhere.model)
             return elsewhere
-        began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        began, when = time.monotonic(), now()
         try:
             reply = await model.reply(request)
         except BaseException:
