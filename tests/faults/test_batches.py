@@ -534,7 +534,7 @@ def test_a_batch_of_another_run_is_not_taken_for_ours(run: Run, server: BatchSer
     assert batch(run, model="anthropic/mock") == DONE
     assert len(server.batches) == len(made) + 2
     found = next(iter(Ledger(tmp_path / "run").batches.values()))
-    assert found.wrong == tuple(reversed(made))
+    assert found.wrong == [*reversed(made)]
     assert reasons(tmp_path / "run") == []
 
 

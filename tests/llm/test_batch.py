@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import Usage
 from adjudge.errors import StoreError, UsageError
-from adjudge.llm.batch import Desk, Found, Results, Spool, open_desk
+from adjudge.llm.batch import Desk, Spool, find_results, open_desk
 from adjudge.llm.batch_providers import (
     LEDGER,
     Batch,
@@ -20,6 +20,7 @@ from adjudge.llm.batch_providers import (
     Ledger,
     Limits,
     MessageBatches,
+    Place,
     refuse_open_batches,
 )
 from adjudge.llm.model_choice import open_models
@@ -33,13 +34,12 @@ QUOTING = {"text": f'"custom_id":"{KEYS[3].hex()}"'}
 
 def prepared(folder: Path, dialect: BatchDialect) -> Ledger:
     """A ledger with one batch of three questions, the texts of which look like ids."""
-    ledger, spool = Ledger(folder), Spool(folder)
+    ledger, spool = Ledger(folder), Spool(folder, dialect)
     for key in KEYS[:3]:
         spool.add(key, orjson.dumps(dialect.line(key, QUOTING)), Usage(prompt=1))
-    (chunk,) = spool.chunks(dialect.limits, dialect.frame, lambda most: True)
-    batch = ledger.next("m")
-    batch.count = len(chunk.keys)
-    spool.write(chunk, dialect.frame, ledger.requests(batch))
+    ((keys, most),) = spool.cut(lambda most: True)
+    batch = ledger.next("m", len(keys), most)
+    spool.write(keys, ledger.requests(batch))
     spool.close()
     ledger.prepare(batch)
     return ledger
@@ -134,42 +134,44 @@ def test_a_desk_that_cannot_be_opened_holds_no_file(tmp_path: Path) -> None:
 def test_every_question_goes_out_once_in_batches_that_keep_to_the_limits(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int], requests: int, size: int, money: int
 ) -> None:
-    folder, frame = tmp_path_factory.getbasetemp(), Frame(b"[", b",", b"]")
-    spool = Spool(folder)
+    folder, dialect = tmp_path_factory.getbasetemp(), FileBatches()
+    dialect.limits, dialect.frame = Limits(requests, size), Frame(b"[", b",", b"]")
+    spool = Spool(folder, dialect)
     for number, length in enumerate(lengths):
         spool.add(bytes([number]), bytes([number + 65]) * length, Usage(prompt=1))
-    chunks = list(spool.chunks(Limits(requests, size), frame, lambda most: most.prompt <= money))
-    assert [key for chunk in chunks for key in chunk.keys] == [
+    batches = list(spool.cut(lambda most: most.prompt <= money))
+    assert [key for keys, _ in batches for key in keys] == [
         bytes([n]) for n in range(min(len(lengths), money))
     ]
-    for chunk in chunks:
-        spool.write(chunk, frame, folder / "sent")
+    for keys, most in batches:
+        spool.write(keys, folder / "sent")
         sent = (folder / "sent").read_bytes()
         assert len(sent) <= size
-        assert 0 < len(chunk.keys) <= requests
-        assert sent == b"[" + b",".join(bytes([k[0] + 65]) * lengths[k[0]] for k in chunk.keys) + b"]"
+        assert 0 < len(keys) == most.prompt <= requests
+        assert sent == b"[" + b",".join(bytes([k[0] + 65]) * lengths[k[0]] for k in keys) + b"]"
     spool.close()
 
 
 def test_results_are_found_by_key_wherever_they_stand(tmp_path: Path) -> None:
-    results, found, file = Results(FileBatches()), Found(), tmp_path / "results"
+    batch, file = Batch(number=1, model="m", count=4), tmp_path / "results"
     lines = [{"custom_id": key.hex(), "response": {"status_code": 200, "body": key.hex()}} for key in KEYS]
     bad = [b"{", b"null", b'"x"', b'{"custom_id": 3}', b'{"custom_id": "ABC"}']
     file.write_bytes(b"\n\n".join([*map(orjson.dumps, lines[::-1]), *bad]))
-    results.add(file, {*KEYS[:3]}, found)
-    assert (found.lines, found.unknown, found.torn, found.twice) == (3, 3, 3, 0)
-    assert str(found) == "3 results of no question of ours, 3 lines that cannot be read"
-    item = results.take(KEYS[1], strictly=False)
-    assert item is not None
-    assert item.body == KEYS[1].hex()
-    assert results.take(KEYS[1], strictly=False) is None, "it is read once"
-    assert KEYS[3] not in results
+    batch.calls = dict.fromkeys([*KEYS[:3], bytes([9]) * 32])
+    odd = find_results(batch, [file])
+    assert odd == {"results of no question of ours": 3, "lines that cannot be read": 3}
+    assert {key for key, came in batch.calls.items() if came is None} == {bytes([9]) * 32}
+    came = batch.calls[KEYS[1]]
+    assert isinstance(came, Place)
+    assert FileBatches().read(orjson.loads(came.line)) == KEYS[1].hex()
 
 
 def test_progress_says_wave_submitted_and_done(tmp_path: Path) -> None:
-    desk = Desk({}, tmp_path, "token")
+    ledger = Ledger(tmp_path)
+    desk = Desk({}, ledger, "token")
+    desk.is_open = True
     assert desk.words == ""
-    desk._ledger.batches[1] = Batch(number=1, model="m", count=1200, state="submitted")
-    desk._done[1] = 300
+    ledger.batches[1] = Batch(number=1, model="m", count=1200, state="submitted")
+    ledger.batches[1].done = 300
     desk.wave = 2
     assert desk.words == "wave 2: 1,200 submitted, 300 done"

@@ -269,7 +269,7 @@ async def test_a_403_of_searxng_says_which_setting_it_wants(quick: None) -> None
 def test_an_engine_is_found_at_its_address(name: str, address: str) -> None:
     remote = engine(name).remote
     assert isinstance(remote, RemoteModel)
-    assert remote._wire.dialect.address == address
+    assert remote.wire.dialect.address == address
 
 
 @pytest.mark.parametrize(
@@ -489,7 +489,7 @@ async def test_a_recorded_engine_that_was_never_asked_gives_no_answer(tmp_path: 
     with pytest.raises(AnswerError, match="missing"):
         await look_up(recorded, "something else")
     await Models(default=recorded).close()
-    with pytest.raises(UsageError, match="no search engine 'search/bing'"):
+    with pytest.raises(UsageError, match="no search engine 'bing'"):
         open_search(f"recorded:{path}#bing")
 
 

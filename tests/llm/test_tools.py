@@ -170,7 +170,7 @@ def test_effort_is_refused_where_it_would_not_arrive(name: str) -> None:
 def test_the_user_knows_what_an_unknown_server_understands() -> None:
     model = open_model("m", Connection(base_url="http://h", effort="low")).model
     assert isinstance(model, RemoteModel)
-    assert model._wire.dialect.payload(make_request())["reasoning_effort"] == "low"
+    assert model.wire.dialect.payload(make_request())["reasoning_effort"] == "low"
 
 
 async def test_the_room_is_asked_for_and_effort_makes_another_question(bench: Bench) -> None:

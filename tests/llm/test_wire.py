@@ -330,7 +330,7 @@ async def test_one_call_told_to_wait_makes_all_wait_where_headers_say_what_is_le
 async def test_no_more_calls_are_on_the_wire_than_allowed(server: Server) -> None:
     flying = peak = 0
     async with opened(server.url, concurrency=3) as remote:
-        exchange = remote._wire.exchange
+        exchange = remote.wire.exchange
 
         async def counted(*arguments: Any) -> object:
             nonlocal flying, peak
@@ -341,7 +341,7 @@ async def test_no_more_calls_are_on_the_wire_than_allowed(server: Server) -> Non
             finally:
                 flying -= 1
 
-        remote._wire.exchange = counted  # type: ignore[method-assign,assignment]
+        remote.wire.exchange = counted  # type: ignore[method-assign,assignment]
         await asyncio.gather(*(remote.reply(make_request(str(n))) for n in range(12)))
         assert peak == 3
 
@@ -408,4 +408,4 @@ async def test_a_key_among_broken_bytes_is_taken_out_of_what_is_kept(server: Ser
 async def test_no_representation_of_an_endpoint_shows_its_key(server: Server) -> None:
     async with opened(server.url) as remote:
         assert "canary" not in repr(remote.endpoint)
-        assert orjson.dumps(remote._wire.dialect.payload(make_request())).find(b"canary") == -1
+        assert orjson.dumps(remote.wire.dialect.payload(make_request())).find(b"canary") == -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final
 
 import orjson
 
@@ -12,6 +12,7 @@ from adjudge.core.ask import Message, Reply, ToolCall, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import (
+    Dialect,
     fail_envelope,
     finish_of,
     object_of,
@@ -53,13 +54,10 @@ _UNCHECKED: Final = frozenset(
 """Words of JSON schema that the server refuses; our readers check what they say in any case."""
 
 
-class AnthropicDialect:
-    """One model of Anthropic; satisfies `llm.dialect.Dialect`."""
+class AnthropicDialect(Dialect):
+    """One model of Anthropic."""
 
-    method: ClassVar[Literal["POST"]] = "POST"
-    words: ClassVar[frozenset[str]] = frozenset(
-        {"content", "type", "text", "stop_reason", "stop_details", "error", "model"}
-    )
+    words = frozenset({"content", "type", "text", "stop_reason", "stop_details", "error", "model"})
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint

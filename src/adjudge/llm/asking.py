@@ -10,7 +10,6 @@ the one that a fast server failed first.
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 import json
 import re
 import time
@@ -49,7 +48,7 @@ from adjudge.llm.model import (
 )
 from adjudge.llm.model_choice import Models, OpenModel
 from adjudge.llm.money import NOTHING, unsure_of
-from adjudge.llm.remote import is_search, query_message, read_snippets
+from adjudge.llm.remote import is_search, now, query_message, read_snippets
 from adjudge.store.call_file import Attempt, StoredRequest, Use, unit_name
 
 __all__ = [
@@ -497,7 +496,7 @@ class Asker:
         if (elsewhere := await self.store.claim(request.key, anew=replaces)) is not None:
             self.tally.from_store += not is_search(elsewhere.model)
             return elsewhere
-        began, when = time.monotonic(), dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+        began, when = time.monotonic(), now()
         try:
             reply = await model.reply(request)
         except BaseException:
@@ -556,7 +555,7 @@ class Asker:
 
 
 class UnitAsk:
-    """What a judge gets for one unit of work; satisfies `core.ask.Ask`."""
+    """What a judge gets for one unit of work; satisfies `core.ask.Ask` and `core.ask.SearchEngine`."""
 
     def __init__(self, asker: Asker, subject: Subject) -> None:
         self._asker = asker
@@ -568,11 +567,13 @@ class UnitAsk:
     @property
     def engine(self) -> SearchEngine | None:
         """The search engine of this unit of work, if there is one."""
-        engine = self._asker.models.search
-        return None if engine is None else _UnitSearch(self, engine)
+        return None if self._asker.models.search is None else self
 
-    async def look_up(self, engine: OpenModel, query: Query) -> tuple[Snippet, ...]:
+    async def search(self, query: Query) -> tuple[Snippet, ...]:
         """Snippets for a query, stored like a model's answers; the same query is put once."""
+        engine = self._asker.models.search
+        if engine is None:
+            raise UsageError("there is no search engine to ask")
         about = About(judge="", stage="search", subject=self._subject, wants="snippets", role="engine")
         request = Request(messages=(query_message(query),), about=about, schema=None, sampling=Sampling())
         digest = question_digest(engine.identity, request)
@@ -707,18 +708,6 @@ class UnitAsk:
         s = self._subject
         name = unit_name(s.lp, s.segment.segment, s.systems)
         self._asker.store.save_uses(name, self._log.uses, maybe_known=self._log.all_stored)
-
-
-class _UnitSearch:
-    """What a judge that searches gets for one unit of work; satisfies `core.ask.SearchEngine`."""
-
-    def __init__(self, unit: UnitAsk, engine: OpenModel) -> None:
-        self._unit = unit
-        self._engine = engine
-
-    async def search(self, query: Query) -> tuple[Snippet, ...]:
-        """Search; see `core.ask.SearchEngine`."""
-        return await self._unit.look_up(self._engine, query)
 
 
 @dataclass

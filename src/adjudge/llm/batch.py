@@ -2,30 +2,31 @@
 
 A run then works in waves. `BatchModel` answers what earlier batches have brought and collects every other
 question in its `Spool`, a file. Between two waves the `Desk` makes batches of the collected questions, sends
-them, waits for them and fetches their results; `Results` finds a result by the key of its question.
+them, waits for them and fetches their results. What is known of a batch stands in its `Batch`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
+import itertools
 import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 import orjson
 
 from adjudge.core.ask import Reply, Usage
+from adjudge.core.wording import count
 from adjudge.errors import (
     AdjudgeError,
     AnswerError,
+    BudgetError,
     ModelError,
     ServerAwayError,
     ServerStopError,
@@ -33,53 +34,38 @@ from adjudge.errors import (
     UsageError,
 )
 from adjudge.llm.batch_providers import (
+    EXPIRED,
     Batch,
     BatchDialect,
     BatchWire,
-    Ending,
-    Frame,
-    Item,
     Ledger,
-    Limits,
-    Sent,
+    Place,
     Status,
     UnsureError,
-    expired,
     key_in,
     open_batch_dialect,
     read_key,
 )
-from adjudge.llm.dialect import read_json_body, refuse_duplicate_keys
+from adjudge.llm.dialect import object_of, read_json_body, refuse_duplicate_keys
 from adjudge.llm.faults import Fault, retried
-from adjudge.llm.limits import Limiter
-from adjudge.llm.model import NotYetError, Request, SchemaUse
+from adjudge.llm.model import NotYetError, Request
 from adjudge.llm.model_choice import Models, OpenModel
-from adjudge.llm.money import Account, Meter, batch_name, most_of
+from adjudge.llm.money import NOTHING, Meter, batch_name, most_of
 from adjudge.llm.providers import PROVIDERS, Endpoint
-from adjudge.llm.remote import RemoteModel
-from adjudge.store.call_file import Attempt
+from adjudge.llm.remote import RemoteModel, now
 
-__all__ = ["Desk", "Found", "Results", "Spool", "check_batches", "open_desk"]
-
-
-_NOTHING: Final = Usage()
+__all__ = ["Desk", "Spool", "check_batches", "find_results", "open_desk"]
 
 
 class _Row(NamedTuple):
-    key: bytes
     start: int
     length: int
     prompt: int
     completion: int
 
-
-class Chunk(NamedTuple):
-    """What goes out as one batch: its keys, and what it may cost at most."""
-
-    keys: tuple[bytes, ...]
-    most: Usage
-    start: int
-    lengths: tuple[int, ...]
+    @property
+    def most(self) -> Usage:
+        return Usage(prompt=self.prompt, completion=self.completion)
 
 
 class Spool:
@@ -87,10 +73,12 @@ class Spool:
 
     Args:
         folder: on whose disk they wait, from the first; they have no name there, and vanish with the process.
+        dialect: of the provider that they go to.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, dialect: BatchDialect) -> None:
         self._folder = folder
+        self._dialect = dialect
         self._opened: IO[bytes] | None = None
         self._rows: dict[bytes, _Row] = {}
         self._end = 0
@@ -112,37 +100,43 @@ class Spool:
             self._file.write(line)
         except OSError as error:
             raise _no_room(error) from error
-        self._rows[key] = _Row(key, self._end, len(line), most.prompt, most.completion)
+        self._rows[key] = _Row(self._end, len(line), most.prompt, most.completion)
         self._end += len(line)
 
-    def chunks(self, limits: Limits, frame: Frame, fits: Callable[[Usage], bool]) -> Iterator[Chunk]:
-        """Cut them into batches, as far as `fits` lets them; it is asked with all of them so far."""
-        rows, before = list(self._rows.values()), _NOTHING
-        while rows:
-            count, most = _first(rows, limits, frame, fits, before)
-            if not count:
-                return
-            taken, rows, before = rows[:count], rows[count:], before + most
-            keys, lengths = tuple(row.key for row in taken), tuple(row.length for row in taken)
-            yield Chunk(keys, most, taken[0].start, lengths)
+    def cut(self, fits: Callable[[Usage], bool]) -> Iterator[tuple[list[bytes], Usage]]:
+        """The keys of each batch and what it may cost, as far as `fits` lets all of them so far."""
+        limits, frame = self._dialect.limits, self._dialect.frame
+        keys: list[bytes] = []
+        size, most, before = 0, NOTHING, NOTHING
+        for key, row in self._rows.items():
+            if not fits(before + most + row.most):
+                break
+            size += row.length + len(frame.between)
+            if keys and (len(keys) == limits.requests or size + len(frame.head + frame.tail) > limits.size):
+                yield keys, most
+                keys, size, most, before = [], row.length + len(frame.between), NOTHING, before + most
+            keys.append(key)
+            most += row.most
+        if keys:
+            yield keys, most
 
-    def most_of(self, count: int) -> Usage:
+    def most_of(self, number: int) -> Usage:
         """What the first so many questions may cost at most."""
-        rows = islice(self._rows.values(), count)
-        return sum((Usage(prompt=row.prompt, completion=row.completion) for row in rows), _NOTHING)
+        return sum((row.most for row in itertools.islice(self._rows.values(), number)), NOTHING)
 
-    def write(self, chunk: Chunk, frame: Frame, path: Path) -> None:
-        """Write a chunk as it is sent; it is on the disk afterwards.
+    def write(self, keys: Iterable[bytes], path: Path) -> None:
+        """Write some questions as one batch; it is on the disk afterwards.
 
         Raises:
             StoreError: there is no room for it.
         """
+        frame = self._dialect.frame
         try:
-            self._file.seek(chunk.start)
             with path.open("wb") as out:
                 out.write(frame.head)
-                for number, length in enumerate(chunk.lengths):
-                    out.write((frame.between if number else b"") + self._file.read(length))
+                for number, row in enumerate(map(self._rows.__getitem__, keys)):
+                    self._file.seek(row.start)
+                    out.write((frame.between if number else b"") + self._file.read(row.length))
                 out.write(frame.tail)
                 out.flush()
                 os.fsync(out.fileno())  # which keys are out is known by this file alone
@@ -169,20 +163,6 @@ class Spool:
         return self._opened
 
 
-def _first(
-    rows: list[_Row], limits: Limits, frame: Frame, fits: Callable[[Usage], bool], before: Usage
-) -> tuple[int, Usage]:
-    """How many of these make one batch, and what they may cost at most, beside what stood before them."""
-    size, most = len(frame.head) + len(frame.tail), _NOTHING
-    for count, row in enumerate(rows):
-        size += row.length + len(frame.between)
-        more = most + Usage(prompt=row.prompt, completion=row.completion)
-        if count == limits.requests or size > limits.size or not fits(before + more):
-            return count, most
-        most = more
-    return len(rows), most
-
-
 def _no_room(error: OSError) -> StoreError:
     return StoreError(f"cannot keep the questions of a batch: {error.strerror}; make room and run it again")
 
@@ -190,118 +170,41 @@ def _no_room(error: OSError) -> StoreError:
 _LONGEST: Final = 8 << 20  # bytes of a line: a body, what stands around it, and alternatives of its tokens
 
 
-class _Place(NamedTuple):
-    path: Path
-    start: int
-    length: int
+def find_results(batch: Batch, paths: Iterable[Path]) -> Counter[str]:
+    """Find the results of a batch in its files; the lines stay there.
 
-
-@dataclass
-class Found:
-    """What some files held.
-
-    Args:
-        lines: of questions of ours.
-        unknown: lines of questions that nobody asked.
-        torn: lines that are no JSON, as where a file was cut.
-        twice: questions with two different results.
+    Returns:
+        How much else stands in them, by what it is.
     """
-
-    lines: int = 0
-    unknown: int = 0
-    torn: int = 0
-    twice: int = 0
-
-    def __str__(self) -> str:
-        """What is odd about them; empty where nothing is."""
-        odd = {
-            "results of no question of ours": self.unknown,
-            "lines that cannot be read": self.torn,
-            "questions with two results": self.twice,
-        }
-        return ", ".join(f"{number} {what}" for what, number in odd.items() if number)
-
-
-class Results:
-    """Results by key; the lines stay on disk."""
-
-    def __init__(self, dialect: BatchDialect) -> None:
-        self._dialect = dialect
-        self._places: dict[bytes, _Place | Fault] = {}
-
-    def __contains__(self, key: bytes) -> bool:
-        """Whether there is a result that was not read."""
-        return key in self._places
-
-    def add(self, path: Path, wanted: Container[bytes], found: Found) -> None:
-        """Find the lines of a file.
-
-        Args:
-            path: of the file.
-            wanted: keys that were sent.
-            found: is counted up.
-        """
+    odd = Counter[str]()
+    for path in paths:
         start = 0
         with path.open("rb") as file:
             while line := file.readline():
                 if line.strip():
-                    self._add(line, _Place(path, start, len(line)), wanted, found)
+                    _place(batch.calls, line, Place(path, start, len(line)), odd)
                 start += len(line)
-
-    def add_missing(self, keys: set[bytes], fault: Fault) -> int:
-        """Say what became of the questions that have no result; how many there are."""
-        missing = [key for key in keys if key not in self._places]
-        self._places.update(dict.fromkeys(missing, fault))
-        return len(missing)
-
-    def drop(self, keys: set[bytes]) -> None:
-        """Forget what nobody asked for."""
-        for key in keys:
-            self._places.pop(key, None)
-
-    def take(self, key: bytes, *, strictly: bool) -> Item | None:
-        """The result of a question, once; None where there is none.
-
-        Args:
-            key: of the question.
-            strictly: refuse a line in which one object gives a key two values.
-        """
-        place = self._places.pop(key, None)
-        if place is None or isinstance(place, Fault):
-            return None if place is None else Item(fault=place)
-        try:
-            line = _line_at(place)
-            if strictly:
-                refuse_duplicate_keys(line)
-            return self._dialect.read(_object(line))
-        except AnswerError as error:
-            return Item(fault=retried(error.reason, error.detail))
-
-    def _add(self, line: bytes, place: _Place, wanted: Container[bytes], found: Found) -> None:
-        try:
-            value = _object(line)
-        except AnswerError as error:
-            found.torn += 1
-            if error.reason == "encoding" and (said := key_in(line)) in wanted:
-                self._places.setdefault(said, retried(error.reason, error.detail))
-            return
-        key = read_key(value)
-        if key is None or key not in wanted:
-            found.unknown += 1
-            return
-        before = self._places.get(key)
-        if before is None:
-            found.lines += 1
-            self._places[key] = place
-        elif isinstance(before, Fault) or _said(_object(_line_at(before))) != _said(value):
-            found.twice += 1
-            self._places[key] = retried("ambiguous", "the batch brought two different results")
+    return odd
 
 
-def _line_at(place: _Place) -> bytes:
-    with place.path.open("rb") as file:
-        file.seek(place.start)
-        return file.read(place.length)
+def _place(calls: dict[bytes, Place | Fault | None], line: bytes, place: Place, odd: Counter[str]) -> None:
+    try:
+        value = _object(line)
+    except AnswerError as error:
+        odd["lines that cannot be read"] += 1
+        if error.reason == "encoding" and (key := key_in(line)) in calls and calls[key] is None:
+            calls[key] = retried(error.reason, error.detail)
+        return
+    key = read_key(value)
+    if key not in calls:
+        odd["results of no question of ours"] += 1
+        return
+    before = calls[key]
+    if before is None:
+        calls[key] = place
+    elif isinstance(before, Fault) or _said(_object(before.line)) != _said(value):
+        odd["questions with two results"] += 1
+        calls[key] = retried("ambiguous", "the batch brought two different results")
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -312,10 +215,7 @@ def _object(line: bytes) -> dict[str, Any]:
     """
     if len(line) > _LONGEST:
         raise AnswerError("oversize", f"a line of results is longer than {_LONGEST} bytes")
-    value = read_json_body(line)
-    if not isinstance(value, dict):
-        raise AnswerError("bad_envelope", "a line of results is no object")
-    return value
+    return object_of(read_json_body(line), "a line of results that is an object")
 
 
 def _said(value: dict[str, Any]) -> list[object]:
@@ -329,66 +229,32 @@ def _said(value: dict[str, Any]) -> list[object]:
 _TIMES: Final = 3  # that a question is sent in all, where its fault says nothing else
 
 
-class BatchModel:
-    """One model of one provider; satisfies `llm.model.Model`.
+class BatchModel(RemoteModel):
+    """One model of one provider, asked in batches.
 
     Args:
         endpoint: the model on its server.
         name: `provider/model`, as in the signature.
-        folder: run directory.
+        ledger: of the run.
     """
 
-    limiter: Limiter | None = None
+    wire: BatchWire
 
-    def __init__(self, endpoint: Endpoint, name: str, folder: Path) -> None:
+    def __init__(self, endpoint: Endpoint, name: str, ledger: Ledger) -> None:
+        super().__init__(endpoint, BatchWire(endpoint, name))
         self.name = name
-        self.wire = BatchWire(endpoint, self.name)
         self.dialect = open_batch_dialect(endpoint.provider.batch)
-        self.results = Results(self.dialect)
-        self.spool = Spool(folder)
-        self.sent: set[bytes] = set()
-        """Keys in batches whose results are not here."""
+        self.spool = Spool(ledger.path.parent, self.dialect)
         self.stopped: AdjudgeError | None = None
         """Why no further batch shall be sent."""
-        self.account = Account(self.name)
-        self._patience = endpoint.patience
+        self._ledger = ledger
         self._times: Counter[bytes] = Counter()
         self._failed: dict[bytes, Fault] = {}
-        self._refusals: Counter[str] = Counter()
-        self._note: Callable[[Attempt], None] | None = None
-        self._sends_schema = endpoint.constrained
-        self.schema = SchemaUse("on" if endpoint.constrained else "off")
-        """What becomes of the JSON schema: it is sent or not; none is only tried, for that takes a day."""
-
-    tools_refused = ""
-    """What the server said to tools: judges that call them are not judged in batches."""
-
-    def leave_schema(self, why: str) -> None:
-        """Send no schema any more; see `llm.model_choice.Remote`."""
-        self.schema = SchemaUse("refused", why)
-
-    def was_held(self, key: bytes) -> bool:  # noqa: ARG002 (as in `llm.model_choice.Remote`)
-        """Whether the last answer to a call came to a request with its schema."""
-        return self._sends_schema
-
-    def observe(
-        self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
-    ) -> None:
-        """Have every failed attempt written down; what is sent stands in the ledger of batches."""
-        del depart
-        self._note = note
-
-    def charge(self, account: Account) -> None:
-        """Have every attempt counted."""
-        self.account = account
-
-    async def drain(self) -> None:
-        """Send nothing more; what was sent stays with the provider."""
 
     async def close(self) -> None:
         """Let the connections go."""
         self.spool.close()
-        await self.wire.close()
+        await super().close()
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request; see `llm.model.Model`.
@@ -398,51 +264,50 @@ class BatchModel:
             NotYetError: it is in a batch, or will be in the next.
         """
         key = request.key
-        item = self.results.take(key, strictly=self.wire.reads_objects(request))
-        if item is not None:
-            outcome = self._read(item, request)
+        if (batch := self._ledger.batch_of(key)) is not None:
+            if (came := batch.calls[key]) is None:
+                raise NotYetError
+            del batch.calls[key]
+            outcome = self._read(came, request)
             if isinstance(outcome, Reply):
                 return outcome
             self._take(key, outcome)
         if key in self._failed:
             fault = self._failed[key]
             raise AnswerError(fault.reason, fault.detail)
-        if key not in self.sent and key not in self.spool and self.stopped is None:
+        if key not in self.spool and self.stopped is None:
             line = orjson.dumps(self.dialect.line(key, self.wire.dialect.payload(request)))
             self.spool.add(key, line, most_of(request))
         raise NotYetError
 
-    def _read(self, item: Item, request: Request) -> Reply | Fault:
+    def _read(self, came: Place | Fault, request: Request) -> Reply | Fault:
         """The result as a live call would have had it, counted and, where it is a fault, written down."""
-        outcome = item.fault or self.wire.read(orjson.dumps(item.body), request)
+        said: object = came
+        if isinstance(came, Place):
+            try:
+                if self.wire.reads_objects(request):
+                    refuse_duplicate_keys(came.line)
+                said = self.dialect.read(_object(came.line))
+            except AnswerError as error:
+                said = retried(error.reason, error.detail)
+        outcome = said if isinstance(said, Fault) else self.wire.read(orjson.dumps(said), request)
         unsure = self.account.settle(request, None, outcome)
         if isinstance(outcome, Reply):
             self._refusals.clear()
-        elif self._note is not None:
-            when, detail = dt.datetime.now(dt.UTC), self.wire.redactor.error(outcome.detail)
-            said = (outcome.reason, detail, outcome.status, outcome.usage, outcome.body)
-            self._note(
-                Attempt(
-                    request.key,
-                    when.isoformat(timespec="milliseconds"),
-                    0.0,
-                    *said,
-                    self.account.model,
-                    unsure,
-                )
-            )
-        return outcome
+            return outcome
+        fault = replace(outcome, detail=self.wire.redactor.error(outcome.detail))
+        self._write_fault(request, fault, now(), 0.0, unsure)
+        return fault
 
     def _take(self, key: bytes, fault: Fault) -> None:
         """Decide whether a question that got no answer is sent again."""
         self._times[key] += 1
-        detail = self.wire.redactor.error(fault.detail)
         if fault.consequence == "stop":
-            self.stopped = ServerStopError(f"{self.name}: {detail}")
+            self.stopped = ServerStopError(f"{self.name}: {fault.detail}")
         elif fault.consequence == "setting":
             self._refusals[fault.detail] += 1
-            if self._refusals[fault.detail] >= self._patience.settings:
-                self.stopped = ModelError(f"{self.name} refuses every call: {detail}")
+            if self._refusals[fault.detail] >= self.endpoint.patience.settings:
+                self.stopped = ModelError(f"{self.name} refuses every call: {fault.detail}")
             self._failed[key] = fault
         elif fault.consequence == "fail" or self._times[key] >= (fault.tries or _TIMES):
             self._failed[key] = fault
@@ -467,30 +332,27 @@ class Desk:
 
     Args:
         models: by name, those that are asked in batches.
-        folder: run directory.
+        ledger: of the run.
         token: of the run; what is sent carries it, where there is a place for it.
     """
 
-    def __init__(self, models: Mapping[str, BatchModel], folder: Path, token: str) -> None:
+    def __init__(self, models: Mapping[str, BatchModel], ledger: Ledger, token: str) -> None:
         self._models = models
-        self._ledger = Ledger(folder)
+        self._ledger = ledger
         self._token = token
         self._meter = Meter({})
         self._say: Callable[[str], None] = lambda _: None
         self._sync: Callable[[], None] = lambda: None
         self.is_open = False
-        self._keys: dict[int, set[bytes]] = {}
-        self._holds: dict[int, int] = {}
-        self._done: dict[int, int] = {}
         self.wave = 0
 
     @property
     def words(self) -> str:
         """How it stands, for a line of progress."""
-        out = [batch for batch in self._ledger.open if batch.number in self._done]
+        out = self._ledger.open if self.is_open else []
         if not out:
             return ""
-        done, sent = sum(self._done[batch.number] for batch in out), sum(batch.count for batch in out)
+        sent, done = (sum(numbers) for numbers in zip(*((b.count, b.done) for b in out), strict=True))
         return f"wave {self.wave}: {sent:,} submitted, {done:,} done"
 
     def begin(self, meter: Meter, say: Callable[[str], None], sync: Callable[[], None]) -> None:
@@ -506,7 +368,9 @@ class Desk:
             self._watch(batch, self._ledger.keys(batch))
             if batch.state == "fetched":
                 self._index(batch)
-            say(f"taking up {count_calls(batch)} in batch {batch.id or batch.number} of {batch.model}")
+            say(
+                f"taking up {count(batch.count, 'call')} in batch {batch.id or batch.number} of {batch.model}"
+            )
 
     async def turn(self) -> None:
         """End a wave: send what it asked, and wait for it.
@@ -520,14 +384,9 @@ class Desk:
         for batch in self._ledger.open:
             if batch.state == "prepared":
                 await self._send(batch, is_new=False)
-        left = {n: m.spool.most_of(_least(len(m.spool))) for n, m in self._models.items() if len(m.spool)}
-        for model in self._models.values():
-            await self._submit(model)
+        refusals = [await self._submit(model) for model in self._models.values()]
         if not self._ledger.open:
-            name, most = next(iter(left.items()))
-            raise self._meter.refusal(
-                self._models[name].account.model, most, "the smallest batch worth a wave"
-            )
+            raise next(filter(None, refusals))
         self.wave += 1
         await self._wait()
 
@@ -540,8 +399,7 @@ class Desk:
         if read := [batch for batch in self._ledger.open if batch.state == "fetched"]:
             self._sync()
         for batch in read:
-            self._models[batch.model].results.drop(self._keys.pop(batch.number))
-            self._meter.free(self._holds.pop(batch.number))
+            self._meter.free(batch.hold)
             self._ledger.finish(batch)
         for model in self._models.values():
             if model.stopped is not None:
@@ -549,53 +407,57 @@ class Desk:
 
     # Out...
 
-    async def _submit(self, model: BatchModel) -> None:
-        """Send what a model is asked, in as many batches as its provider wants and the budget bears."""
-        limits, frame, spool = model.dialect.limits, model.dialect.frame, model.spool
-        chunks = list(spool.chunks(limits, frame, lambda u: self._meter.fits(model.account.model, u)))
-        if sum(len(chunk.keys) for chunk in chunks) >= _least(len(spool)):
-            for chunk in chunks:
-                batch = self._ledger.next(model.name)
-                batch.count = len(chunk.keys)
-                batch.prompt, batch.completion = chunk.most.prompt, chunk.most.completion
-                spool.write(chunk, frame, self._ledger.requests(batch))
-                self._ledger.prepare(batch)
-                self._watch(batch, set(chunk.keys))
-                await self._send(batch, is_new=True)
-        spool.clear()
+    async def _submit(self, model: BatchModel) -> BudgetError | None:
+        """Send what a model is asked, in as many batches as its provider wants and the budget bears.
 
-    def _watch(self, batch: Batch, keys: set[bytes]) -> None:
+        Returns:
+            Why nothing was sent, where too little of it fits the budget.
+        """
+        spool, billed = model.spool, model.account.model
+        least = -(-len(spool) // _FEWEST)
+        chunks = list(spool.cut(lambda most: self._meter.fits(billed, most)))
+        refusal = None
+        if sum(len(keys) for keys, _ in chunks) < least:
+            refusal = self._meter.refusal(billed, spool.most_of(least), "the smallest batch worth a wave")
+            chunks = []
+        for keys, most in chunks:
+            batch = self._ledger.next(model.name, len(keys), most)
+            batch.token = f"{self._token}-{batch.number}"
+            spool.write(keys, self._ledger.requests(batch))
+            self._ledger.prepare(batch)
+            self._watch(batch, keys)
+            await self._send(batch, is_new=True)
+        spool.clear()
+        return refusal
+
+    def _watch(self, batch: Batch, keys: Iterable[bytes]) -> None:
         """Remember that these are out, and what they may cost."""
-        model = self._models[batch.model]
-        self._keys[batch.number] = keys
-        model.sent |= keys
+        batch.calls = dict.fromkeys(keys)
         most = Usage(prompt=batch.prompt, completion=batch.completion)
-        self._holds[batch.number] = self._meter.hold(model.account.model, most)
-        self._done[batch.number] = 0
+        batch.hold = self._meter.hold(self._models[batch.model].account.model, most)
 
     async def _send(self, batch: Batch, *, is_new: bool) -> None:
         """Send a batch, unless it may have got there already and does turn up."""
-        model, token, why = self._models[batch.model], f"{self._token}-{batch.number}", ""
+        model, why = self._models[batch.model], ""
         for _ in range(_TRIES):
-            if not is_new and (found := await self._find(model, batch, token)):
-                self._ledger.mark(batch, id=found, state="submitted", guessed=True)
-                break
+            found = "" if is_new else await self._find(model, batch)
             is_new = False
             try:
-                sent = await model.dialect.submit(model.wire, self._ledger.requests(batch), token)
+                id_ = found or await model.dialect.submit(
+                    model.wire, self._ledger.requests(batch), batch.token
+                )
             except (UnsureError, AnswerError) as error:
                 why = str(error)
                 await asyncio.sleep(pause_before(_SETTLED))
                 continue
-            self._ledger.mark(batch, id=sent, state="submitted", guessed=False)
-            break
-        else:
-            model.wire.away(why)
-        self._say(f"wave {self.wave + 1}: {count_calls(batch)} in batch {batch.id} of {batch.model}")
+            self._ledger.mark(batch, id=id_, state="submitted", guessed=bool(found))
+            self._say(f"wave {self.wave + 1}: {count(batch.count, 'call')} in batch {id_} of {batch.model}")
+            return
+        model.wire.away(why)
 
-    async def _find(self, model: BatchModel, batch: Batch, token: str) -> str:
+    async def _find(self, model: BatchModel, batch: Batch) -> str:
         try:
-            return await model.dialect.find(model.wire, Sent(batch, token, self._ledger.ids))
+            return await model.dialect.find(model.wire, batch, self._ledger.ids)
         except (AnswerError, ModelError) as error:
             raise ServerStopError(
                 f"cannot tell whether batch {batch.number} was taken, as the list of batches cannot be had: "
@@ -606,18 +468,17 @@ class Desk:
 
     async def _wait(self) -> None:
         """Look after all batches until the results of each are here."""
-        look = 0
-        while out := [batch for batch in self._ledger.open if batch.state != "fetched"]:
-            for batch in out:
+        for look in itertools.count():
+            for batch in self._ledger.out:
                 if batch.state == "prepared":  # what was found was another's
                     await self._send(batch, is_new=False)
                 status = await self._status(batch)
-                self._done[batch.number] = status.done
+                batch.done = status.done
                 if status.state != "running":
                     await self._fetch(batch, status)
-            if any(batch.state != "fetched" for batch in self._ledger.open):
-                await asyncio.sleep(pause_before(look))
-                look += 1
+            if not self._ledger.out:
+                return
+            await asyncio.sleep(pause_before(look))
 
     async def _status(self, batch: Batch) -> Status:
         model, why = self._models[batch.model], ""
@@ -648,38 +509,25 @@ class Desk:
                 with path.open("rb") as file:
                     if sum(bool(line.strip()) for line in file) >= least:
                         break
-        ending: Ending = "cancelled" if status.state == "cancelled" else "ended"
-        self._ledger.mark(batch, state="fetched", ending="expired" if status.expired else ending)
+        self._ledger.mark(batch, state="fetched", ending=status.state)
         self._index(batch)
 
     def _index(self, batch: Batch) -> None:
         """Have the results at hand; what has none is asked again."""
-        model, keys, found = self._models[batch.model], self._keys[batch.number], Found()
-        for path in self._ledger.all_results(batch):
-            model.results.add(path, keys, found)
-        if batch.guessed and not found.lines:
-            wrong = (*batch.wrong, batch.id)
+        model, odd = self._models[batch.model], find_results(batch, self._ledger.all_results(batch))
+        if batch.guessed and not any(batch.calls.values()):
+            wrong = [*batch.wrong, batch.id]
             self._ledger.mark(batch, id="", state="prepared", guessed=False, wrong=wrong)
             return
-        model.sent -= keys
         if batch.ending == "cancelled":
             model.stopped = ServerStopError(
                 f"{model.name}: batch {batch.id} was cancelled; the same command sends what it left over"
             )
         else:
-            model.results.add_missing(keys, expired() if batch.ending == "expired" else _MISSING)
-        if str(found):
-            self._say(f"batch {batch.id}: {found}")
-
-
-def _least(waiting: int) -> int:
-    """How many of the calls that wait must be affordable, so that a wave is begun."""
-    return -(-waiting // _FEWEST)
-
-
-def count_calls(batch: Batch) -> str:
-    """How many calls a batch has, in words."""
-    return f"{batch.count:,} call{'' if batch.count == 1 else 's'}"
+            fault = EXPIRED if batch.ending == "expired" else _MISSING
+            batch.calls = {key: came or fault for key, came in batch.calls.items()}
+        if odd:
+            self._say(f"batch {batch.id}: {', '.join(f'{number} {what}' for what, number in odd.items())}")
 
 
 _OPTION: Final = "--engine batch"
@@ -691,14 +539,14 @@ def check_batches(models: Models) -> None:
     Raises:
         UsageError: as said.
     """
-    remotes = [model for model in models.all if isinstance(model.remote, RemoteModel)]
-    if not remotes:
+    rows = [model.remote.endpoint.provider for model in models.all if model.remote is not None]
+    if not rows:
         raise UsageError(f"{_OPTION}: {models.name} is not on a server; leave the option out")
-    for model in remotes:
-        if isinstance(model.remote, RemoteModel) and not model.remote.endpoint.provider.batch:
+    for row in rows:
+        if not row.batch:
             known = ", ".join(row.name for row in PROVIDERS.values() if row.batch)
             raise UsageError(
-                f"{_OPTION}: {model.remote.endpoint.provider.name} takes no batches that we know of; "
+                f"{_OPTION}: {row.name} takes no batches that we know of; "
                 f"{known} do, and servers at --base-url that speak as OpenAI does"
             )
 
@@ -711,15 +559,15 @@ def open_desk(models: Models, folder: Path, token: str) -> tuple[Models, Desk]:
         folder: run directory.
         token: of the run; its batches carry it.
     """
-    opened: dict[str, OpenModel] = {}
-    for model in models.all:
-        if isinstance(model.remote, RemoteModel) and model.name not in opened:
-            batched = BatchModel(model.remote.endpoint, model.name, folder)
-            billed = batch_name(model.name)
-            opened[model.name] = replace(model, model=batched, remote=batched, billed_as=billed)
-    roles: Mapping[str, OpenModel] = {
-        role: opened.get(model.name, model) for role, model in models.roles.items()
-    }
-    default = opened.get(models.default.name, models.default)
-    desks = {m.model.name: m.model for m in opened.values() if isinstance(m.model, BatchModel)}
-    return replace(models, default=default, roles=roles), Desk(desks, folder, token)
+    ledger, batched = Ledger(folder), dict[str, BatchModel]()
+
+    def opened(model: OpenModel) -> OpenModel:
+        if model.remote is None:
+            return model
+        if model.name not in batched:
+            batched[model.name] = BatchModel(model.remote.endpoint, model.name, ledger)
+        one = batched[model.name]
+        return replace(model, model=one, remote=one, billed_as=batch_name(model.name))
+
+    roles = {role: opened(model) for role, model in models.roles.items()}
+    return replace(models, default=opened(models.default), roles=roles), Desk(batched, ledger, token)

@@ -12,39 +12,38 @@ import asyncio
 import datetime as dt
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Container, Coroutine, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, NamedTuple, NoReturn, Protocol
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
 
+from adjudge.core.ask import Usage
 from adjudge.core.frozen import frozen
 from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, StoreError, UsageError
-from adjudge.llm.dialect import fail_envelope, read_json_body
+from adjudge.llm.dialect import fail_envelope, object_of, read_json_body
 from adjudge.llm.faults import Fault, Tries, fault_of, read_error, retried
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.wire import JSON_BODY, Wire, read_body
 
 __all__ = [
+    "EXPIRED",
     "LEDGER",
     "Batch",
     "BatchDialect",
     "BatchWire",
-    "Ending",
     "FileBatches",
     "Frame",
-    "Item",
     "Ledger",
     "Limits",
     "MessageBatches",
-    "Sent",
+    "Place",
     "Status",
     "UnsureError",
-    "expired",
     "key_in",
     "open_batch_dialect",
     "read_key",
@@ -56,7 +55,9 @@ _TRANSFER: Final = 3600.0  # seconds for a file
 _CHUNK: Final = 1 << 20
 _LONGEST_LINE: Final = 64 << 20  # bytes that are held in memory
 
-Said = Callable[[BinaryIO | None], dict[str, Any]]
+T = TypeVar("T")
+Say = Callable[[ExitStack], dict[str, Any]]
+"""What goes out with a request, once more for each try; its files are closed afterwards."""
 
 
 class UnsureError(Exception):
@@ -79,7 +80,7 @@ class BatchWire(Wire):
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 (any JSON)
         """Read something; tried again where that can help."""
-        return await self._ask("GET", path, lambda _: {"params": dict(query or {})})
+        return await self._ask("GET", path, lambda _: {"params": query})
 
     async def pages(self, path: str, after: str) -> AsyncIterator[list[Any]]:
         """The pages of a list of batches; `after` names the parameter that asks for the next one."""
@@ -96,13 +97,12 @@ class BatchWire(Wire):
 
     async def upload(self, path: str, file: Path, **fields: str) -> Any:  # noqa: ANN401 (any JSON)
         """Send a file as a form; tried again where that can help."""
-
-        def said(content: BinaryIO | None) -> dict[str, Any]:
-            form = aiohttp.FormData(fields)
-            form.add_field("file", content, filename=file.name, content_type="application/jsonl")
-            return {"data": form}
-
-        return await self._ask("POST", path, said, file=file)
+        return await self._ask(
+            "POST",
+            path,
+            lambda files: {"data": {**fields, "file": files.enter_context(file.open("rb"))}},
+            _TRANSFER,
+        )
 
     async def post_once(self, path: str, value: object) -> Any:  # noqa: ANN401 (any JSON)
         """Make something that must not be made twice.
@@ -116,7 +116,11 @@ class BatchWire(Wire):
     async def post_file_once(self, path: str, file: Path) -> Any:  # noqa: ANN401 (any JSON)
         """The same with a file as the body."""
         return await self._ask(
-            "POST", path, lambda content: {"data": content, "headers": JSON_BODY}, file=file, once=True
+            "POST",
+            path,
+            lambda files: {"data": files.enter_context(file.open("rb")), "headers": JSON_BODY},
+            _TRANSFER,
+            once=True,
         )
 
     async def download(self, url: str, file: Path, most: int) -> None:
@@ -137,32 +141,50 @@ class BatchWire(Wire):
                 f"{self.name}: the results are at {place.scheme}://{place.hostname}, another server than "
                 f"{ours.scheme}://{ours.hostname}; the key is not sent there"
             )
-        tries = self._tries()
-        while True:
-            fault = await self.guarded(self._save(url, file, most), _TRANSFER)
-            if fault is None:
-                return
-            await asyncio.sleep(self._pause(fault, tries))
+        await self._until_had(lambda: self._save(url, file, most), _TRANSFER)
 
     async def _ask(
-        self, method: str, path: str, said: Said, *, file: Path | None = None, once: bool = False
+        self, method: str, path: str, say: Say, seconds: float = 0.0, *, once: bool = False
     ) -> Any:  # noqa: ANN401 (any JSON)
-        tries = self._tries()
-        seconds = self.endpoint.timeout if file is None else _TRANSFER
-        url = self.endpoint.at(path)
-        while True:
-            outcome = await self.guarded(self._call(method, url, said, file), seconds)
-            if not isinstance(outcome, Fault):
-                self._met = True
-                return outcome
-            if once and outcome.consequence == "retry" and not outcome.is_free and outcome.status != 429:
-                raise UnsureError(self.redactor.error(outcome.detail))
-            await asyncio.sleep(self._pause(outcome, tries))
+        seconds = seconds or self.endpoint.timeout
+        return await self._until_had(lambda: self._call(method, path, say), seconds, once=once)
 
-    async def _call(self, method: str, url: str, said: Said, file: Path | None) -> Any:  # noqa: ANN401
-        with ExitStack() as stack:
-            content = None if file is None else stack.enter_context(file.open("rb"))
-            async with self.request(method, url, **said(content)) as response:
+    async def _until_had(
+        self, sending: Callable[[], Coroutine[Any, Any, T | Fault]], seconds: float, *, once: bool = False
+    ) -> T:
+        """Try until it is there, or until no try helps.
+
+        A server that was never there is not waited for long: its address may be wrong.
+
+        Raises:
+            ModelError: no try will ever help.
+            ServerStopError: none will help now.
+            UnsureError: it was to be made `once`, and may have been.
+        """
+        patience = self.endpoint.patience
+        tries = Tries(patience, patience.longest_wait if self._met else patience.first_wait)
+        while True:
+            fault = await self.guarded(sending(), seconds)
+            if not isinstance(fault, Fault):
+                self._met = True
+                return fault
+            detail = self.redactor.error(fault.detail)
+            if fault.consequence == "stop":
+                hint = "; does this server take batches?" if fault.status == 404 and not self._met else ""
+                raise ServerStopError(f"{self.name}: {detail}{hint}")
+            if fault.consequence != "retry":
+                raise ModelError(f"{self.name} refuses the batch: {detail}")
+            if once and not fault.is_free and fault.status != 429:
+                raise UnsureError(detail)
+            try:
+                pause = tries.next_pause(fault)
+            except AnswerError:
+                self.away(detail)
+            await asyncio.sleep(pause)
+
+    async def _call(self, method: str, path: str, say: Say) -> Any:  # noqa: ANN401 (any JSON)
+        with ExitStack() as files:
+            async with self.request(method, self.endpoint.at(path), **say(files)) as response:
                 if (refusal := await self.refusal(response)) is not None:
                     return refusal
                 raw = await read_body(response, self.endpoint.body_cap)
@@ -209,29 +231,6 @@ class BatchWire(Wire):
         out.write(self.redactor.raw(rest))
         return ""
 
-    def _tries(self) -> Tries:
-        """The tries of one question; a server that was never there may have a wrong address."""
-        patience = self.endpoint.patience
-        return Tries(patience, patience.longest_wait if self._met else patience.first_wait)
-
-    def _pause(self, fault: Fault, tries: Tries) -> float:
-        """Seconds until the next try.
-
-        Raises:
-            ModelError: no try will ever help.
-            ServerStopError: none will help now.
-        """
-        detail = self.redactor.error(fault.detail)
-        if fault.consequence == "stop":
-            hint = "; does this server take batches?" if fault.status == 404 and not self._met else ""
-            raise ServerStopError(f"{self.name}: {detail}{hint}")
-        if fault.consequence != "retry":
-            raise ModelError(f"{self.name} refuses the batch: {detail}")
-        try:
-            return tries.next_pause(fault)
-        except AnswerError:
-            self.away(detail)
-
     def away(self, detail: str) -> NoReturn:
         """Stop until later.
 
@@ -250,9 +249,24 @@ State = Literal["prepared", "submitted", "fetched", "done"]
 Ending = Literal["ended", "expired", "cancelled"]
 
 
+class Place(NamedTuple):
+    """Where a result stands."""
+
+    path: Path
+    start: int
+    length: int
+
+    @property
+    def line(self) -> bytes:
+        """The result as it came."""
+        with self.path.open("rb") as file:
+            file.seek(self.start)
+            return file.read(self.length)
+
+
 @dataclass(kw_only=True)
 class Batch:
-    """One batch.
+    """One batch. Its last three fields are not in the ledger's file: they last as long as a session.
 
     Args:
         number: from 1, in this run.
@@ -260,6 +274,7 @@ class Batch:
         count: requests.
         prompt: tokens of all prompts at most.
         completion: tokens of all replies at most.
+        token: that it is sent with, where there is a place for it.
         time: it was prepared, ISO 8601 with offset.
         state: prepared (it may have been sent or not), submitted (it was, and we know its id), fetched (its
             results are here), done (they are in the call store).
@@ -267,6 +282,10 @@ class Batch:
         guessed: whether the id was found and not given, so that the results must tell if it is ours.
         ending: how it ended, once its results are here.
         wrong: ids that were found and turned out to be of others.
+        calls: by key, those whose results were not read: where one stands, what came instead, None if
+            nothing did.
+        hold: number under which the budget has what it may cost.
+        done: requests that are answered or failed.
     """
 
     number: int
@@ -274,12 +293,16 @@ class Batch:
     count: int
     prompt: int = 0
     completion: int = 0
+    token: str = ""
     time: str = ""
     state: State = "prepared"
     id: str = ""
     guessed: bool = False
     ending: Ending = "ended"
-    wrong: tuple[str, ...] = ()
+    wrong: Sequence[str] = ()
+    calls: dict[bytes, Place | Fault | None] = field(init=False, default_factory=dict)
+    hold: int = field(init=False, default=0)
+    done: int = field(init=False, default=0)
 
 
 class Ledger:
@@ -299,18 +322,25 @@ class Ledger:
         self.batches: dict[int, Batch] = {}
         for row in _rows(self.path):
             try:
-                number = int(row["number"])
-                before = asdict(self.batches[number]) if number in self.batches else {}
-                batch = Batch(**(before | row))
-                batch.wrong = tuple(batch.wrong)
+                before = self.batches.get(row["number"])
+                batch = Batch(**row) if before is None else replace(before, **row)
             except (KeyError, TypeError, ValueError) as error:
                 raise StoreError(f"{self.path} is damaged at {row!r}; restore it from a copy") from error
-            self.batches[number] = batch
+            self.batches[batch.number] = batch
 
     @property
     def open(self) -> list[Batch]:
         """Those that are not done."""
         return [batch for batch in self.batches.values() if batch.state != "done"]
+
+    @property
+    def out(self) -> list[Batch]:
+        """Those whose results are not here."""
+        return [batch for batch in self.open if batch.state != "fetched"]
+
+    def batch_of(self, key: bytes) -> Batch | None:
+        """The batch that has this call, unless its result was read."""
+        return next((batch for batch in self.open if key in batch.calls), None)
 
     @property
     def ids(self) -> frozenset[str]:
@@ -347,26 +377,28 @@ class Ledger:
         """The files that came back."""
         return sorted(self.folder.glob(f"{batch.number}.results-*.jsonl"))
 
-    def next(self, model: str) -> Batch:
+    def next(self, model: str, calls: int, most: Usage) -> Batch:
         """A batch to be prepared; nothing of it is written yet."""
         self.folder.mkdir(exist_ok=True)
-        return Batch(number=max(self.batches, default=0) + 1, model=model, count=0)
+        number = max(self.batches, default=0) + 1
+        return Batch(number=number, model=model, count=calls, prompt=most.prompt, completion=most.completion)
 
     def prepare(self, batch: Batch) -> None:
         """Write down that a batch is about to be sent; its file must be there."""
         batch.time = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self.batches[batch.number] = batch
-        self._write(asdict(batch))
+        self.mark(batch, **{one.name: getattr(batch, one.name) for one in fields(batch) if one.init})
 
     def mark(self, batch: Batch, **changes: object) -> None:
         """Write down what became of a batch, before anything rests on it."""
-        self._write({"number": batch.number, **changes})
+        self._write({**changes, "number": batch.number})
         for name, value in changes.items():
             setattr(batch, name, value)
 
     def finish(self, batch: Batch) -> None:
         """Every answer of it is in the call store: its files are not needed any more."""
         self.mark(batch, state="done")
+        batch.calls.clear()
         for path in self.folder.glob(f"{batch.number}.*"):
             path.unlink(missing_ok=True)
 
@@ -419,7 +451,7 @@ def refuse_open_batches(folder: Path) -> None:
 
 
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
-_DIALECT_KEY: Final = re.compile(r"[0-9a-f]{64}")
+_HEX: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Limits(NamedTuple):
@@ -442,41 +474,17 @@ class Status:
     """How a batch stands.
 
     Args:
-        state: still running; ended, with a result for what was answered; cancelled, with those until then;
-            or failed as a whole.
+        state: still running; ended, with a result for what was answered; expired or cancelled, with those
+            until then; or failed as a whole.
         done: requests that are answered or failed.
         results: addresses of the results, once it has ended, each with the lines that it has at least.
-        expired: whether it ended because its time was over.
         why: it failed.
     """
 
-    state: Literal["running", "ended", "cancelled", "failed"]
+    state: Literal["running", "failed"] | Ending
     done: int = 0
     results: tuple[tuple[str, int], ...] = ()
-    expired: bool = False
     why: str = ""
-
-
-@frozen
-class Item:
-    """One result: a body as a live call would have brought it, or what came instead."""
-
-    body: object = None
-    fault: Fault | None = None
-
-
-class Sent(NamedTuple):
-    """What is known of a batch that may have got there.
-
-    Args:
-        batch: as the ledger has it.
-        token: that it was sent with, where there is a place for it.
-        known: ids of other batches.
-    """
-
-    batch: Batch
-    token: str
-    known: frozenset[str]
 
 
 class BatchDialect(Protocol):
@@ -495,19 +503,20 @@ class BatchDialect(Protocol):
             UnsureError: it may or may not have got there.
         """
 
-    async def find(self, wire: BatchWire, sent: Sent) -> str:
+    async def find(self, wire: BatchWire, batch: Batch, known: Container[str]) -> str:
         """The id of a batch that may have got there; empty if it did not.
 
         Args:
             wire: to the provider.
-            sent: what is known of it.
+            batch: as the ledger has it.
+            known: ids of other batches.
         """
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
         """How a batch stands."""
 
-    def read(self, value: Mapping[str, Any]) -> Item:
-        """Read one line of results.
+    def read(self, value: Mapping[str, Any]) -> object:
+        """Read one line of results: a body as a live call would have brought it, or a `Fault`.
 
         Raises:
             AnswerError: it is none.
@@ -526,10 +535,10 @@ def read_id(value: object, what: str) -> str:
     return found
 
 
-def read_key(value: Mapping[str, Any]) -> bytes | None:
-    """The key in a line of results; None for what is none of ours."""
+def read_key(value: Mapping[str, Any]) -> bytes:
+    """The key in a line of results; empty for what is none of ours."""
     found = value.get("custom_id")
-    return bytes.fromhex(found) if isinstance(found, str) and _DIALECT_KEY.fullmatch(found) else None
+    return bytes.fromhex(found) if isinstance(found, str) and _HEX.fullmatch(found) else b""
 
 
 def count_of(value: Mapping[str, Any], *names: str) -> int:
@@ -539,11 +548,10 @@ def count_of(value: Mapping[str, Any], *names: str) -> int:
     return sum(number for number in found if type(number) is int and number > 0)
 
 
-def expired() -> Fault:
-    """The fault of a request that was never answered; nobody pays for it."""
-    return Fault(
-        consequence="retry", reason="timeout", detail="the batch ended before its turn", is_free=True
-    )
+EXPIRED: Final = Fault(
+    consequence="retry", reason="timeout", detail="the batch ended before its turn", is_free=True
+)
+"""The fault of a request that was never answered; nobody pays for it."""
 
 
 def refused(value: object, status: int | None) -> Fault:
@@ -566,6 +574,11 @@ def open_batch_dialect(name: str) -> BatchDialect:
 
 
 _RUNNING: Final = frozenset({"validating", "in_progress", "finalizing", "cancelling"})
+_ENDED: Final[Mapping[object, Ending]] = {
+    "completed": "ended",
+    "expired": "expired",
+    "cancelled": "cancelled",
+}
 _PATH: Final = "/v1/chat/completions"
 _PAGES: Final = 20
 
@@ -591,20 +604,18 @@ class FileBatches:
         }
         return read_id(await wire.post_once("batches", made), "a batch")
 
-    async def find(self, wire: BatchWire, sent: Sent) -> str:
+    async def find(self, wire: BatchWire, batch: Batch, known: Container[str]) -> str:  # noqa: ARG002
         """Look for the token; every batch of ours carries one."""
         async for rows in wire.pages("batches", "after"):
             for row in rows:
-                if isinstance(row, dict) and (row.get("metadata") or {}).get("adjudge") == sent.token:
+                if isinstance(row, dict) and (row.get("metadata") or {}).get("adjudge") == batch.token:
                     return read_id(row, "a batch")
         return ""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
         """Read the batch."""
-        value = await wire.get(f"batches/{batch_id}")
-        word = value.get("status") if isinstance(value, dict) else None
-        if not isinstance(value, dict) or not isinstance(word, str):
-            fail_envelope("a batch with a status", word)
+        value = object_of(await wire.get(f"batches/{batch_id}"), "a batch")
+        word = value.get("status")
         done = count_of(value, "completed", "failed")
         if word in _RUNNING:
             return Status(state="running", done=done)
@@ -614,34 +625,33 @@ class FileBatches:
             found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
             words = [f"{row.get('code')}: {row.get('message')}" for row in found[:3]]
             return Status(state="failed", why="; ".join(words) or "no reason was given")
-        if word not in {"completed", "expired", "cancelled"}:
-            raise AnswerError("bad_envelope", f"{word[:40]!r} is no status of a batch that we know")
+        if (state := _ENDED.get(word)) is None:
+            raise AnswerError("bad_envelope", f"{str(word)[:40]!r} is no status of a batch that we know")
         answered = count_of(value, "completed")
         if answered and not value.get("output_file_id"):  # they are paid
             fail_envelope(f"a file of {answered} results", value.get("output_file_id"))
         files = (("output_file_id", answered), ("error_file_id", 0))
         return Status(
-            state="cancelled" if word == "cancelled" else "ended",
+            state=state,
             done=done,
             results=tuple(
                 (wire.endpoint.at(f"files/{read_id({'id': value[name]}, 'a file')}/content"), lines)
                 for name, lines in files
                 if value.get(name)
             ),
-            expired=word == "expired",
         )
 
-    def read(self, value: Mapping[str, Any]) -> Item:
+    def read(self, value: Mapping[str, Any]) -> object:
         """Read one line of the file of results, or of errors."""
         response, error = value.get("response"), value.get("error")
         if isinstance(response, dict):
             status = response.get("status_code")
             if status == 200:
-                return Item(body=response.get("body"))
-            return Item(fault=refused(response.get("body"), status if type(status) is int else None))
+                return response.get("body")
+            return refused(response.get("body"), status if type(status) is int else None)
         code = error.get("code") if isinstance(error, dict) else None
         is_over = str(code) in {"batch_expired", "batch_cancelled"}
-        return Item(fault=expired() if is_over else refused({"error": error}, None))
+        return EXPIRED if is_over else refused({"error": error}, None)
 
 
 _ANTHROPIC_PATH: Final = "messages/batches"
@@ -675,13 +685,13 @@ class MessageBatches:
         """Send all at once; there is no place for the token."""
         return read_id(await wire.post_file_once(_ANTHROPIC_PATH, file), "a batch")
 
-    async def find(self, wire: BatchWire, sent: Sent) -> str:
+    async def find(self, wire: BatchWire, batch: Batch, known: Container[str]) -> str:
         """Look for one of the same size that was made since; its results will tell whether it is ours."""
-        since = dt.datetime.fromisoformat(sent.batch.time) - _DRIFT
+        since = dt.datetime.fromisoformat(batch.time) - _DRIFT
         async for rows in wire.pages(_ANTHROPIC_PATH, "after_id"):
             recent = [row for row in rows if isinstance(row, dict) and _made(row) >= since]
             for row in recent:
-                if count_of(row, "processing", *_ALL) == sent.batch.count and row.get("id") not in sent.known:
+                if count_of(row, "processing", *_ALL) == batch.count and row.get("id") not in known:
                     return read_id(row, "a batch")
             if len(recent) < len(rows):
                 break
@@ -689,9 +699,9 @@ class MessageBatches:
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
         """Read the batch."""
-        value = await wire.get(f"{_ANTHROPIC_PATH}/{batch_id}")
-        word = value.get("processing_status") if isinstance(value, dict) else None
-        if not isinstance(value, dict) or word not in {"in_progress", "canceling", "ended"}:
+        value = object_of(await wire.get(f"{_ANTHROPIC_PATH}/{batch_id}"), "a batch")
+        word = value.get("processing_status")
+        if word not in ("in_progress", "canceling", "ended"):
             raise AnswerError("bad_envelope", f"{str(word)[:40]!r} is no status of a batch that we know")
         done = count_of(value, *_ALL)
         if word != "ended":
@@ -705,15 +715,15 @@ class MessageBatches:
             results=((place, done),),
         )
 
-    def read(self, value: Mapping[str, Any]) -> Item:
+    def read(self, value: Mapping[str, Any]) -> object:
         """Read one line of results."""
         result = value.get("result")
         kind = result.get("type") if isinstance(result, dict) else None
         if not isinstance(result, dict) or kind not in _ALL:
             raise AnswerError("bad_envelope", f"{str(kind)[:40]!r} is no type of a result that we know")
         if kind == "succeeded":
-            return Item(body=result.get("message"))
-        return Item(fault=_fault(result.get("error")) if kind == "errored" else expired())
+            return result.get("message")
+        return _fault(result.get("error")) if kind == "errored" else EXPIRED
 
 
 def _fault(error: object) -> Fault:

@@ -46,17 +46,12 @@ __all__ = [
 class Dialect(Protocol):
     """One way of speaking to one endpoint; keeps no state."""
 
-    @property
-    def method(self) -> Literal["GET", "POST"]:
-        """How a request goes out: as a body, or in the address."""
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Keys of a body that decide what it says; one of them twice, with two values, makes it ambiguous."""
-
-    @property
-    def address(self) -> str:
-        """Where calls go."""
+    method: Literal["GET", "POST"] = "POST"
+    """How a request goes out: in the address, or as a body."""
+    words: frozenset[str]
+    """Keys of a body that decide what it says; one of them twice, with two values, makes it ambiguous."""
+    address: str
+    """Where calls go."""
 
     def headers(self) -> dict[str, str]:
         """What this dialect adds to the headers; the key is there and nowhere else."""

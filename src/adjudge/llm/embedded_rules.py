@@ -26,6 +26,7 @@ from adjudge.llm.model import Request
 
 __all__ = ["ROLES", "RulesModel"]
 
+Tokens = tuple[TokenLogprob, ...]
 
 _STAND_INS: Final = {
     "empty-translation": "accuracy/omission",
@@ -99,21 +100,21 @@ _LONG: Final = 120  # code points
 _HIGHEST: Final = 10
 
 
-def answer_difficulty(about: About) -> tuple[TokenLogprob, ...]:
+def answer_difficulty(about: About) -> Tokens:
     """One point, and one more for each sign of a text that is more than plain words."""
     source = about.subject.source
     signs = [name for name, sign in _SIGNS.items() if re.search(sign, source)]
     signs += ["length"] if len(source) > _LONG else []
-    said = {
-        "reasons": f"found by rules: {', '.join(signs) or 'nothing'}",
-        "personal": False,
-        "offensive": False,
-        "difficulty": min(1 + len(signs), _HIGHEST),
-    }
-    return (TokenLogprob(json.dumps(said), 0.0),)
+    return _said(
+        1.0,
+        reasons=f"found by rules: {', '.join(signs) or 'nothing'}",
+        personal=False,
+        offensive=False,
+        difficulty=min(1 + len(signs), _HIGHEST),
+    )
 
 
-def answer_translation(about: About) -> tuple[TokenLogprob, ...]:
+def answer_translation(about: About) -> Tokens:
     """The source itself behind the code of the language: rules cannot translate."""
     return _said(1.0, translation=f"[{about.facts.get('language', '')}] {about.subject.source}")
 
@@ -129,7 +130,7 @@ _CORES: Final[Mapping[str, frozenset[str]]] = {
 """FiRE's criteria by the core types of the errors that speak to them; any other criterion looks at all."""
 
 
-def answer_verdict(about: About) -> tuple[TokenLogprob, ...]:
+def answer_verdict(about: About) -> Tokens:
     """The better of two translations by one criterion; E where the points are equal."""
     if len(about.subject.systems) != 2:
         raise ModelError(f"the rules compare two translations, got {', '.join(about.subject.systems)}")
@@ -146,7 +147,7 @@ def answer_verdict(about: About) -> tuple[TokenLogprob, ...]:
     )
 
 
-def answer_criterion(about: About) -> tuple[TokenLogprob, ...]:
+def answer_criterion(about: About) -> Tokens:
     """Pass where no rule finds an error in the translation; rules cannot read what a criterion asks."""
     findings = findings_of(about.subject)
     names = ", ".join(dict.fromkeys(finding.rule for finding in findings))
@@ -165,8 +166,6 @@ def _findings(about: About, system: str) -> list[Finding]:
 
 
 _LIKELY: Final = 0.5  # precision from which a finding is taken for an error
-
-Tokens = tuple[TokenLogprob, ...]
 
 
 def answer_correction(about: About) -> Tokens:
@@ -258,10 +257,9 @@ Error = Mapping[str, str]
 
 _GARBLED: Final = "non-translation"
 _ORDER: Final = ("accuracy", "fluency", "terminology", "style")
-_EVEN: Final = 0.5  # precision from which a rule is more often right than wrong
 
 
-def answer_statement(about: About, *, by_number: bool = False) -> tuple[TokenLogprob, ...]:
+def answer_statement(about: About, *, by_number: bool = False) -> Tokens:
     """Every error that is debated: major where a rule that is mostly right calls it so, else minor.
 
     A non-translation that no rule bears out is dropped.
@@ -278,7 +276,7 @@ def answer_statement(about: About, *, by_number: bool = False) -> tuple[TokenLog
     return _answer({"statement": words, "errors": said}, [f for found in borne for f in found])
 
 
-def answer_remark(about: About) -> tuple[TokenLogprob, ...]:
+def answer_remark(about: About) -> Tokens:
     """How many of the errors a rule finds too."""
     errors, findings = _held(about), findings_of(about.subject)
     count = sum(any(_bears_out(finding, error) for finding in findings) for error in errors)
@@ -287,7 +285,7 @@ def answer_remark(about: About) -> tuple[TokenLogprob, ...]:
     )
 
 
-def answer_agreement(about: About) -> tuple[TokenLogprob, ...]:
+def answer_agreement(about: About) -> Tokens:
     """Whether two lists hold the same errors, in any order."""
     held = about.facts.get("held")
     if not isinstance(held, tuple) or len(held) != 2:
@@ -296,7 +294,7 @@ def answer_agreement(about: About) -> tuple[TokenLogprob, ...]:
     return _answer({"agreed": first == second}, [])
 
 
-def answer_merged(about: About) -> tuple[TokenLogprob, ...]:
+def answer_merged(about: About) -> Tokens:
     """One list of several: of each span the most severe error, of equals the first by dimension."""
     errors = _held(about)
     if garbled := [error for error in errors if error["category"] == _GARBLED]:
@@ -333,7 +331,7 @@ def _bears_out(finding: Finding, error: Error) -> bool:
 
 
 def _is_grave(finding: Finding) -> bool:
-    return finding.span.severity in {"major", "critical"} and finding.precision >= _EVEN
+    return finding.span.severity in {"major", "critical"} and finding.precision >= _LIKELY
 
 
 def _rank(error: Error) -> tuple[int, int]:
@@ -342,7 +340,7 @@ def _rank(error: Error) -> tuple[int, int]:
     return -severities.index(error["severity"]), _ORDER.index(core) if core in _ORDER else len(_ORDER)
 
 
-def _answer(value: Mapping[str, object], findings: Sequence[Finding]) -> tuple[TokenLogprob, ...]:
+def _answer(value: Mapping[str, object], findings: Sequence[Finding]) -> Tokens:
     """An answer with the probability that all findings behind it are right."""
     return (TokenLogprob(json.dumps(value, ensure_ascii=False), certainty_of(findings)),)
 
@@ -394,15 +392,14 @@ def answer_assessment(about: About) -> Tokens:
     """Full marks less the points of weights `mqm-google`, and how often the rules behind them are right."""
     findings = findings_of(about.subject)
     low, high = int(str(about.facts["low"])), int(str(about.facts["high"]))
-    logprob = certainty_of(findings)
     answer = {
         "rationale": f"{len(findings)} findings of fixed rules",
         "error_spans": [_span(finding) for finding in findings],
         "suspected_gaps": [],
         "score": rating_of(findings, low, high),
-        "confidence": round(math.exp(logprob), 2),
+        "confidence": round(math.exp(certainty_of(findings)), 2),
     }
-    return (TokenLogprob(json.dumps(answer, ensure_ascii=False), logprob),)
+    return _answer(answer, findings)
 
 
 def answer_queries(about: About) -> Tokens:

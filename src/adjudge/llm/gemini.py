@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final
 from urllib.parse import quote
 
 from adjudge.core.ask import Message, Reply, TokenLogprob, Usage
@@ -11,6 +11,7 @@ from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import (
     FILTERED,
+    Dialect,
     fail_envelope,
     finish_of,
     object_of,
@@ -50,11 +51,10 @@ _KNOWN: Final[Known] = {
 }
 
 
-class GeminiDialect:
-    """One Gemini model; satisfies `llm.dialect.Dialect`."""
+class GeminiDialect(Dialect):
+    """One Gemini model."""
 
-    method: ClassVar[Literal["POST"]] = "POST"
-    words: ClassVar[frozenset[str]] = frozenset(
+    words = frozenset(
         {
             "candidates",
             "content",

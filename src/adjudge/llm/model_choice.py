@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import Reply
 from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.llm.credentials import check_address, read_key
-from adjudge.llm.limits import Limiter, Load, load_of
+from adjudge.llm.limits import Load, load_of
 from adjudge.llm.model import Identity, Model, Request, SchemaUse
 from adjudge.llm.money import Account, Meter
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS, Connection, Endpoint, Provider
@@ -35,42 +34,6 @@ EMBEDDED: Final = "builtin/rules"
 _REPLAY: Final = "replay:"
 
 
-class Remote(Protocol):
-    """What stands behind a wire: its answers may cost something."""
-
-    @property
-    def limiter(self) -> Limiter | None:
-        """Of its server; None where nothing is limited now."""
-
-    @property
-    def schema(self) -> SchemaUse:
-        """What became of the JSON schema so far."""
-
-    @property
-    def tools_refused(self) -> str:
-        """What the server said to a request that offered tools; empty where it takes them."""
-
-    def leave_schema(self, why: str) -> None:
-        """Send no schema any more: the server has refused it."""
-
-    def was_held(self, key: bytes) -> bool:
-        """Whether the last answer to a call came to a request with its schema; to be asked once."""
-
-    def observe(
-        self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
-    ) -> None:
-        """Have every failed attempt written down, and every request before it is sent."""
-
-    def charge(self, account: Account) -> None:
-        """Have every attempt counted."""
-
-    async def drain(self) -> None:
-        """Send nothing more; what is on its way may come back."""
-
-    async def close(self) -> None:
-        """Let the connections go."""
-
-
 @frozen
 class OpenModel:
     """A model ready to be asked.
@@ -87,7 +50,7 @@ class OpenModel:
     identity: Identity
     model: Model
     served: str | None = None
-    remote: Remote | None = None
+    remote: RemoteModel | None = None
     takes_tools: bool = True
     billed_as: str = ""
 
@@ -155,9 +118,8 @@ class Models:
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
-        for opened in self._with_search:
-            if opened.remote is not None:
-                opened.remote.observe(note, depart)
+        for remote in self._remotes:
+            remote.observe(note, depart)
 
     def charge(self, meter: Meter) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
@@ -189,21 +151,24 @@ class Models:
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
-        for opened in self._with_search:
-            if opened.remote is not None:
-                await opened.remote.drain()
+        for remote in self._remotes:
+            await remote.drain()
 
     async def close(self) -> None:
         """Let connections go."""
+        for remote in self._remotes:
+            await remote.close()
         for opened in self._with_search:
-            if opened.remote is not None:
-                await opened.remote.close()
             if isinstance(opened.model, ReplayModel):
                 opened.model.close()
 
     @property
     def _with_search(self) -> tuple[OpenModel, ...]:
         return self.all if self.search is None else (*self.all, self.search)
+
+    @property
+    def _remotes(self) -> list[RemoteModel]:
+        return [opened.remote for opened in self._with_search if opened.remote is not None]
 
 
 def open_models(names: Sequence[str], connection: Connection) -> Models:
@@ -283,18 +248,10 @@ def open_model(name: str, connection: Connection) -> OpenModel:
 
 
 def _recorded(place: str, connection: Connection) -> OpenModel:
-    path, _, wanted = place.partition("#")
-    if not Path(path).exists():
-        raise UsageError(f"--model {_REPLAY}{path}: no run and no call store there")
-    identity, model = open_recorded(Path(path), wanted, connection.effort)
+    identity, model = open_recorded(place, connection.effort)
     served = "any" if identity.reads_about else connection.served_as
-    row = PROVIDERS.get(identity.endpoint, COMPATIBLE)
-    return OpenModel(
-        identity=identity,
-        model=model,
-        served=served,
-        takes_tools=row.takes_tools(identity.model),
-    )
+    takes_tools = PROVIDERS.get(identity.endpoint, COMPATIBLE).takes_tools(identity.model)
+    return OpenModel(identity=identity, model=model, served=served, takes_tools=takes_tools)
 
 
 def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:
@@ -336,7 +293,7 @@ def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel
             model=model,
             key=key,
             constrained=constrained and not (is_tried and connection.in_batches),
-            tries_schema=is_tried,
+            tries_schema=is_tried and not connection.in_batches,
             effort=effort,
             timeout=connection.timeout,
             concurrency=connection.concurrency,

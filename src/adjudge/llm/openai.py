@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final
 
 import orjson
 
@@ -17,6 +17,7 @@ from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import (
     FILTERED,
+    Dialect,
     fail_envelope,
     finish_of,
     object_of,
@@ -221,11 +222,10 @@ def _logprobs(value: object, text: str, redactor: Redactor, *, may_lack: bool) -
         raise
 
 
-class ChatDialect:
-    """One model of an OpenAI-compatible server; satisfies `llm.dialect.Dialect`."""
+class ChatDialect(Dialect):
+    """One model of an OpenAI-compatible server."""
 
-    method: ClassVar[Literal["POST"]] = "POST"
-    words: ClassVar[frozenset[str]] = frozenset(
+    words = frozenset(
         {
             "choices",
             "message",

@@ -20,9 +20,8 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from adjudge.core.ask import Message, Query, Reply, Snippet
+from adjudge.core.ask import Message, Query, Reply, Snippet, Usage
 from adjudge.errors import AnswerError, ModelError, NoToolsError, ServerAwayError, ServerStopError, UsageError
-from adjudge.llm.dialect import Dialect
 from adjudge.llm.faults import Fault, Tries
 from adjudge.llm.limits import Limiter, Share, Turn, join
 from adjudge.llm.model import Identity, Request, SchemaUse
@@ -37,6 +36,7 @@ __all__ = [
     "RemoteModel",
     "ReplayModel",
     "is_search",
+    "now",
     "open_recorded",
     "query_message",
     "read_query",
@@ -57,15 +57,15 @@ _KEY_ADVICE: Final = (
 class RemoteModel:
     """A model behind the wire; satisfies `llm.model.Model`."""
 
-    def __init__(self, endpoint: Endpoint, dialect: Dialect | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, wire: Wire | None = None) -> None:
         self.endpoint = endpoint
         self.name = f"{endpoint.provider.name}/{endpoint.model}"
-        self._wire = Wire(endpoint, dialect)
+        self.wire = Wire(endpoint) if wire is None else wire
         self._share: Share | None = None
         self._refusals: Counter[str] = Counter()
         self._note: Callable[[Attempt], None] | None = None
         self._depart: Callable[[Attempt], Awaitable[None]] | None = None
-        self._account = Account(self.name)
+        self.account = Account(self.name)
         how: Literal["on", "off", "tried"] = "on" if endpoint.constrained else "off"
         self.schema = SchemaUse("tried" if endpoint.tries_schema else how)
         """What became of the JSON schema so far."""
@@ -84,20 +84,20 @@ class RemoteModel:
         """Whether the last answer to a call came to a request with its schema; to be asked once."""
         is_held = key not in self._bare
         self._bare.discard(key)
-        return is_held
+        return is_held and self.endpoint.constrained
 
     def observe(
         self, note: Callable[[Attempt], None], depart: Callable[[Attempt], Awaitable[None]] | None = None
     ) -> None:
         """Have every failed attempt written down, and every request before it is sent."""
         self._note, self._depart = note, depart
-        self._wire.surplus.doubt = lambda key: note(
-            Attempt(key, _now(), 0.0, "connection", SUSPECT, model=self._account.model)
+        self.wire.surplus.doubt = lambda key: note(
+            Attempt(key, now(), 0.0, "connection", SUSPECT, model=self.account.model)
         )
 
     def charge(self, account: Account) -> None:
         """Have every attempt counted, and none made that could cross the budget."""
-        self._account = account
+        self.account = account
 
     async def drain(self) -> None:
         """Send nothing more; what is on its way may come back."""
@@ -108,7 +108,7 @@ class RemoteModel:
         if self._share is not None:
             self._share.leave()
             self._share = None
-        await self._wire.close()
+        await self.wire.close()
 
     @property
     def limiter(self) -> Limiter | None:
@@ -162,7 +162,7 @@ class RemoteModel:
             asked = asked.but(alternatives=self._alternatives)
         if asked.sampling.logprobs == "try" and not self._gives_logprobs:
             asked = asked.but(sampling=replace(asked.sampling, logprobs=False))
-        body = orjson.dumps(self._wire.dialect.payload(asked))
+        body = orjson.dumps(self.wire.dialect.payload(asked))
         fitting = [tokens for tokens, size in self._fitting.items() if size <= len(body)]
         if fitting and min(fitting) < asked.sampling.max_tokens:
             return self._limited(asked, min(fitting))
@@ -187,7 +187,7 @@ class RemoteModel:
 
     def _limited(self, asked: Request, tokens: int) -> tuple[Request, bytes]:
         asked = asked.but(sampling=replace(asked.sampling, max_tokens=tokens))
-        return asked, orjson.dumps(self._wire.dialect.payload(asked))
+        return asked, orjson.dumps(self.wire.dialect.payload(asked))
 
     def _learn_of_schema(self, request: Request, asked: Request, refusal: Fault | None) -> None:
         """An answer without the schema to a call that was refused with it shows that this was the reason."""
@@ -220,44 +220,48 @@ class RemoteModel:
         return tries.next_pause(fault)
 
     async def _attempt(self, request: Request, body: bytes, turn: Turn) -> Reply | Fault:
-        hold, room = await self._account.reserve(request)
+        hold, room = await self.account.reserve(request)
         is_short = room < request.sampling.max_tokens
         if is_short:
             request, body = self._limited(request, room)
-        when = _now()
+        when = now()
         await self._write_down(request, len(body), hold, when)
         began = time.monotonic()
         outcome: Reply | Fault | None = None
         try:
-            outcome = await self._wire.exchange(body, request, turn.heard)
+            outcome = await self.wire.exchange(body, request, turn.heard)
         except asyncio.CancelledError:
             outcome = STOPPED
             raise
         finally:
-            unsure = self._account.settle(request, hold, outcome)
-            if isinstance(outcome, Fault) and self._note is not None:
-                seconds = round(time.monotonic() - began, 3)
-                said = (outcome.reason, outcome.detail, outcome.status, outcome.usage, outcome.body)
-                self._note(Attempt(request.key, when, seconds, *said, self._account.model, unsure))
-        meter = self._account.meter
+            unsure = self.account.settle(request, hold, outcome)
+            if isinstance(outcome, Fault):
+                self._write_fault(request, outcome, when, round(time.monotonic() - began, 3), unsure)
+        meter = self.account.meter
         if is_short and meter is not None and isinstance(outcome, Reply) and outcome.finish == "length":
-            raise meter.stop(self._account.model, most_of(request))  # a longer reply cannot be paid
+            raise meter.stop(self.account.model, most_of(request))  # a longer reply cannot be paid
         return outcome
+
+    def _write_fault(self, request: Request, fault: Fault, when: str, seconds: float, unsure: Usage) -> None:
+        if self._note is not None:
+            said = (fault.reason, fault.detail, fault.status, fault.usage, fault.body)
+            self._note(Attempt(request.key, when, seconds, *said, self.account.model, unsure))
 
     async def _write_down(self, request: Request, size: int, hold: int, when: str) -> None:
         """Have it on record that a request is sent, whatever ends this process meanwhile."""
         if self._depart is None:
             return
         most = most_of_body(size, request)  # `most_of` would render every message once more
-        attempt = Attempt(request.key, when, 0.0, "connection", KILLED, model=self._account.model, most=most)
+        attempt = Attempt(request.key, when, 0.0, "connection", KILLED, model=self.account.model, most=most)
         try:
             await self._depart(attempt)
         except BaseException:
-            self._account.settle(request, hold, None)
+            self.account.settle(request, hold, None)
             raise
 
 
-def _now() -> str:
+def now() -> str:
+    """This moment as a call store has it."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
 
 
@@ -325,10 +329,11 @@ def read_snippets(reply: Reply) -> tuple[Snippet, ...]:
 
 
 Kind = Literal["model", "search engine"]
-_FORMS: Final[Mapping[Kind, str]] = {
-    "model": "replay:PATH#MODEL",
-    "search engine": "recorded:PATH#ENGINE, without search/",
+_FORMS: Final[Mapping[Kind, tuple[str, str]]] = {
+    "model": ("--model replay:", "replay:PATH#MODEL"),
+    "search engine": ("--search recorded:", "recorded:PATH#ENGINE"),
 }
+"""How a recorded one is named: before its path, and in all."""
 
 
 class ReplayModel:
@@ -358,29 +363,32 @@ class ReplayModel:
 
 
 def open_recorded(
-    path: Path, name: str, effort: str | None = None, *, kind: Kind = "model"
+    place: str, effort: str | None = None, *, kind: Kind = "model"
 ) -> tuple[Identity, ReplayModel]:
-    """Find the model or search engine of a store or run, by its name if there are several, and by its effort.
+    """Find the model or search engine that a run or a call store has recorded.
+
+    Args:
+        place: path of run or store; behind # the name, if there are several.
+        effort: of the model, if there are several.
+        kind: what is wanted.
 
     Raises:
         DataError: the run cannot be read.
         StoreError: there is no store.
         UsageError: there is none of that name, or there are several and none is named.
     """
-    store = find_store(path)
-    with closing(CallReader(store)) as reader:
-        identity = _find(reader, name, effort, kind)
-    return identity, ReplayModel(store, identity)
-
-
-def _find(reader: CallReader, name: str, effort: str | None, kind: Kind) -> Identity:
-    recorded = (Identity(**row) for row in reader.models())
-    ours = [i for i in recorded if is_search(i.name) == (kind == "search engine")]
-    known = {i.name: i for i in ours if effort is None or i.effort == effort}
-    if not name and len(known) == 1:
-        return next(iter(known.values()))
-    if name not in known:
-        names = ", ".join(known) or "none"
-        wanted = f"no {kind} {name!r}" if name else f"several {kind}s or none"
-        raise UsageError(f"{reader.path} has {wanted}; it has {names}: say {_FORMS[kind]}")
-    return known[name]
+    place, _, name = place.partition("#")
+    said, form = _FORMS[kind]
+    if not Path(place).exists():
+        raise UsageError(f"{said}{place}: no run and no call store there")
+    with closing(CallReader(find_store(Path(place)))) as reader:
+        recorded = (Identity(**row) for row in reader.models())
+        ours = [i for i in recorded if is_search(i.name) == (kind == "search engine")]
+        known = {i.name.removeprefix(SEARCH_PREFIX): i for i in ours if effort is None or i.effort == effort}
+        if not name and len(known) == 1:
+            (name,) = known
+        if name not in known:
+            names = ", ".join(known) or "none"
+            wanted = f"no {kind} {name!r}" if name else f"several {kind}s or none"
+            raise UsageError(f"{reader.path} has {wanted}; it has {names}: say {form}")
+    return known[name], ReplayModel(reader.path, known[name])

@@ -23,19 +23,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from adjudge.core.ask import NO_ENGINE, Query, Reply, Snippet, Usage
 from adjudge.core.frozen import frozen
 from adjudge.errors import AnswerError, ModelError, ServerAwayError, ServerStopError, UsageError
 from adjudge.llm.credentials import Redactor, check_address, read_key
-from adjudge.llm.dialect import fail_envelope, object_of, read_words
+from adjudge.llm.dialect import Dialect, fail_envelope, object_of, read_words
 from adjudge.llm.faults import Patience
 from adjudge.llm.model import Identity, Model, Request
 from adjudge.llm.model_choice import OpenModel
 from adjudge.llm.providers import Endpoint, Provider
 from adjudge.llm.remote import ENDPOINT, RemoteModel, open_recorded, read_query, search_reply
+from adjudge.llm.wire import Wire
 
 __all__ = ["open_search"]
 
@@ -176,9 +177,13 @@ def open_search(
     """
     kind, _, place = name.partition(":")
     if kind in {"http", "https"}:
-        return _remote(
-            "http", name if place.startswith("//") else place, key_env, timeout, needs_key=needs_key
-        )
+        kind, address = "http", name if place.startswith("//") else place
+    elif kind == "wikipedia":
+        address = _mediawiki(place)
+    else:
+        address = place or (_ENGINES[kind].address if kind in _ENGINES else "")
+    if kind in _ENGINES and address:
+        return _remote(kind, address, key_env, timeout, needs_key=needs_key)
     if key_env is not None and kind not in _ENGINES:
         raise UsageError(f"--search-key-env: {name} needs no key")
     if name == NO_ENGINE:
@@ -187,11 +192,8 @@ def open_search(
         model = FilesModel(Path(place))
         return _opened(model.engine, model)
     if kind == "recorded" and place:
-        return _recorded(place)
-    if kind == "wikipedia":
-        return _remote(kind, _mediawiki(place), key_env, timeout, needs_key=needs_key)
-    if kind in _ENGINES and (address := place or _ENGINES[kind].address):
-        return _remote(kind, address, key_env, timeout, needs_key=needs_key)
+        identity, recorded = open_recorded(place, kind="search engine")
+        return _opened(identity.model, recorded)
     raise UsageError(f"no search engine {name!r}; say {_FORMS}")
 
 
@@ -217,7 +219,7 @@ def _remote(kind: str, address: str, key_env: str | None, timeout: float, *, nee
         concurrency=_CONCURRENCY,
         patience=_PATIENCE,
     )
-    remote = RemoteModel(endpoint, SearchDialect(endpoint))
+    remote = RemoteModel(endpoint, Wire(endpoint, SearchDialect(endpoint)))
     return _opened(engine, _Patient(remote), remote)
 
 
@@ -235,15 +237,6 @@ def _key(kind: str, key_env: str | None) -> str:
     except ModelError as error:
         said = str(error).replace("--key-env", "--search-key-env")
         raise ModelError(f"--search {kind}: {said}") from error
-
-
-def _recorded(place: str) -> OpenModel:
-    path, _, wanted = place.partition("#")
-    if not Path(path).exists():
-        raise UsageError(f"--search recorded:{path}: no run and no call store there")
-    name = f"{ENDPOINT}/{wanted}" if wanted else ""
-    identity, model = open_recorded(Path(path), name, kind="search engine")
-    return _opened(identity.model, model)
 
 
 def _opened(engine: str, model: Model, remote: RemoteModel | None = None) -> OpenModel:
@@ -418,10 +411,10 @@ _ENGINES: Final[Mapping[str, _Engine]] = {
 }
 
 
-class SearchDialect:
-    """One search engine; satisfies `llm.dialect.Dialect`."""
+class SearchDialect(Dialect):
+    """One search engine."""
 
-    words: ClassVar[frozenset[str]] = frozenset()
+    words = frozenset()
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
