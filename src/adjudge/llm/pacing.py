@@ -231,6 +231,7 @@ class Bucket:
 
 _CAUTION: Final = 0.95
 _ROUND: Final = 100  # answers
+_SAMPLE: Final = 5  # calls taken, of which a rate is measured
 _FLOOR: Final = 1 / 20  # calls a second: no server that answers at all allows less than three a minute
 _VAIN: Final = 3  # refusals in turn of calls that went no faster than before, after which speed is not why
 
@@ -291,17 +292,16 @@ class Pace:
         Returns:
             Whether our speed may be why: not if we went no faster than before, again and again.
         """
-        taken = self._taken - 1
+        self._taken -= 1
         if sent <= self._changed:
-            self._mark, self._changed = now, min(self._changed, now)
-        elif taken > 0:
+            self._mark, self._changed, self._taken = now, min(self._changed, now), 0
+        elif self._taken >= _SAMPLE:
             is_slow = self._has_held and (self.rate or math.inf) <= self._measured
             self._vain = self._vain + 1 if is_slow else 0
-            self._measured = taken / max(now - self._mark, 1e-3)
-            self._round = min(5 * taken, _ROUND)
+            self._measured = self._taken / max(now - self._mark, 1e-3)
+            self._round = min(5 * self._taken, _ROUND)
             self._change(now, max(_CAUTION * self._measured, _FLOOR))
-            self._mark = now
-        self._taken = 0
+            self._mark, self._taken = now, 0
         self._next = max(self._next, until)
         return self._vain < _VAIN
 
