@@ -237,7 +237,7 @@ def test_a_gold_is_of_the_language_pair_that_its_folder_says(tmp_path: Path, nam
 def test_two_golds_of_one_name_are_refused(tmp_path: Path) -> None:
     folder, golds = write_two_pairs(tmp_path)
     with pytest.raises(UsageError, match="two golds 'mine' of en-de"):
-        meta(folder, "en-de", gold=[f"mine={path}" for path in golds.values()])
+        meta(folder, "en-de", gold=[f"mine={golds['en-de']}"] * 2)
 
 
 def test_gold_under_another_name_is_no_second_annotation(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_judges_with_many_stages_are_the_same_in_waves(
 
 def test_a_run_goes_from_live_to_batches_and_back(run: Run, server: BatchServer, tmp_path: Path) -> None:
     assert run(out="live") == DONE
-    assert run("--budget-tokens", "6500") == BUDGET
+    assert run("--budget-tokens", "5000") == BUDGET
     begun = len(server.log) - 2 * UNITS
     assert 0 < begun < 2 * UNITS
     server.reset()

@@ -1,6 +1,7 @@
 """Two inputs with the same names and other texts: every verb refuses what it must, and says how many."""
 
 import json
+import re
 import shutil
 import unicodedata
 from collections.abc import Callable
@@ -19,9 +20,9 @@ from adjudge.errors import UsageError
 from adjudge.formats.convert import write_content
 from adjudge.formats.join import put_together
 from adjudge.formats.read import Judgements, read_content, read_judgements
-from adjudge.store.json_lines import write_records
+from adjudge.store.json_lines import write_records, write_test_set
 from adjudge.store.run_directory import read_records
-from tests.cli.calling import Asked
+from tests.cli.calling import Asked, call
 
 LPS = ("en-de", "zh-en")
 SIZE = 100
@@ -529,3 +530,49 @@ def test_what_we_write_of_appraise_joins_with_the_batches_that_it_came_from(
     assert {(r.lp, r.segment, r.systems) for r in read.records} == {
         (r.lp, r.segment, r.systems) for r in back.records
     }
+
+
+@pytest.mark.parametrize("pair", LPS)
+def test_scores_that_name_another_language_pair_are_none_of_the_one_that_is_asked_for(
+    tmp_path: Path, pair: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_test_set(tmp_path / "set.jsonl", texts())
+    gold = written(tmp_path / "gold.jsonl", texts(), "gold")
+    other = next(lp for lp in LPS if lp != pair)
+    rows = [f"{system},{n},{n * 7 % 11}\n" for system in "ABC" for n in range(SIZE)]
+    for name in (f"{other}.own.csv", f"{other}/own.csv", "own.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"system,segment,score\n{''.join(rows)}")
+        judged = [
+            ["agreement", gold, "--judge", tmp_path / name, "--resamples", "0"],
+            ["meta", tmp_path / "set.jsonl", "--gold", gold, "--scores", tmp_path / name],
+            ["rank", tmp_path / name],
+        ]
+        for words in judged:
+            is_named = name != "own.csv"
+            assert (call(*map(str, words), "--lp", pair) != 0) == is_named, words
+            assert not is_named or other in capsys.readouterr().err
+    both = ["meta", tmp_path / "set.jsonl", "--gold", gold, "--scores", tmp_path / "own.csv"]
+    assert call(*map(str, both), "--lp", ",".join(LPS)) != 0, "which pair it is of is not said"
+    assert "does not say its language pair" in capsys.readouterr().err
+
+
+def test_a_run_whose_texts_were_changed_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_test_set(tmp_path / "set.jsonl", texts())
+    assert call("run", "chrf", str(tmp_path / "set.jsonl"), "--out", str(tmp_path / "run")) == 0
+    file = tmp_path / "run/test_set.jsonl"
+    file.write_text(file.read_text("utf-8").replace("Source 7, zh-en.", "Another."), "utf-8")
+    assert call("rank", str(tmp_path / "run")) == 2
+    assert "has other texts than 3 of 600 judgements" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("form", "name"), [("wmt25", "t.tsv"), ("mtme-ratings", "zh-en.x.seg.rating")])
+def test_a_score_is_not_written_as_a_translation_without_errors(tmp_path: Path, form: str, name: str) -> None:
+    write_test_set(tmp_path / "set.jsonl", texts())
+    records = written(tmp_path / "scores.jsonl", texts(), "metric", "metric")
+    words = ["--to", form, "--lp", "zh-en", "--test-set", str(tmp_path / "set.jsonl")]
+    call("convert", str(records), str(tmp_path / name), *words)
+    written_out = (tmp_path / name).read_text("utf-8") if (tmp_path / name).exists() else ""
+    assert not re.search("no-error|errors", written_out)

@@ -149,9 +149,10 @@ def test_a_file_that_does_not_say_its_language_pair_is_refused(tmp_path: Path) -
         read_content(write(tmp_path, json.dumps(COMET), "c.json"))
     told = read_content(write(tmp_path, json.dumps(COMET), "en-de.c.json")).records or ()
     assert {r.lp for r in told} == {"en-de"}
-    for name in ("tr-en-de.c.json", "en-fr.c.json"):
-        told = read_content(write(tmp_path, json.dumps(COMET), name), lp="en-de").records or ()
-        assert {r.lp for r in told} == {"en-de"}
+    told = read_content(write(tmp_path, json.dumps(COMET), "tr-en-de.c.json"), lp="en-de").records or ()
+    assert {r.lp for r in told} == {"en-de"}
+    with pytest.raises(UsageError, match="has no lp 'en-de'; it has en-fr"):
+        read_content(write(tmp_path, json.dumps(COMET), "en-fr.c.json"), lp="en-de")
 
 
 def test_the_texts_beside_scores_are_those_that_were_judged(tmp_path: Path) -> None:
@@ -176,12 +177,11 @@ NO_PAIRS = ("tr-en-de", "en-de-2", "en_de", "en-DE", "base-new", "new-base", "En
     [
         ("en-de/COMET-refA.seg.score", None, ("COMET-refA", "en-de")),
         ("en-de.COMET.seg.score", None, ("COMET", "en-de")),
-        ("en-de/COMET.seg.score", "zh-en", ("COMET", "zh-en")),
+        ("en-de/COMET.seg.score", "zh-en", ("COMET", "en-de")),
         ("x/COMET.v2.seg.score", "zh-en", ("COMET.v2", "zh-en")),
         ("x/Alder.v2.txt", None, ("Alder.v2", None)),
         ("x/en-cs_CZ.chrF.csv", None, ("chrF", "en-cs_CZ")),
-        ("x/en-de.chrF.csv", "en-fr", ("chrF", "en-fr")),  # what is asked for outranks a guess
-        ("x/en-de.chrF.seg.score", "en-fr", ("chrF", "en-de")),  # whose name is the pair by its format
+        ("x/en-de.chrF.csv", "en-fr", ("chrF", "en-de")),  # what names its own pair keeps it
         *((f"x/{name}.chrF.csv", None, (f"{name}.chrF", None)) for name in NO_PAIRS),
         *((f"{name}/chrF.csv", None, ("chrF", None)) for name in NO_PAIRS),
     ],

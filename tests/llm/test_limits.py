@@ -334,8 +334,8 @@ def test_a_server_that_still_refuses_has_taken_nothing_and_teaches_nothing() -> 
 def test_the_pace_grows_only_where_it_has_held_calls_back() -> None:
     pace = Pace()
     for now in (0.0, 10.0):
-        pace.spend(now)
-        pace.spend(now)
+        for _ in range(6):
+            pace.spend(now)
         pace.refused(now + 1, now + 0.5, now + 1)
     rate = pace.rate
     assert rate is not None
@@ -344,7 +344,7 @@ def test_the_pace_grows_only_where_it_has_held_calls_back() -> None:
     assert pace.rate == rate
     pace.spend(20.0)
     assert pace.opens_at(20.0) > 20
-    for _ in range(10):
+    for _ in range(25):
         pace.answered(21.0, 20.5)
     assert pace.rate == pytest.approx(1.05 * rate)
 

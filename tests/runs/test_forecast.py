@@ -209,14 +209,14 @@ def test_beginning_fewer_judgements_changes_no_number_of_calls(tmp_path: Path, m
 def test_a_run_that_was_stopped_goes_on_as_forecast(server: Server, tmp_path: Path) -> None:
     options: Any = {"base_url": server.url, "model": "mock", "concurrency": 1}
     with pytest.raises(BudgetError):
-        run("gemba-da", small_set(), out=tmp_path / "run", budget_tokens=5000, **options)
+        run("gemba-da", small_set(30), out=tmp_path / "run", budget_tokens=5000, **options)
     before = len(server.log)
-    assert 0 < before < 12
-    found = forecast("gemba-da", small_set(), out=tmp_path / "run", **options)
-    assert (found.units, found.stored) == (12, before)
-    assert found.calls == Calls(12 - before, 12 - before, 12 - before)
-    run("gemba-da", small_set(), out=tmp_path / "run", **options)
-    assert len(server.log) == 12
+    assert 0 < before < 60
+    found = forecast("gemba-da", small_set(30), out=tmp_path / "run", **options)
+    assert (found.units, found.stored) == (60, before)
+    assert found.calls == Calls(60 - before, 60 - before, 60 - before)
+    run("gemba-da", small_set(30), out=tmp_path / "run", **options)
+    assert len(server.log) == 60
 
 
 async def test_a_judge_that_nobody_knows_is_forecast_all_the_same() -> None:
@@ -397,7 +397,7 @@ def test_a_budget_that_is_reached_ends_with_exit_code_4(
     test_set: str, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wire = ["--base-url", server.url, "--model", "mock", "--out", "run"]
-    assert call("run", "gemba-da", test_set, *wire, "--budget-tokens", "4000") == 4
+    assert call("run", "gemba-da", test_set, *wire, "--budget-tokens", "1000") == 4
     assert "a higher --budget-tokens goes on" in capsys.readouterr().err
     assert call("run", "gemba-da", test_set, *wire, "--budget", "4") == 2
     assert "price of mock is not known" in capsys.readouterr().err

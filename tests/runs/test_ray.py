@@ -178,14 +178,14 @@ SPENT = 120  # tokens of a call, which may cost some 6,000
 def test_a_budget_holds_for_all_workers_together_and_over_sessions(
     tmp_path: Path, server: Server, ray: FakeRay
 ) -> None:
-    local = run("gemba-mqm", platform_set(100), out=tmp_path / "local", **to(server))
+    local = run("gemba-mqm", platform_set(200), out=tmp_path / "local", **to(server))
     server.fails(None)
     paid = 0
-    for budget in (25_000, 30_000):
+    for budget in (20_000, 40_000):
         with pytest.raises(BudgetError) as stopped:
             run(
                 "gemba-mqm",
-                platform_set(100),
+                platform_set(200),
                 out=tmp_path / "ray",
                 engine="ray",
                 concurrency=4,
@@ -201,9 +201,9 @@ def test_a_budget_holds_for_all_workers_together_and_over_sessions(
         info = read_run_info(tmp_path / "ray")
         assert info.calls["asked"] == info.calls["attempts"] == asked
         assert asked - 4 <= info.counts["judged"] <= asked, "but for answers that came while it stopped"
-        assert sum(info.counts.values()) == 200
+        assert sum(info.counts.values()) == 400
         assert info.tokens["prompt"] + info.tokens["completion"] == paid
-    found = run("gemba-mqm", platform_set(100), out=tmp_path / "ray", budget_tokens=50_000, **to(server))
+    found = run("gemba-mqm", platform_set(200), out=tmp_path / "ray", budget_tokens=100_000, **to(server))
     assert max(server.requests.values()) == 1, "whichever engine goes on"
     assert (found.info.tokens, found.info.calls["asked"]) == (local.info.tokens, local.info.calls["asked"])
     assert bodies(tmp_path / "ray") == bodies(tmp_path / "local")

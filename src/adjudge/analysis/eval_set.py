@@ -380,6 +380,8 @@ def find_own_scores(
     refuse_twice(path for _, path, lp in split if lp is None and isinstance(path, Path))
     for name, path, lp in split:
         if isinstance(path, InMemory):
+            if lp is None and len(lps) > 1 and hasattr(path.value, "columns"):
+                read_judgements(path.value)  # which refuses scores that do not say their language pair
             _add(found.setdefault(name, OwnScores(is_shared=len(lps) > 1)), name, lp, path)
             continue
         is_folder = path.is_dir() and not _is_known(path)
@@ -466,6 +468,10 @@ def _in_folder(
             yield file, stem, told
 
 
+_OF_ANY_PAIR: Final = frozenset({"comet", "score-lines", "score-table"})
+"""Formats whose files may say no language pair."""
+
+
 def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
     """Language pair of a score file, one of those that are evaluated; None for any other file.
 
@@ -473,6 +479,8 @@ def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
         UsageError: there are several, and neither folder nor name tells.
     """
     if not path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
+        if len(lps) > 1 and detect(path) in _OF_ANY_PAIR:
+            read_judgements(path)  # which refuses scores that do not say their language pair
         return None
     told = _lp_named(path)
     if told in lps:
@@ -520,6 +528,8 @@ def read_score_source(
         except UsageError as error:
             raise UsageError(f"scores of {name!r}: {error}") from error
     if path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
+        if (told := _lp_named(path)) not in {None, canonical_lp(frame.lp)}:
+            raise UsageError(f"{path} has scores of {told}, and those of {frame.lp} are wanted")
         found = tables_as_scores(name, _read_tables(path, frame), frame)
         return replace(found, notes=(f"{name}: {uncompared([str(path)])}",))
     return _read(path, name, frame, texts(), weights, mismatched)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from adjudge.core.frozen import frozen
 from adjudge.core.language import lp_among, one_spelling
 from adjudge.core.names import look_alikes
-from adjudge.core.protocol import Severity, find_severity
+from adjudge.core.protocol import Severity, find_protocol, find_severity
 from adjudge.core.record import Annotation, ErrorSpan, Failure, Record
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError, warn
@@ -132,7 +132,7 @@ def _each(kind: str, *named: Iterable[object]) -> dict[Any, None]:
 
 
 def annotations_among(
-    records: Iterable[Record], left_out: Counter[str], lp: str | None = None
+    records: Iterable[Record], left_out: Counter[str], lp: str | None = None, *, by_marks: bool = False
 ) -> Iterator[Annotation]:
     """Give the records that a format of annotations can hold, and count the others.
 
@@ -140,18 +140,31 @@ def annotations_among(
         records: of any kind.
         left_out: what the format cannot hold and how often, which is added to.
         lp: the language pair of a format that has one.
+        by_marks: whether the format takes what has no mark for free of errors, as no rating and no count is.
     """
     for record in records:
         if lp is not None and record.lp != lp:
             left_out["records of other language pairs"] += 1
+        elif by_marks and isinstance(record, Annotation) and not _is_told_by_marks(record):
+            left_out["judgements that do not mark their errors"] += 1
         elif isinstance(record, Annotation):
             yield record
         else:
             left_out["failures" if isinstance(record, Failure) else "preferences"] += 1
 
 
+def _is_told_by_marks(record: Annotation) -> bool:
+    marks_all = find_protocol(record.protocol).has_spans and not any(record.counts.values())
+    return bool(record.spans) or marks_all
+
+
 def by_translation(
-    records: Iterable[Record], left_out: Counter[str], what: str, lp: str | None = None
+    records: Iterable[Record],
+    left_out: Counter[str],
+    what: str,
+    lp: str | None = None,
+    *,
+    by_marks: bool = False,
 ) -> dict[tuple[str, str, str], Annotation]:
     """The annotations of `annotations_among`, by language pair, segment and system.
 
@@ -159,7 +172,7 @@ def by_translation(
         UsageError: a translation was judged twice, and one of `what` holds one judgement of it.
     """
     found: dict[tuple[str, str, str], Annotation] = {}
-    for record in annotations_among(records, left_out, lp):
+    for record in annotations_among(records, left_out, lp, by_marks=by_marks):
         if (first := found.setdefault((record.lp, record.segment, record.system), record)) is not record:
             raise UsageError(
                 f"segment {record.segment!r} by {record.system!r} was judged twice, by {first.annotator!r} "

@@ -495,7 +495,7 @@ def write_ratings(path: Path, records: Iterable[Record], test_set: TestSet) -> C
     """
     lp = single_lp(test_set)
     left_out: Counter[str] = Counter()
-    found = by_translation(records, left_out, "a rating file", lp)
+    found = by_translation(records, left_out, "a rating file", lp, by_marks=True)
     systems = list(dict.fromkeys([*(system for *_, system in found), *test_set.systems]))
     known = {s.segment for s in test_set}
     for _, segment, system in found:

@@ -629,6 +629,7 @@ def _of_object(
 
 def _of_run(run: Run, name: str) -> Judgements:
     warn_of_names(name, run.test_set, run.records)
+    _refuse_other_texts(name, run.records, run.test_set)
     return Judgements(
         name=name,
         records=run.records,

@@ -355,19 +355,17 @@ def _delimiter(first: str) -> str:
 
 
 def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
-    """Name of the scores in a file, and their language pair: as given, before the name, or the folder's.
+    """Name of the scores in a file, and their language pair: before the name, the folder's, or as given.
 
     Args:
         path: the file; `en-de.COMET.seg.score` and `en-de/COMET.seg.score` are COMET for en-de.
-        lp: language pair, where one is given; what stands before the name in mt-metrics-eval outranks it.
+        lp: language pair of a file that names none.
     """
-    ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), "")
-    stem = path.name.removesuffix(ending or path.suffix)
+    ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), path.suffix)
+    stem = path.name.removesuffix(ending)
     own = lp_before_dot(Path(stem))
-    told = own or lp_named(path.resolve().parent.name)
-    if lp is not None and not (own and ending):
-        told = canonical_lp(lp)
-    return stem.partition(".")[2] if own else stem, told
+    told = own or lp_named(path.resolve().parent.name) or (lp and canonical_lp(lp))
+    return stem.partition(".")[2] if own else stem, told or None
 
 
 def lp_before_dot(path: Path) -> str | None:

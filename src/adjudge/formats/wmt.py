@@ -316,7 +316,7 @@ def write_wmt25(path: Path, records: Iterable[Record], test_set: TestSet) -> Cou
 
 
 def _by_one(records: Iterable[Record], left_out: Counter[str]) -> dict[Place, Annotation]:
-    found = by_translation(records, left_out, "the table")
+    found = by_translation(records, left_out, "the table", by_marks=True)
     annotators = sorted({one.annotator for one in found.values()})
     if len(annotators) > 1:
         both = " and ".join(map(repr, annotators[:2]))
@@ -348,6 +348,9 @@ def _written_marks(annotation: Annotation | None, left_out: Counter[str]) -> tup
         return "", "", ""
     left_out["ratings"] += annotation.rating is not None
     kept = [mark for span in annotation.spans if (mark := _mark(span, left_out)) is not None]
+    if not kept and any(span.severity != "neutral" for span in annotation.spans):
+        left_out["translations with such marks alone, their cells are empty"] += 1
+        return "", "", ""
     starts, ends, kinds = zip(*kept, strict=True) if kept else ((NOWHERE,), (NOWHERE,), (CLEAN,))
     return " ".join(starts), " ".join(ends), " ".join(kinds)
 

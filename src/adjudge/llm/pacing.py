@@ -37,9 +37,12 @@ Kind = Literal["requests", "tokens"]
 
 _FIELDS: Final = ("limit", "remaining", "reset")
 _NAMES: Final = [  # in both spellings, made once: every answer is asked for them
-    (kind, tuple(spelling.format(field=field, kind=kind) for field in _FIELDS))
+    (kind, tuple(names))
     for kind in get_args(Kind)
-    for spelling in ("x-ratelimit-{field}-{kind}", "anthropic-ratelimit-{kind}-{field}")
+    for names in (
+        [f"x-ratelimit-{field}-{kind}" for field in _FIELDS],
+        [f"anthropic-ratelimit-{kind}-{field}" for field in _FIELDS],
+    )
 ]
 _UNITS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "": 1.0}
 _PARTS: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|us|µs|d|h|m|s|)", re.ASCII)
