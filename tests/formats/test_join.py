@@ -576,3 +576,18 @@ def test_a_score_is_not_written_as_a_translation_without_errors(tmp_path: Path, 
     call("convert", str(records), str(tmp_path / name), *words)
     written_out = (tmp_path / name).read_text("utf-8") if (tmp_path / name).exists() else ""
     assert not re.search("no-error|errors", written_out)
+
+
+def test_a_file_with_texts_of_its_own_is_held_to_those_that_are_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_test_set(tmp_path / "set.jsonl", texts())
+    write_test_set(tmp_path / "other.jsonl", texts(other_source))
+    records = written(tmp_path / "marks.jsonl", texts(), "gold", "mqm")
+    given = ["--test-set", tmp_path / "set.jsonl", "--lp", "zh-en"]
+    assert call("convert", records, tmp_path / "t.tsv", "--to", "wmt25", *given) == 0
+    capsys.readouterr()
+    for name, code in (("set.jsonl", 0), ("other.jsonl", 2)):
+        words = ["--to", "records", "--lp", "zh-en", "--test-set", tmp_path / name]
+        assert call("convert", tmp_path / "t.tsv", tmp_path / f"{name}.out", *words) == code
+    assert "has other texts than 3 of 300 judgements" in capsys.readouterr().err

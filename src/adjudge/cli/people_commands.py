@@ -234,7 +234,11 @@ def campaign_analyse_command(
     lp, batches, beside = settings.lp, settings.batches, settings.beside
     said = select_lp(read_campaign(campaign, batches), lp)
     gold = None if settings.gold is None else read_judgements(settings.gold, lp, settings.test_set).warn()
-    other = None if beside is None else select_lp(read_campaign(beside, batches), lp)
+    other = None
+    if beside is not None:
+        home = beside.resolve().parent
+        has_own = home != Path(campaign).resolve().parent and any(home.glob("batches*.json"))
+        other = select_lp(read_campaign(beside, None if has_own else batches), lp)
     draws = Draws(resamples=settings.resamples, seed=settings.seed)
     compared: dict[str, Any] = {"gold": gold, "beside": other, "mismatched": settings.mismatched}
     found = [analyse(part, **compared, weights=settings.weights, draws=draws) for part in apart(said)]

@@ -17,7 +17,7 @@ from typing import Final
 from adjudge.core.frozen import frozen
 from adjudge.core.record import Annotation, Record
 from adjudge.core.scores import RunInfo
-from adjudge.core.segment import TestSet
+from adjudge.core.segment import Digests, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.appraise import (
     batches_test_set,
@@ -279,7 +279,17 @@ class Format:
 
 
 def _about(texts: TestSet | None, content: Content[Record]) -> Content[Record]:
-    return content if texts is None else replace(content, test_set=texts)
+    """Put the texts that were given in place of the file's own, of which the digests stay."""
+    if texts is None or content.test_set is None:
+        return replace(content, test_set=texts or content.test_set)
+    own = {(segment.lp, segment.segment): segment for segment in content.test_set}
+    records = [
+        record
+        if record.digests or (segment := own.get((record.lp, record.segment))) is None
+        else replace(record, digests=Digests.of(segment, record.systems))
+        for record in content.records
+    ]
+    return replace(content, test_set=texts, records=tuple(records))
 
 
 def _read_run(path: Path) -> Content[Record]:
