@@ -89,6 +89,8 @@ def test_a_changed_digit_is_refused_by_every_verb_and_taken_where_that_is_said(
     assert "--accept-changed takes it as it is" in said.err
     if words.startswith(("rank run ", "score", "compare", "power")):
         assert "changed:records" in said.out
+    if words.startswith("meta"):
+        assert "c: The records were changed after the run." in said.out
 
 
 def test_what_was_accepted_once_is_not_accepted_for_ever() -> None:

@@ -547,6 +547,8 @@ def _read(
     whole = Judgements(name=frame.name, records=(), test_set=texts)
     (_, read), told = put_together([whole, read], "translations", mismatched)
     found = records_as_scores(name, read.run or read.records, frame, weights)
+    changed = read.run is not None and "changed" in read.run.info.signature.fields
+    told = ["The records were changed after the run", *told] if changed else told
     notes = tuple(f"{name}: {note.removesuffix('.')}." for note in (*read.notes, *told))
     return replace(found, notes=(*notes, *found.notes))
 

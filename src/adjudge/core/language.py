@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
-from adjudge.errors import UsageError
+from adjudge.errors import UsageError, warn
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -182,17 +182,21 @@ def _full_pair(lp: str) -> tuple[_Language, ...]:
 def lp_among(lp: str | None, there: Iterable[str], where: object) -> str | None:
     """Find a language pair among those that are there, and return it as it is spelled there; None stays None.
 
-    Where a pair stands in two spellings, it is the one that is spelled in the same way.
+    Where a pair stands in two spellings, it is the one that is spelled in the same way, and a warning names
+    the other.
 
     Raises:
         UsageError: it is not there; says where, and names those that are.
     """
     known = list(dict.fromkeys(there))
-    if lp is None or (lp := canonical_lp(lp)) in known:
+    if lp is None:
         return lp
-    for each in known:
-        if _full_pair(each) == _full_pair(lp):
-            return each
+    same = [each for each in known if _full_pair(each) == _full_pair(canonical_lp(lp))]
+    if same:
+        chosen = canonical_lp(lp) if canonical_lp(lp) in same else same[0]
+        if others := [each for each in same if each != chosen]:
+            warn(f"{where} spells {chosen} also {' and '.join(others)}: what is spelled so is left out")
+        return chosen
     raise UsageError(f"{where} has no lp {lp!r}; it has {', '.join(known) or 'no segment'}")
 
 
