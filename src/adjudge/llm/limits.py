@@ -45,8 +45,8 @@ class Turn:
         """What all had spent when it was sent."""
         self.sent = self.before = math.inf
         """When it was sent, and when the try before was."""
-        self.number = self.flying = 0
-        """Which call that was, and how many were under way with it."""
+        self.number, self.flying, self.was_full = 0, 0, False
+        """Which call that was, how many were under way with it, and whether no more were let go."""
         self.refused = self.answers = 0
         """How often it was refused for the server's load, and answers to all before its first refusal."""
 
@@ -167,7 +167,6 @@ _HOPELESS: Final = 10  # ... and given up after so many
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
 _PLENTY: Final = 0.5  # of what headers allow: who is refused then is refused for itself
 _OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered
-_BROKEN: Final = 500  # and above: statuses of a server that had no room or no luck
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
 
@@ -243,8 +242,8 @@ class Limiter:
     @property
     def load(self) -> Load:
         """Return the current load: calls in flight, waiting, and the rate limit."""
-        now, pauses = self._clock(), self._pauses
-        waited = pauses.asked - pauses.left(now)
+        now = self._clock()
+        waited = self._pauses.asked - self._pauses.left(now)
         return Load(self._window.size, self._flying, self._refused, waited, self._what_waits(now))
 
     def _what_waits(self, now: float) -> str:
@@ -348,7 +347,7 @@ class Limiter:
             bucket.spend(now, turn.costs[kind])
             turn.spent[kind] = bucket.spent
         turn.before, turn.sent = turn.sent, now
-        turn.flying = self._flying
+        turn.flying, turn.was_full = self._flying, self._flying >= self._window.size
 
     # What answers teach...
 
@@ -365,13 +364,13 @@ class Limiter:
         now = self._clock()
         if isinstance(outcome, Fault) and outcome.limited:
             return (self._lost if outcome.status is None else self._refusal)(turn, outcome, now)
-        if isinstance(outcome, Reply) or 0 < (outcome.status or 0) < _BROKEN:
+        if isinstance(outcome, Reply) or 0 < (outcome.status or 0) < 500:
             self._accepted = now  # the server had room for it
             self._answers += 1
         if isinstance(outcome, Reply):
             self._pauses.troubles = 0
             self._borne = max(self._borne, turn.flying)
-            self._window.answered(now, was_full=turn.flying >= self._window.size)
+            self._window.answered(now, was_full=turn.was_full)
             self._pace.answered(now, turn.sent)
             self._sizes.learn(turn.size, outcome.usage)
             return outcome

@@ -337,8 +337,8 @@ class _Kind:
         most, text = most_of(request), _text_of(request)
         shared = Prefix.similarity(self.text, text) + Postfix.similarity(self.text, text)
         shared = min(shared, len(text), len(self.text))
-        prompt = self.prompt + most.prompt - shared if self.prompt else most.prompt
-        return Usage(prompt=min(prompt, most.prompt), completion=most.completion)
+        prompt = min(self.prompt + most.prompt - shared, most.prompt)
+        return Usage(prompt=prompt, completion=most.completion)
 
     def learn(self, request: Request, usage: Usage) -> None:
         """Take what a server counted."""
@@ -457,10 +457,9 @@ class Meter:
     def kind_of(self, model: str, request: Request) -> _Kind:
         """What is known of calls with these words of ours; of a thousand kinds at most."""
         words = [part for message in request.messages for part in message.parts if isinstance(part, str)]
-        kind = hash((model, *words))
-        if kind not in self._kinds and len(self._kinds) < _MOST_KINDS:
-            self._kinds[kind] = _Kind()
-        return self._kinds.get(kind) or _Kind()
+        if len(self._kinds) > _MOST_KINDS:
+            self._kinds.clear()
+        return self._kinds.setdefault(hash((model, *words)), _Kind())
 
     async def reserve(self, model: str, most: Usage, least: int) -> tuple[int, int]:
         """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
