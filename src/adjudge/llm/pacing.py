@@ -234,7 +234,7 @@ class Bucket:
 
 _CAUTION: Final = 0.95
 _ROUND: Final = 100  # answers
-_SAMPLE: Final = 5  # calls taken, of which a rate is measured
+_SAMPLE: Final = 3  # calls taken, of which a rate is measured
 _FLOOR: Final = 0.05  # calls a second: no server that answers at all allows less than three a minute
 _VAIN: Final = 3  # refusals in turn of calls that went no faster than before, after which speed is not why
 
