@@ -101,7 +101,7 @@ def test_three_runs_with_one_key_keep_its_limits_together() -> None:
 def test_a_limit_on_calls_at_a_time_is_found_too(retry_after: RetryAfter) -> None:
     found = measure(20, parallel=8, retry_after=retry_after)
     assert found.calls >= 0.8 * 8 / 2.0 * 60 * 20
-    assert found.refused <= 0.01
+    assert found.refused <= 0.02
 
 
 def test_a_minute_that_begins_anew_is_used_whole_where_headers_tell() -> None:

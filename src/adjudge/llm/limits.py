@@ -47,8 +47,9 @@ class Turn:
         """When it was sent, and when the try before was."""
         self.number, self.flying, self.was_full = 0, 0, False
         """Which call that was, how many were under way with it, and whether no more were let go."""
-        self.refused = self.answers = 0
-        """How often it was refused for the server's load, and answers to all before its first refusal."""
+        self.refused = self.ahead = 0
+        """How often it was refused for the server's load, and how many more answers than refusals there
+        were before."""
 
     async def __aenter__(self) -> Self:
         """Wait until the call may be sent.
@@ -165,7 +166,6 @@ _TELLING: Final = 50  # answers after which a refusal of more calls at a time th
 _OFTEN: Final = 4
 _HOPELESS: Final = 10  # ... and given up after so many
 _CLEAR: Final = (0.2, 10.0)  # seconds of a Retry-After that may be meant for one call
-_PLENTY: Final = 0.5  # of what headers allow: who is refused then is refused for itself
 _OWN_PAUSE: Final = 2.0  # seconds at most before a refused text is put again while others are answered
 _GREETING: Final = 2.0  # seconds for which the first call goes alone; its headers seed the buckets
 
@@ -402,11 +402,12 @@ class Limiter:
 
     def _is_own(self, turn: Turn) -> bool:
         """Whether it is this text that the server refuses, again and again while it answers others."""
+        ahead = self._answers - self._refused
         if not turn.refused:
-            turn.answers = self._answers
+            turn.ahead = ahead
         turn.refused += 1
         self._refused += 1
-        return turn.refused >= _OFTEN and self._answers - turn.answers >= turn.refused
+        return turn.refused >= _OFTEN and ahead > turn.ahead
 
     def _is_ours(self, turn: Turn, fault: Fault, now: float, *, is_own: bool) -> bool:
         """Whether a refusal concerns all who ask, and not its text alone."""
@@ -416,7 +417,8 @@ class Limiter:
         if is_own or is_crowded or not fault.wait:
             return is_crowded and not is_own
         is_clear = is_limit and _CLEAR[0] <= fault.wait <= _CLEAR[1]
-        return not is_clear or min(bucket.left(now) for bucket in self._buckets.values()) < _PLENTY
+        # Where headers say that half is left, who is refused is refused for itself.
+        return not is_clear or min(bucket.left(now) for bucket in self._buckets.values()) < 0.5
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
         """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""

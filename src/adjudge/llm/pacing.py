@@ -234,6 +234,7 @@ class Bucket:
 
 _CAUTION: Final = 0.95
 _ROUND: Final = 100  # answers
+_TELLING: Final = 50  # calls before the first refusal that tell how fast is too fast
 _SAMPLE: Final = 3  # calls taken, of which a rate is measured
 _FLOOR: Final = 0.05  # calls a second: no server that answers at all allows less than three a minute
 _VAIN: Final = 3  # refusals in turn of calls that went no faster than before, after which speed is not why
@@ -250,7 +251,7 @@ class Pace:
     def __init__(self) -> None:
         self.rate: float | None = None
         self._next = 0.0
-        self._mark = 0.0  # the last refusal
+        self._mark = 0.0  # the last refusal; before it, the first call
         self._taken = 0  # calls since then that were not refused
         self._changed = math.inf
         self._answers = 0
@@ -268,6 +269,7 @@ class Pace:
 
     def spend(self, now: float) -> None:
         """Count a call that is sent."""
+        self._mark = self._mark or now
         self._taken += 1
         if self.rate is not None:
             self._next = max(self._next, now - 0.05) + 1.0 / self.rate
@@ -297,6 +299,8 @@ class Pace:
         """
         self._taken -= 1
         if sent <= self._changed:
+            if self.rate is None and self._taken >= _TELLING:  # no faster than so far, until it is measured
+                self._change(now, max(self._taken / max(now - self._mark, 1e-3), _FLOOR))
             self._mark, self._changed, self._taken = now, min(self._changed, now), 0
         elif self._taken >= _SAMPLE:
             is_slow = self._has_held and (self.rate or math.inf) <= self._measured
