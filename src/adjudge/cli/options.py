@@ -669,13 +669,13 @@ def _table_of(file: Path, table: dict[str, Any], ctx: Any) -> dict[str, Any]:  #
     path, group = _path_of(ctx), ctx.find_root().command
     for word in path.split():
         for name, value in table.items():
-            if name not in group.commands:
-                raise UsageError(f"{file}: there is no command {name!r}{nearest(name, group.commands)}")
             if not isinstance(value, dict):
                 raise UsageError(
                     f"{file}: [{name}] must be a table; got {value!r}; options of `adjudge {path}` stand "
                     f"below [{path.replace(' ', '.')}]"
                 )
+            if name not in group.commands:
+                raise UsageError(f"{file}: there is no command {name!r}{nearest(name, group.commands)}")
         table, group = table.get(word, {}), group.commands[word]
     return {name.replace("_", "-"): value for name, value in table.items()}
 
