@@ -93,7 +93,10 @@ def read_wait(text: str, date: str | None) -> float | None:
     when = _read_time(text)
     if when is None or when.tzinfo is None:
         return None
-    return max((when - (_read_time(date or "") or dt.datetime.now(dt.UTC))).total_seconds(), 0.0)
+    server = _read_time(date or "")
+    if server is None or server.tzinfo is None:
+        server = dt.datetime.now(dt.UTC)
+    return max((when - server).total_seconds(), 0.0)
 
 
 def _read_time(text: str) -> dt.datetime | None:
