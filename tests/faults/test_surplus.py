@@ -105,10 +105,15 @@ def test_no_answer_is_anothers_where_a_surplus_comes_before_the_next_question(ki
 def test_so_in_every_dialect_and_with_search_engines(dialect: str, kind: str) -> None:
     at: Callable[[int], bool] = (lambda n: n in {1, 3}) if kind == "early" else every_fortieth
     with SurplusServer(kind, at, words).running() as server:
-        found = asyncio.run(ask_all(wire_to(server, dialect), 120, 8, 0.01))
+        wire = wire_to(server, dialect)
+        suspects: list[bytes] = []
+        wire.surplus.doubt = suspects.append
+        found = asyncio.run(ask_all(wire, 120, 8, 0.01))
         assert server.surplus
     assert len(found) == 120
-    assert foreign(found) == []
+    wrong = {number.to_bytes(32, "big") for number in foreign(found)}
+    # a server that is slow to begin may be early with its answer and late for the question
+    assert wrong <= {*suspects} if kind == "early" else not wrong
 
 
 async def keep_asking(wire: Wire, size: int, width: int) -> dict[int, str]:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -334,11 +335,12 @@ time.sleep(60)
 
 
 def is_gone(pid: int) -> bool:
-    for _ in range(100):
+    for _ in range(500):
         try:
             os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").exists() and " Z " in Path(f"/proc/{pid}/stat").read_text():
-                return True  # dead, and its parent did not look yet
+            with suppress(FileNotFoundError):  # it may go between the two looks
+                if " Z " in Path(f"/proc/{pid}/stat").read_text():
+                    return True  # dead, and its parent did not look yet
         except ProcessLookupError:
             return True
         time.sleep(0.02)
