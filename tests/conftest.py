@@ -124,6 +124,7 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
                 or (name.startswith("ADJUDGE_") and name not in OURS)
             ):
                 patch.delenv(name)
+        patch.setenv("ADJUDGE_MODEL", "builtin/rules")  # whom a test asks that names no model
         home = tmp_path_factory.mktemp("home")
         for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "MPLCONFIGDIR"):
             patch.setenv(name, str(home))

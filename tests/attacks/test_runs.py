@@ -28,7 +28,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A run with the obedient model and one with the calm model."""
     folders = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ADJUDGE_MODEL", raising=False)
         for name, made in (("obedient", Obedient), ("calm", Calm)):
             patch.setattr(embedded_rules, "RulesModel", made)
             folders[name] = tmp_path_factory.mktemp(name)

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.browser
 def test_a_page_about_attacks_asks_nothing_runs_nothing_and_shows_flags(
     model: type[Calm | Obedient], tmp_path: Path, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     monkeypatch.setattr(embedded_rules, "RulesModel", model)
     run = adjudge.run("gemba-mqm", TEST_SET, out=tmp_path / "run")
     watched = open_page(render_page(make_page([run])), offline=True)

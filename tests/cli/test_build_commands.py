@@ -26,7 +26,6 @@ MQM = str(examples.path("gold.mqm.jsonl"))
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
@@ -227,7 +226,6 @@ for line in sys.stdin:
 @pytest.fixture(autouse=True)
 def _curate_asking_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
 
 
 def test_a_filter_keeps_the_hardest_of_each_domain(capsys: pytest.CaptureFixture[str]) -> None:
@@ -396,5 +394,5 @@ def test_who_translates_with_the_rules_is_told_that_these_copy_the_source(
     Path("en.txt").write_text("One.\n")
     assert call("curate", "translate", "-s", "en.txt", "--lp", "en-de", "--out", "new.jsonl") == 0
     said = capsys.readouterr().err
-    assert "builtin/rules translate nothing: they copy the source behind a mark; choose a model with" in said
+    assert "builtin/rules translate nothing: they copy the source behind a mark" in said
     assert "no language model judges" not in said

@@ -25,7 +25,6 @@ FEW = ("--lp", "en-de", "--limit", "6")
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
 
 
 def test_a_threshold_is_written_and_named_by_the_run_that_reads_it(

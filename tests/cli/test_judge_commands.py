@@ -39,7 +39,6 @@ EXAMPLES = str(examples.path("test_set.jsonl"))
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
 
 
 def run_run(*options: str, judge: str = "gemba-mqm") -> int:
@@ -165,9 +164,6 @@ def test_a_judges_own_settings_are_options(capsys: pytest.CaptureFixture[str]) -
         (["--reference", "refA"], "no reference"),
         (["extra"], "'extra'"),
         (["--systems", "Nobody"], "no system 'Nobody'"),
-        (["--base-url", "http://localhost:1/v1"], "--base-url needs a model: add --model NAME"),
-        (["--key-env", "SOME_KEY"], "add --model NAME"),
-        (["--served-as", "any"], "add --model NAME"),
         (["--model", ""], "--model names no model"),
         (["--model", "judge="], "--model judge= names no model"),
         (["-s", "source.txt"], "not both"),
@@ -180,6 +176,25 @@ def test_a_wrong_option_is_a_usage_error_that_says_what_there_is(
     assert run_run("--out", "first", *options, judge="ea-prompt") == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "first").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--base-url", "http://localhost:1/v1"], ["--key-env", "SOME_KEY"], ["--served-as", "any"]],
+)
+def test_a_judge_without_a_model_judges_nothing(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ADJUDGE_MODEL")
+    for verb in ("run", "forecast"):
+        words = ("--out", "first") if verb == "run" else ()
+        assert call(verb, "himate", EXAMPLES, *words, *options) == 2
+        said = capsys.readouterr()
+        assert "a judge needs a model: add --model provider/model" in said.err
+        assert "--model builtin/rules has fixed rules answer" in said.err
+        assert not said.out
+    assert not (tmp_path / "first").exists()
+    assert call("run", "chrf", EXAMPLES, "--out", "metric") == 0  # a metric asks none
 
 
 @pytest.mark.parametrize(
@@ -642,7 +657,6 @@ FEW = ("--lp", "en-de", "--limit", "2")
 @pytest.fixture(autouse=True)
 def _samples_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -33,7 +33,6 @@ GOLD = str(examples.path("gold.mqm.jsonl"))
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
 
 
 JUDGED = ("run", "gemba-mqm", TEXTS, "--lp", "en-de", "--limit", "1", "--out", "judged")

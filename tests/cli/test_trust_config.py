@@ -65,6 +65,7 @@ REASONS = {
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(variable, str(tmp_path / variable))
+    monkeypatch.delenv("ADJUDGE_MODEL")
     (tmp_path / "clone").mkdir()
     monkeypatch.chdir(tmp_path / "clone")
 

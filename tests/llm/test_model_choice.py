@@ -26,7 +26,7 @@ from tests.open_files import files_open_in
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+    monkeypatch.delenv("ADJUDGE_MODEL")
 
 
 def endpoint_of(name: str, **connection: Any) -> Any:
@@ -41,7 +41,6 @@ def endpoint_of(name: str, **connection: Any) -> Any:
 def test_the_option_comes_before_the_environment_and_that_before_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert open_models([], Connection()).name == EMBEDDED
     (tmp_path / "adjudge.toml").write_text('model = "vllm/from-file"\n')
     with pytest.raises(UsageError, match="sets model, and you do not trust"):
         open_models([], Connection())
@@ -59,9 +58,17 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, content: bytes) 
         open_models([], Connection())
 
 
-def test_a_file_that_names_no_model_changes_nothing(tmp_path: Path) -> None:
-    (tmp_path / "adjudge.toml").write_text("[other]\n")
-    assert open_models([], Connection()).name == EMBEDDED
+@pytest.mark.parametrize(
+    ("names", "who"),
+    [([], "a judge needs a model: add --model"), (["core=vllm/x"], "every other role needs a model")],
+)
+def test_nothing_stands_in_for_a_model_that_nobody_named(tmp_path: Path, names: list[str], who: str) -> None:
+    for content in ("", "[other]\n"):
+        (tmp_path / "adjudge.toml").write_text(content)
+        with pytest.raises(
+            UsageError, match=f"{who}.*--base-url.*--model builtin/rules has fixed rules answer"
+        ):
+            open_models(names, Connection())
 
 
 def test_roles_have_models_of_their_own() -> None:

@@ -1,7 +1,8 @@
 """llama.cpp's own server in a process of its own.
 
-`python -m tests.real_server.serve MODEL PORT` serves a GGUF file until its input ends, so that it
-outlives nobody. `RealServer` starts it, kills it, and starts it again at its address.
+`python -m tests.real_server.serve MODEL PORT THREADS CONTEXT` serves a GGUF file, called as the file is,
+until its input ends, so that it outlives nobody. `RealServer` starts it, kills it, and starts it again at
+its address.
 """
 
 import subprocess
@@ -10,18 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.real_server.tiny_model import CONTEXT, write_model
-
 SLOTS = 2
 
 
 class RealServer:
-    """One server; `seed` is that of its model."""
+    """One server; `context` is in tokens, `folder` for its log."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, model: Path, threads: int, context: int) -> None:
         self._folder = folder
-        self._model = folder / "tiny.gguf"
-        write_model(self._model, seed)
+        self._started = (str(model), str(threads), str(context))
         self._process: subprocess.Popen[str] | None = None
         self.address = "http://127.0.0.1:0"
 
@@ -32,9 +30,10 @@ class RealServer:
     def start(self) -> None:
         """Start it, where it was before if it was started before."""
         port = self.address.rpartition(":")[2]
+        model, *limits = self._started
         with (self._folder / "log.txt").open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.real_server.serve", str(self._model), port],
+                [sys.executable, "-m", "tests.real_server.serve", model, port, *limits],
                 cwd=Path(__file__).parents[2],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -53,9 +52,9 @@ class RealServer:
 
 
 @contextmanager
-def running(folder: Path, seed: int) -> Iterator[RealServer]:
+def serving(folder: Path, model: Path, threads: int, context: int) -> Iterator[RealServer]:
     """A server for as long as the block lasts."""
-    server = RealServer(folder, seed)
+    server = RealServer(folder, model, threads, context)
     try:
         server.start()
         yield server
@@ -63,17 +62,27 @@ def running(folder: Path, seed: int) -> Iterator[RealServer]:
         server.kill()
 
 
-def serve(model: str, port: int) -> None:
+@contextmanager
+def running(folder: Path, seed: int) -> Iterator[RealServer]:
+    """A server of the model of random weights, which only waits where it has more threads."""
+    from tests.real_server.tiny_model import CONTEXT, write_model
+
+    write_model(folder / "tiny.gguf", seed)
+    with serving(folder, folder / "tiny.gguf", threads=1, context=CONTEXT) as server:
+        yield server
+
+
+def serve(model: str, port: int, threads: int, context: int) -> None:
     """Serve until the input ends; the first line of the output is the address."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = model
-    params.model_alias = {"tiny"}
+    params.model_alias = {Path(model).stem}
     params.port = port
     params.n_parallel = SLOTS
-    params.n_ctx = CONTEXT * SLOTS
-    params.cpuparams.n_threads = 1  # of so small a model more only wait for each other
+    params.n_ctx = context * SLOTS
+    params.cpuparams.n_threads = threads
     params.warmup = False
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")
@@ -82,4 +91,4 @@ def serve(model: str, port: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], int(sys.argv[2]))
+    serve(sys.argv[1], *map(int, sys.argv[2:]))

@@ -134,7 +134,6 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     """The model that runs without `model=` ask."""
     scripted = Scripted()
     monkeypatch.setattr(embedded_rules, "RulesModel", lambda: scripted)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     return scripted
 
 
@@ -143,7 +142,6 @@ def ray(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> It
     """What the engine takes for Ray; whoever dies in it, no error is left that nobody hears."""
     fake = FakeRay()
     monkeypatch.setattr(engine, "import_ray", lambda: fake)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     yield fake
     gc.collect()
     assert "never retrieved" not in caplog.text

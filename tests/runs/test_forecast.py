@@ -348,7 +348,6 @@ def test_uncorrected_bounds_hold_for_tokenizers_from_coarse_to_fine(server: Serv
 @pytest.fixture
 def test_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     write_test_set(tmp_path / "set.jsonl", small_set())
     return str(tmp_path / "set.jsonl")
 

@@ -43,16 +43,13 @@ def prepared(judge: str, out: Path, settings: dict[str, str] | None = None, *rol
     ("names", "said"),
     [
         ([EMBEDDED], "no language model judges: builtin/rules are fixed rules"),
-        ([f"core={EMBEDDED}"], "no language model judges: builtin/rules are fixed rules"),
-        (["core=vllm/x"], "builtin/rules, fixed rules, answer in every role that has no model of its own"),
+        ([EMBEDDED, f"core={EMBEDDED}"], "no language model judges: builtin/rules are fixed rules"),
+        ([EMBEDDED, "core=vllm/x"], ""),
         (["vllm/x", f"core={EMBEDDED}"], ""),
         (["vllm/x"], ""),
     ],
 )
-def test_it_is_said_where_rules_stand_in_for_a_model(
-    names: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
+def test_it_is_said_where_no_language_model_judges(names: list[str], said: str, tmp_path: Path) -> None:
     notes = prepare("rate", small(), out=tmp_path / "run", model=names, dry_run=True).notes
     assert [said in note for note in notes if EMBEDDED in note] == [True] * bool(said)
 

@@ -42,7 +42,6 @@ class Drawn:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
     model = Drawn()
     monkeypatch.setattr(embedded_rules, "RulesModel", lambda: model)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     return model
 
 

@@ -289,7 +289,6 @@ def test_the_command_says_where_it_is_tells_conversations_and_ends_quietly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ADJUDGE_MODEL", raising=False)
     write_test_set("set.jsonl", small_test_set(["en-de"]))
     with pytest.raises(SystemExit):
         main(["run", "gemba-mqm", "set.jsonl", "--lp", "en-de", "--out", "run"])

@@ -496,10 +496,10 @@ def _system_name(options: RunSettings, command: str | None) -> str:
     """What the system is called where the user says nothing."""
     if command is not None:
         raise UsageError("--command needs --name, the name of the system")
-    from adjudge.llm.model_choice import EMBEDDED, chosen_outside
+    from adjudge.llm.model_choice import chosen_outside
 
     model = next((name for name in options.model if "=" not in name), None) or chosen_outside()
-    return (model or EMBEDDED).rpartition("/")[2].replace(":", "-")
+    return (model or "").rpartition("/")[2].replace(":", "-")
 
 
 def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[str]:

@@ -237,13 +237,14 @@ def story(out: Path) -> Iterator[tuple[str, list[str]]]:
     test_set, runs = str(out / "test_set.jsonl"), out / "runs"
     judge, chrf = str(runs / "gemba-mqm"), str(runs / "chrf")
     gold = str(out / "gold.mqm.jsonl")
-    yield "Judge four systems in three language pairs", ["run", "gemba-mqm", test_set, "--out", judge]
+    rules = ["--model", "builtin/rules", "--out"]
+    yield "Judge four systems in three language pairs", ["run", "gemba-mqm", test_set, *rules, judge]
     yield "Score them with a string metric too", ["run", "chrf", test_set, "--out", chrf]
     yield "Turn records into numbers", ["score", judge]
     yield "Rank the systems", ["rank", judge, "--lp", "en-de"]
     yield "Compare with the gold of the examples", ["rank", gold, "--lp", "en-de"]
     for name, paper in _PAPERS.items():
-        run = ["run", name, test_set, "--lp", "en-de", "--out", str(runs / name)]
+        run = ["run", name, test_set, "--lp", "en-de", *rules, str(runs / name)]
         yield f"Judge one language pair as {paper} does", run
     scores = [part for name in ("gemba-mqm", "chrf", *_PAPERS) for part in ("--scores", str(runs / name))]
     table = ["meta", test_set, "--lp", "en-de", "--gold", f"mqm={gold}", *scores]

@@ -1,4 +1,4 @@
-"""Which model is asked: by option, environment, file, or else the embedded rules."""
+"""Which model is asked: by option, environment or file. Nothing stands in for a model that nobody named."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
     """Find the models of `--model NAME` and `--model ROLE=NAME`; each holds nothing open before it is asked.
 
     Raises:
-        UsageError: two models for one role, an unknown one, or none and it is said how to reach one.
+        UsageError: two models for one role, an unknown one, or none for roles that have none of their own.
         ModelError: a key is missing.
     """
     roles = dict(map(_split, names))
@@ -185,9 +185,12 @@ def open_models(names: Sequence[str], connection: Connection) -> Models:
         if not name:
             raise UsageError(f"--model{f' {role}=' if role else ''} names no model; `adjudge list models`")
     default = roles.pop("", None) or chosen_outside()
-    if default is None and not roles and (given := connection.given):
-        raise UsageError(f"{given[0]} needs a model: add --model NAME")
-    default = default or EMBEDDED  # nobody reaches it over a wire
+    if default is None:
+        who = "every other role needs" if roles else "a judge needs"
+        raise UsageError(
+            f"{who} a model: add --model provider/model (`adjudge list models`), or --model NAME with the "
+            f"--base-url of a server of your own; --model {EMBEDDED} has fixed rules answer, offline"
+        )
     connection.refuse_strangers({default, *roles.values()})
     models = Models(
         default=open_model(default, connection),

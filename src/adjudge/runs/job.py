@@ -324,15 +324,8 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
     notes = []
     if (adapter := adapter_of(annotator)) is not None and adapter.is_verbatim:
         notes.append(VERBATIM)
-    if models is not None and models.default.name == EMBEDDED:
-        if all(model.name == EMBEDDED for model in models.all):
-            who = (
-                getattr(annotator, "by_rules", f"no language model judges: {EMBEDDED} are fixed rules")
-                + "; choose a model with"
-            )
-        else:
-            who = f"{EMBEDDED}, fixed rules, answer in every role that has no model of its own; for these add"
-        notes.append(f"{who} --model provider/model")
+    if models is not None and all(model.name == EMBEDDED for model in models.all):
+        notes.append(getattr(annotator, "by_rules", f"no language model judges: {EMBEDDED} are fixed rules"))
     judge = annotator.judge if isinstance(annotator, Sampled) else annotator
     if isinstance(judge, Lacking):
         notes += judge.lacking(plan.test_set.lps)

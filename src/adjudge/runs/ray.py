@@ -43,7 +43,7 @@ from adjudge.errors import (
 )
 from adjudge.llm.batch_providers import refuse_open_batches
 from adjudge.llm.limits import Load, join, load_of
-from adjudge.llm.model_choice import EMBEDDED, chosen_outside
+from adjudge.llm.model_choice import chosen_outside
 from adjudge.llm.money import Budget, Meter, render_price
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.remote import RemoteModel
@@ -169,7 +169,7 @@ def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
     """The recipe of a job that is split into so many shards."""
     names = list(job.options.model)
     if all("=" in name.partition("/")[0] for name in names):  # none is for every role: say who that is here
-        names.append(chosen_outside() or EMBEDDED)
+        names += filter(None, [chosen_outside()])
     options = job.options.without("engine", "workers", "progress", "dry_run", *RESOLVED)
     return Recipe(
         annotator=job.annotator,
