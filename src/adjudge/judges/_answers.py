@@ -158,7 +158,7 @@ def _find_category(label: str, reading: Reading) -> str | None:
     the answer that confirms another, though.
     """
     plain = _ERROR.sub("", label.strip().rstrip(".").strip("\"'*`").replace("_", " "))
-    core, *rest = (part.strip() for part in _SEPARATOR.split(plain, maxsplit=1))
+    core, *rest = (part.strip(" )") for part in _SEPARATOR.split(plain, maxsplit=1))
     for known in (
         label,
         plain,

@@ -412,7 +412,7 @@ _PROSE: Final = frozenset(
     )
 )
 """Fields that hold words and nothing else; an empty one says nothing."""
-_LONGER: Final = 20
+_LONGER: Final = 12
 """Characters that a correction may have more than twice its span."""
 MARKS_ALIKE: Final = {'"': "“”„‟«»″「」『』〝〞＂", "'": "‘’‚‛‹›′`´＇", "-": "‐‑‒–—−"}
 QUOTES_ALIKE: Final = str.maketrans({mark: plain for plain, marks in MARKS_ALIKE.items() for mark in marks})
