@@ -3,16 +3,18 @@
 import asyncio
 import json
 import random
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 import pytest
 
-from adjudge.core.ask import Reply, WordsBesideError
+from adjudge.core.ask import About, Message, Reply, WordsBesideError
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
 from adjudge.judges._answers import ErrorList, Marked
+from adjudge.judges._reading import object_schema
 from adjudge.llm.asking import CONFIRM, Asker
 from adjudge.llm.model import Identity, Request
 from adjudge.llm.model_choice import Models, OpenModel
@@ -168,3 +170,23 @@ def test_a_model_that_always_adds_a_fair_type_and_correction_costs_hardly_a_call
                 judged += 1
     assert judged > 100
     assert model.asked <= MOST_CALLS * judged
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+@pytest.mark.parametrize("schema", [None, object_schema(rating={"type": "integer"})])
+async def test_a_reader_is_told_whether_the_model_was_given_the_schema(
+    schema: Mapping[str, object] | None, *, is_given: bool
+) -> None:
+    class Saying:
+        name = "test/saying"
+
+        async def reply(self, request: Request) -> Reply:
+            return Reply(text='{"rating": 87}')
+
+    identity = Identity(endpoint="test", model="m", constrained=is_given)
+    opened = OpenModel(identity=identity, model=Saying(), served="any")
+    one = subject()
+    ask = Asker(Models(default=opened), Memory(), secret=b"s").for_unit(one)
+    about = About(judge="x", stage="rating", subject=one, wants="rating")
+    answer = await ask([Message("user", ("Rate it.",))], about=about, read=lambda r: r.is_held, schema=schema)
+    assert answer.value == (is_given and schema is not None)

@@ -393,7 +393,7 @@ def _without_thinking(text: str) -> str:
 
 
 _ADDED: Final = frozenset({"suggestion", "correction", "type"})
-"""Fields that models add to an error; see `_is_fair`."""
+"""Fields that models add to an error; `Reading._is_fair` tells which are dropped."""
 _PROSE: Final = frozenset(
     (
         *(
