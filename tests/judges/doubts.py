@@ -237,6 +237,45 @@ def _last_leaf(said: Value, words: str) -> Value:
     return {**said, key: f"{said[key]} ({words})"}
 
 
+_NO_SUBTYPE = (
+    *("no problem", "none found", "not wrong", "unclear", "perhaps not", "kein Fehler", "nicht sicher"),
+    *("aucune faute", "sin error", "nessun errore", "bez chyby", "нет ошибки", "hata yok", "ei virhettä"),
+    *("无问题", "問題なし", "오류 없음", "لا خطأ", "אין טעות", "कोई त्रुटि नहीं", "không lỗi", "engin villa"),
+)
+_CORES = ("accuracy", "fluency", "style", "terminology", "locale convention", "Accuracy", "Fluency")
+_COUNTED = (
+    *("Errors found:", "Errors:", "The errors:", "Here are the errors:", "List:", "Annotations:", "Fehler:"),
+    *("Hier sind die Fehler:", "Voici les erreurs :", "Ecco gli errori:", "错误列表：", "以下是错误列表："),
+)
+"""What introduces a list, and not a rating."""
+
+
+def _respelled(text: str, draw: Draw) -> str:
+    """The same words in other capitals, white space or quotation marks."""
+    ways = (text, text.upper(), text.title(), f" {text} ", text.replace(" ", "  "), f"„{text}“", f'"{text}"')
+    return draw.choice(ways)
+
+
+def _unchanged(said: Value, _: str, draw: Draw) -> str:
+    key = draw.choice(["correction", "suggestion", "Correction"])
+    return dumped(_in_error(said, {key: _respelled(said["errors"][0]["span"], draw)}), draw)
+
+
+def _graded_twice(said: Value, _: str, draw: Draw) -> str:
+    first, grades = said["errors"][0], draw.sample(["critical", "major", "minor"], 2)
+    twice = [{**first, "severity": grade} for grade in grades]
+    twice[1]["span"] = _respelled(first["span"], draw).strip()
+    listed = [*twice, *said["errors"][1:]]
+    draw.shuffle(listed)
+    return dumped({"errors": listed}, draw)
+
+
+def _without_span(said: Value, _: str, draw: Draw) -> str:
+    blank = {"span": draw.choice([" ", "  ", "\n", "\t", "\u00a0", "\u3000"])}
+    kind = draw.choice(["accuracy/omission", "non-translation", "fluency/punctuation", "style/awkward"])
+    return dumped(_in_error(said, blank | {"category": kind}), draw)
+
+
 Position = Callable[[Value, str, Draw], str]
 _ANY: dict[str, Position] = {
     "before, on a line": lambda v, d, r: f"{d}\n{dumped(v, r)}",
@@ -268,6 +307,20 @@ _ANY: dict[str, Position] = {
     ),
     "wrapped": lambda v, d, r: dumped({"answer": v, "note": d}, r),
     "a key again": lambda v, d, r: dumped(v, r)[:-1] + f', "{[*v][-1]}": {json.dumps(d)}}}',
+    "before a mark of thinking that nothing opened": lambda v, d, r: f"{d}<|end|>{dumped(v, r)}",
+    "before a mark and a turn": lambda v, d, r: (
+        f"{d}<|end|><|start|>assistant<|channel|>final<|message|>{dumped(v, r)}"
+    ),
+}
+_CLEAN: dict[str, Position] = {
+    "with little confidence": lambda v, d, r: dumped(
+        {**v, "confidence": r.choice([round(r.uniform(0.01, 0.49), 2), r.randrange(2, 50)])}, r
+    )
+}
+_RATING: dict[str, Position] = {
+    "as a share": lambda v, d, r: dumped(
+        {"rating": r.choice([1.0, 0.0, "1.0", "1.", "0.00", 0.85, "0.5"])}, r
+    )
 }
 _NOT_CLEAN: dict[str, Position] = {"in a leaf": lambda v, d, r: dumped(_last_leaf(v, d), r)}
 _ERRORS: dict[str, Position] = {
@@ -276,6 +329,20 @@ _ERRORS: dict[str, Position] = {
     "as a span": lambda v, d, r: dumped({"errors": [{**ERROR, "span": d}, *v["errors"]]}, r),
     "as a category": lambda v, d, r: dumped(_in_error(v, {"category": f"fluency/{d}"}), r),
     "as a side": lambda v, d, r: dumped(_in_error(v, {"side": d}), r),
+    "as a type": lambda v, d, r: dumped(_in_error(v, {"type": d}), r),
+    "as an empty type": lambda v, d, r: dumped(_in_error(v, {"type": r.choice(_NO_SUBTYPE)}), r),
+    "as a correction": lambda v, d, r: dumped(
+        _in_error(v, {r.choice(["correction", "suggestion"]): r.choice([d, r.choice(_NO_SUBTYPE)])}), r
+    ),
+    "as a correction that changes nothing": _unchanged,
+    "as a subtype": lambda v, d, r: dumped(
+        _in_error(
+            v, {"category": f"{r.choice(_CORES)}{r.choice(['/', ' - ', ': '])}{r.choice(_NO_SUBTYPE)}"}
+        ),
+        r,
+    ),
+    "as two severities": _graded_twice,
+    "in the place of a span": _without_span,
     "among the errors": lambda v, d, r: dumped({"errors": [*v["errors"], d]}, r),
 }
 _PLAIN: dict[str, Callable[[str, str, Draw], str]] = {
@@ -284,7 +351,17 @@ _PLAIN: dict[str, Callable[[str, str, Draw], str]] = {
     "behind": lambda v, d, r: f"{v} {d}",
     "behind, on a line": lambda v, d, r: f"{v}\n\n{d}",
     "in brackets": lambda v, d, r: f"{v} ({d})" if "\n" not in v else f"({d})\n{v}",
+    "before a mark of thinking that nothing opened": lambda v, d, r: f"{d}<|end|>{v}",
     "in the middle": lambda v, d, r: v.replace("\n", f"\n{d}\n", 1) if "\n" in v else f"{v[0]} {d} {v[1:]}",
+}
+_NUMBER: dict[str, Callable[[str, str, Draw], str]] = {
+    "as a count": lambda v, d, r: f"{r.choice(_COUNTED)}{r.choice([' ', chr(10)])}{v}",
+    "as a share": lambda v, d, r: r.choice(["1.0", "1.", "0.0", "0.85", "Score: 1.0", "Rating: 0."]),
+}
+_HEADINGS: dict[str, Callable[[str, str, Draw], str]] = {
+    "as a gloss": lambda v, d, r: v.replace('"\n', f'" ({d})\n') if '"\n' in v else f"{v} ({d})",
+    "as a correction": lambda v, d, r: v.replace("no-error", 'other - "las" -> "las"', 1),
+    "as a subtype": lambda v, d, r: v.replace("no-error", f'fluency/{r.choice(_NO_SUBTYPE)} - "las"', 1),
 }
 
 
@@ -297,15 +374,21 @@ def doubts(count: int, seed: int) -> Iterator[Kind]:
         )
         said, clean = doubt(draw), draw.random() < 0.5
         if form in {"number", "headings"}:
-            position = draw.choice([*_PLAIN])
             plain = plain_value(form, draw, clean=clean)
-            reply = _PLAIN[position](plain, said, draw)
+            ways = _PLAIN | (_NUMBER if form == "number" else _HEADINGS)
+            position, wrap = draw.choice([*ways.items()])
+            reply = wrap(plain, said, draw)
         else:
-            more = {} if clean else _NOT_CLEAN | (_ERRORS if form == "errors" else {})
-            position, place = draw.choice([*(_ANY | more).items()])
+            more = _CLEAN if clean else _NOT_CLEAN | (_ERRORS if form == "errors" else {})
+            more = more | (_RATING if form == "rating" else {})
+            is_in_list = form == "errors" and not clean and draw.random() < 0.5
+            position, place = draw.choice([*(_ERRORS if is_in_list else _ANY | more).items()])
             reply = place(value(form, draw, clean=clean), said, draw)
         well = "clean" if clean else "not clean"
-        yield Kind(form, f"{number}: {well}, {position}: {said}", reply, "refuse", 1)
+        # Of a model that was given the schema a short correction passes, whatever it says.
+        is_held = position != "as a correction" and draw.random() < 0.5
+        name = f"{number}: {well}, {position}: {said}"
+        yield Kind(form, name, reply, "refuse", 1, is_held=is_held)
 
 
 def plain_value(form: str, draw: Draw, *, clean: bool) -> str:
@@ -334,6 +417,67 @@ _COMMENTED: dict[str, tuple[Position, float]] = {
 }
 
 
+_HARMONY = "<|channel|>analysis<|message|>Two words.<|end|><|start|>assistant<|channel|>final<|message|>"
+_CORRECTED = ("der", "die neue Couch", "das neue Sofa", "die", "dem weichen Sofa", "einem neuen Sofa")
+_KNOWN = (
+    "fluency/word order",
+    "Fluency/Agreement",
+    "accuracy/number",
+    "accuracy - overly literal",
+    "fluency",
+)
+_ADDED: dict[str, tuple[Position, float]] = {
+    "type repeats the category": (
+        lambda v, d, r: dumped(_added(v, lambda e: {"type": _part(e["category"], r)}), r),
+        2,
+    ),
+    "type repeats the severity": (
+        lambda v, d, r: dumped(_added(v, lambda e: {"type": e["severity"]}), r),
+        1,
+    ),
+    "another known subtype": (
+        lambda v, d, r: dumped(_in_error(v, {"category": r.choice(_KNOWN)}), r),
+        2,
+    ),
+}
+_CORRECTIONS: dict[str, tuple[Position, float]] = {
+    "correction": (
+        lambda v, d, r: dumped(
+            _added(v, lambda e: {r.choice(["correction", "suggestion"]): r.choice(_CORRECTED)}), r
+        ),
+        2,
+    )
+}
+_CONFIDENT: dict[str, tuple[Position, float]] = {
+    "confidence": (
+        lambda v, d, r: dumped({**v, "confidence": r.choice([0.5, 0.93, 1, 50, 88, 100])}, r),
+        2,
+    ),
+    "harmony": (lambda v, d, r: _HARMONY + dumped(v, r) + r.choice(["", "<|return|>"]), 1),
+}
+_PLAINLY: dict[str, dict[str, tuple[str, float]]] = {
+    "number": {
+        "overall": ("Overall score: %s", 1),
+        "italics": ("*%s*", 1),
+        "object": ('{"rating": %s}', 1),
+        "object in a fence": ('```json\n{"rating": %s}\n```', 1),
+        "harmony": (_HARMONY + "%s", 1),
+    },
+    "headings": {"harmony": (_HARMONY + "%s<|return|>", 1), "none": ("%s", 2)},
+}
+
+
+def _added(said: Value, more: Callable[[Value], Value]) -> Value:
+    """Errors with more fields each."""
+    return {"errors": [{**error, **more(error)} for error in said["errors"]]}
+
+
+def _part(category: str, draw: Draw) -> str:
+    """A category, its core type or its subtype alone, in some capitals."""
+    said = draw.choice([category, *category.split("/")])
+    return draw.choice([said, said.title()])
+
+
 def _field_named(said: Value, words: str, draw: Draw) -> Value:
     return {**said, draw.choice(["note", "reason", "comment", "explanation", "summary"]): words}
 
@@ -347,12 +491,18 @@ def cousins(count: int, seed: int) -> Iterator[Kind]:
         )
         clean = draw.random() < 0.4
         if form in {"number", "headings"}:
-            name, (text, weight) = draw.choice([*WRAPPERS.items()])
-            reply = text.replace("%s", plain_value(form, draw, clean=clean))
+            name, (text, weight) = draw.choice([*(WRAPPERS | _PLAINLY[form]).items()])
+            plain = plain_value(form, draw, clean=clean)
+            reply = text.replace("%s", plain.replace("no-error", "None") if name == "none" else plain)
             yield Kind(form, f"{number}: {name}", reply, "accept", weight)
             continue
         said, way = value(form, draw, clean=clean), draw.random()
-        if way < 0.6:
+        is_held = draw.random() < 0.5
+        if way < 0.2:
+            more = {} if clean or form != "errors" else _ADDED | (_CORRECTIONS if is_held else {})
+            name, (place, weight) = draw.choice([*(_CONFIDENT | more).items()])
+            reply = place(said, "", draw)
+        elif way < 0.6:
             name, (text, weight) = draw.choice([*(WRAPPERS | LEAD_INS).items()])
             reply = text.replace("%s", dumped(said, draw))
         elif way < 0.8:
@@ -362,4 +512,4 @@ def cousins(count: int, seed: int) -> Iterator[Kind]:
             said = value(form, draw, clean=False)
             name, (mend, weight) = draw.choice([*_MENDED.items()])
             reply = mend(json.dumps(said).replace("B's", "The"))
-        yield Kind(form, f"{number}: {name}", reply, "accept", weight)
+        yield Kind(form, f"{number}: {name}", reply, "accept", weight, is_held=is_held)

@@ -397,6 +397,7 @@ KINDS: list[Kind] = [
             "no error": "{Cb}Major:\nno error\nMinor:\nno error",
             "no quotation marks": "{C}Major:\nno-error\nMinor:\nfluency/grammar - die die",
             "gloss": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die" (doubled article)',
+            "none": "{C}Major:\nnone\nMinor:\nNone",
             "on one line": '{C}Major: no-error\nMinor:\nfluency/grammar - "die die"',
             "unknown subtype": '{C}Major:\nno-error\nMinor:\nfluency/doubled word - "die die"',
             "lead-in": "Here are the errors:\n\n" + HEADED,
@@ -430,7 +431,8 @@ KINDS: list[Kind] = [
             "taken back": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die" - not an error',
             "invented": "{C}Major:\nno-error\nMinor:\nfluency/grammar - das das das",
             "unknown": '{C}Major:\nno-error\nMinor:\nhallucination - "die die"',
-            "none": "{C}Major:\nnone\nMinor:\nnone",
+            "glossed": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die" (not an error)',
+            "glossed with itself": '{C}Major:\nno-error\nMinor:\nfluency/grammar - "die die" -> "die die"',
         },
     ),
 ]

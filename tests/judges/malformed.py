@@ -493,7 +493,6 @@ _HEADINGS: tuple[tuple[FailureReason, str], ...] = (
     ("parse", "Major:\nMinor:"),
     ("parse", "Major:\n\nMinor:\nno-error"),
     ("parse", "Major:\nno-error\nMinor:"),
-    ("parse", "Major:\nnone\nMinor:\nnone"),
     ("parse", "Major:\nN/A\nMinor:\nN/A".replace("N/A", "-")),
     ("parse", "Major:\nno-error\nno-error\nMinor:\nno-error"),
     ("parse", 'Major:\nno-error\naccuracy/mistranslation - "neuen Sofa"\nMinor:\nno-error'),

@@ -64,6 +64,8 @@ class Kind(NamedTuple):
     reply: str
     want: str
     weight: float
+    is_held: bool = False
+    """Whether the model was given the schema of the answer."""
 
     @property
     def is_constrained(self) -> bool:
@@ -189,7 +191,9 @@ async def _outcome(kind: Kind, model: Model) -> Came:
     judge: Any = load_judge(name, profile=cast("Profile", profile), settings=settings)
     answering = Answering(kind, model)
     opened = OpenModel(
-        identity=Identity(endpoint="test", model="m", seeded=True), model=answering, served="any"
+        identity=Identity(endpoint="test", model="m", seeded=True, constrained=kind.is_held),
+        model=answering,
+        served="any",
     )
     asker = Asker(Models(default=opened), Memory(), secret=b"s", explains=profile == "recommended")
     systems = ("first", "second") if is_pair_judge(judge) else ("first",)

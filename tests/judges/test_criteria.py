@@ -66,7 +66,7 @@ async def test_a_verdict_that_cannot_be_read_is_missing_alone() -> None:
     [
         (PASS, 1, ()),
         (FAIL, 0, ()),
-        (f"<think>Maybe fail.</think>\n{PASS}", 1, ()),
+        (f"<think>Maybe fail.</think>\n{PASS}", 1, ("extracted",)),
         (f"```json\n{FAIL}\n```", 0, ("extracted",)),
         (told("Pass"), 1, ("normalised",)),
         (told("FAILED."), 0, ("normalised",)),

@@ -25,7 +25,7 @@ async def test_the_number_is_the_rating(profile: Any, text: str, rating: int) ->
     assert annotation.rating == rating
     assert (annotation.protocol, annotation.annotator) == ("da-sqm", "gemba-da")
     assert annotation.spans == ()
-    assert annotation.flags == ()
+    assert annotation.flags == (("extracted",) if "think" in text else ())
 
 
 @pytest.mark.parametrize(

@@ -433,7 +433,7 @@ async def test_an_error_without_its_note_is_refused(name: str, error: dict[str, 
     ("settings", "error", "note"),
     [
         ({}, {**ERROR, "note": "", "confidence": 0.9}, ""),
-        ({"explain-in": "fr"}, {**ERROR, "suggestion": "die"}, ERROR["note"]),
+        ({"explain-in": "fr"}, {**ERROR, "type": "grammar", "confidence": 0.9}, ERROR["note"]),
     ],
 )
 async def test_what_nobody_asked_for_is_dropped_and_flagged(

@@ -88,7 +88,9 @@ def test_thinking_is_one_closed_block_before_everything(text: str) -> None:
     [
         ('{"a": 1}', {"a": 1}, ()),
         ('\n {"a": [1, {"b": null}]} \n', {"a": [1, {"b": None}]}, ()),
-        ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}, ()),
+        ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}, ("extracted",)),
+        ('{"a": 2}, no: 1</think>{"a": 1}'[10:], {"a": 1}, ("extracted",)),
+        ('<|channel|>analysis<|message|>2?<|end|>{"a": 1}', {"a": 1}, ("extracted",)),
         ('```json\n{"a": 1}\n```', {"a": 1}, ("extracted",)),
         ('```\n{"a": 1}\n```\n', {"a": 1}, ("extracted",)),
         ('Here it is: {"a": 1}', {"a": 1}, ("extracted",)),
@@ -192,6 +194,9 @@ def test_what_is_not_one_value_of_the_shape_is_not_read(text: str, reason: str) 
         'User: {"a": 1}',
         '{"a": 1}\n\n请忽略',
         '{"a": 1}</think>',
+        'maybe 2<|end|>{"a": 1}',
+        '<|end|>{"a": 1}',
+        '<think>x</think>no<|end|>{"a": 1}',
     ],
 )
 @pytest.mark.parametrize("is_clean", [False, True])
@@ -217,6 +222,8 @@ def test_an_answer_that_all_is_well_may_be_wrapped_or_given_twice(text: str) -> 
 @pytest.mark.parametrize(
     ("value", "number"),
     [
+        *((1, 1), (0, 0), ("1", 1), ("1/100", 1), ("1 %", 1), (2.0, 2), ("10.", 10), (-25.0, None)),
+        *((1.0, None), (0.0, None), ("1.0", None), ("1.", None), ("0.00", None), ("1.0 %", None)),
         *((87, 87), (87.0, 87), ("87", 87), (" 87 ", 87), ("87.", 87), ("87 %", 87), ("87%", 87), ("0", 0)),
         *(("87/100", 87), ("87 / 100", 87), ("87 out of 100", 87), ("100", 100), ("87.00", 87)),
         *((87.5, None), ("87.5", None), ("8/10", None), ("87/1000", None), ("1e1", None), ("-0", None)),

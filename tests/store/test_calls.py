@@ -91,6 +91,7 @@ def test_a_reply_comes_back_as_it_was(text: str, thought: str, logprob: float) -
         usage=Usage(prompt=1, completion=2, cached=3, reasoning=4),
         reasoning=thought,
         logprobs=(TokenLogprob(text, logprob),),
+        is_held=True,
     )
     assert reply_from_json(reply_to_json(reply)) == reply
     assert reply_from_json(reply_to_json(Reply(text=text))) == Reply(text=text)

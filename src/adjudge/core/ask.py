@@ -205,6 +205,7 @@ class Reply:
         way: how it is read; see `Way`.
         is_last: whether nothing more is asked where an error quotes words that stand nowhere.
         fingerprint: name that the server gave for the state that it was in (`system_fingerprint`), if any.
+        is_held: whether the server was given the JSON schema of the answer, and did not refuse it.
     """
 
     text: str
@@ -217,6 +218,7 @@ class Reply:
     way: Way = "strict"
     is_last: bool = True
     fingerprint: str = ""
+    is_held: bool = False
 
 
 class WordsBesideError(AnswerError):

@@ -21,7 +21,7 @@ from adjudge.core.record import ErrorSpan, Match, Side
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, FailureReason, UsageError
 from adjudge.judges._prompts import Form, Parts, Prompts, find_form, judged_texts, render_example
-from adjudge.judges._reading import Reading, either, object_schema, shown
+from adjudge.judges._reading import MARKS_ALIKE, QUOTES_ALIKE, Reading, either, flat, object_schema, shown
 
 __all__ = [
     "GEMBA_CATEGORIES",
@@ -44,26 +44,17 @@ _MAY_BE_EMPTY: Final = {"accuracy/omission", "non-translation"}
 _IN_SOURCE: Final = {"accuracy/omission", "source error"}
 """Errors that MQM marks in the source: their words may be missing from the translation."""
 
-_NO_CORE: Final = {"other", "non-translation", "source error", "instruction fault"}
-
 MOST_ERRORS: Final = 500
 """Errors that one answer may list; a longer list is a model that does not stop."""
 MOST_REPEATS: Final = 10
 """Times that errors of one answer may be listed again."""
 
-_MARKS_ALIKE: Final = {'"': "“”„‟«»″「」『』〝〞＂", "'": "‘’‚‛‹›′`´＇", "-": "‐‑‒–—−"}
-_QUOTES: Final = str.maketrans({mark: plain for plain, marks in _MARKS_ALIKE.items() for mark in marks})
-_ALIKE: Final = {" ": r"\s+", **{plain: f"[{plain}{marks}]" for plain, marks in _MARKS_ALIKE.items()}}
+_ALIKE: Final = {" ": r"\s+", **{plain: f"[{plain}{marks}]" for plain, marks in MARKS_ALIKE.items()}}
 _DOTS: Final = " .…"
 _ELLIPSIS: Final = re.compile(r"\s*(?:…|\.{3,}|\[\.{3}\]|\[…\])\s*")
 _MARKER: Final = re.compile(r"<</?[a-z][a-z -]*|\$\{?[a-z_]+|\{[a-z_]+\}")
 _SEPARATOR: Final = re.compile(r"\s*(?:/|::?|>|→|–|—|\.|\||\(|\s-\s|(?<!non)-)\s*")
-_OTHER_CORE: Final = re.compile(
-    r"\b(?:accuracy|fluency|terminology|style|locale|non-translation|no[- ]error|none)\b", re.IGNORECASE
-)
 _ERROR: Final = re.compile(r"\s+errors?\b", re.IGNORECASE)
-_SUBTYPE: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+)?\)?")
-"""A subtype that no typology has: two words at most, since more of them may be a sentence."""
 
 
 class Listed(NamedTuple):
@@ -117,13 +108,13 @@ def place_errors(listed: Sequence[Listed], subject: Subject, reading: Reading) -
     spans: list[ErrorSpan] = []
     taken: dict[Place, None] = {}
     for error in listed:
-        category = _find_category(error.category)
+        category = _find_category(error.category, reading)
         if category is None:
             raise AnswerError("label", f"{shown(error.category)} is no category of the typology")
         quote = "" if not error.span.strip(_DOTS) and error.span not in subject.translation else error.span
-        if not quote and category not in _MAY_BE_EMPTY:
+        if error.span.isspace() or (not quote and category not in _MAY_BE_EMPTY):
             raise AnswerError("schema", f"an error of {category} must quote the text, got an empty span")
-        reading.flag("normalised", error.category != category)
+        reading.flag("normalised", error.category != category or quote != error.span)
         place = Place(error.side or "translation", None, None, "unplaced")
         if quote:
             is_open = error.side is None and not error.is_headed
@@ -148,8 +139,11 @@ def place_errors(listed: Sequence[Listed], subject: Subject, reading: Reading) -
                 label=None if error.category == category else error.category,
             )
         )
-        reading.leaf((_flat(quote).strip(" \"'" + _DOTS).lower(), category, error.severity, place.side))
+        reading.leaf((flat(quote).strip(" \"'" + _DOTS).lower(), category, error.severity, place.side))
     different = tuple(dict.fromkeys(spans))
+    graded = {(span.side, span.start, span.text, span.category, span.severity) for span in different}
+    if len({each[:-1] for each in graded if each[2]}) < sum(bool(each[2]) for each in graded):
+        raise AnswerError("ambiguous", "one error is listed with two severities")
     if len(spans) - len(different) > MOST_REPEATS:
         raise AnswerError("count", f"the same errors were listed again {len(spans) - len(different)} times")
     reading.flag("repeated_errors", len(different) < len(spans))
@@ -157,22 +151,24 @@ def place_errors(listed: Sequence[Listed], subject: Subject, reading: Reading) -
     return different
 
 
-def _find_category(label: str) -> str | None:
-    """A category of the typology; of an unknown subtype its core type, where that is clear."""
+def _find_category(label: str, reading: Reading) -> str | None:
+    """A category of the typology; None for what has no core type.
+
+    A subtype that no typology has is read as its core type, and as words beside the answer. It may stand in
+    the answer that confirms another, though.
+    """
     plain = _ERROR.sub("", label.strip().rstrip(".").strip("\"'*`").replace("_", " "))
-    for known in (label, plain):
+    core, *rest = (part.strip(" )") for part in _SEPARATOR.split(plain, maxsplit=1))
+    for known in (
+        label,
+        plain,
+        *(f"{core}/{subtype}" for part in rest for subtype in (part, part.replace("-", " "))),
+    ):
         if category := find_category(known):
             return category
-    parts = [part.strip() for part in _SEPARATOR.split(plain, maxsplit=1)]
-    if len(parts) < 2 or not _SUBTYPE.fullmatch(parts[1]):
-        return None
-    core = find_category(parts[0])
-    if core is None or "/" in core or core in _NO_CORE or _OTHER_CORE.search(parts[1]):
-        return None
-    for subtype in (parts[1], parts[1].replace("-", " ")):
-        if category := find_category(f"{core}/{subtype}"):
-            return category
-    return core
+    if rest and reading.reply.way != "leaves":
+        reading.beside(label)
+    return find_category(core) if rest else None
 
 
 def find_place(
@@ -231,31 +227,26 @@ def _occurrences(quote: str, text: str) -> Iterator[int]:
 
 def _loosened(quote: str) -> Iterator[re.Pattern[str]]:
     """Patterns of a quotation, each looser than the one before; their first group overlaps itself."""
-    flat = _flat(quote)
-    spellings = (flat, flat.strip(" \"'"), flat.strip(_DOTS), flat.strip(_DOTS).strip(" \"'.,;:!?()"))
+    plain = flat(quote)
+    spellings = (plain, plain.strip(" \"'"), plain.strip(_DOTS), plain.strip(_DOTS).strip(" \"'.,;:!?()"))
     for flags in (0, re.IGNORECASE):
         for spelling in filter(None, dict.fromkeys(spellings)):
             body = "".join(_ALIKE.get(char) or re.escape(char) for char in spelling)
             yield re.compile(f"(?=({body}))", flags)
 
 
-def _flat(text: str) -> str:
-    """A text with one blank for white space, and straight quotation marks and dashes."""
-    return " ".join(text.translate(_QUOTES).split())
-
-
 # Errors under headings
 
 
-_SEPARATED: Final = re.compile(
-    r"(?P<category>[^\"“”„«»]{1,120}?)(?:\s+[-–—]\s+|\s*:\s+|\s*[-–—→]+\s*(?=[\"“„«]))(?P<rest>\S.*)"
-)
 _QUOTED: Final = r"(?:\"[^\"]+\"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」)"
+_SEPARATED: Final = re.compile(
+    r"(?P<category>[^\"“”„«»]{1,120}?)(?:\s+[-–—]\s+|\s*:\s+|\s*[-–—→]+\s*(?=[\"“„«]))(?P<rest>\S.*?)"
+    rf"(?P<gloss>(?<=[\"”“»」])\s*(?:\([^()]*\)\.?|(?:->|→)\s*{_QUOTED}))?"
+)
 _QUOTED_LIST: Final = re.compile(rf"{_QUOTED}(?:\s*(?:,|;|and|&)\s*{_QUOTED})*")
 _OUTER: Final = re.compile(r"[\"“„«](?P<span>.*)[\"”“»]")
-_GLOSS: Final = re.compile(rf"(?<=[\"”“»」])\s*(?:\([^()]*\)\.?|(?:->|→)\s*{_QUOTED})\Z")
 _BULLET: Final = re.compile(r"\A(?:[-*•·–]|[0-9]{1,3}[.)])\s+")
-_NO_ERROR: Final = re.compile(r"\(?no[- ]errors?\)?\.?", re.IGNORECASE)
+_NO_ERROR: Final = re.compile(r"\(?(?:no[- ]errors?|none)\)?\.?", re.IGNORECASE)
 _MARKS: Final = re.compile(r"[\"“”„»«]")
 
 
@@ -279,8 +270,8 @@ def read_headings(
 ) -> list[Listed]:
     """Read every heading, once and in any order, with `no-error` or one error a line under each.
 
-    A heading may be bold or a Markdown heading, a line may be a bullet, and a gloss in brackets may follow a
-    span.
+    A heading may be bold or a Markdown heading, and a line may be a bullet. A gloss behind a span is words
+    beside the answer.
 
     Args:
         text: under its wrappers.
@@ -343,8 +334,8 @@ def _read_section(
             yield Listed("", plain, severity, is_headed=True)
             continue
         match = _SEPARATED.fullmatch(plain)
-        note = _GLOSS.search(match["rest"]) if match else None
-        rest = _GLOSS.sub("", match["rest"]).strip() if match else ""
+        category, rest, gloss = map(str.strip, match.groups("")) if match else ("", "", "")
+        reading.beside(gloss)
         outer = _OUTER.fullmatch(rest)
         if outer and (stands(outer["span"]) or not _MARKS.search(outer["span"])):
             spans = [outer["span"]]
@@ -354,11 +345,10 @@ def _read_section(
             spans = [rest]
         else:
             raise AnswerError("parse", f'wanted category - "span" under {severity}, got {shown(line)}')
-        category = match["category"].strip("*` ") if match else ""
+        category = category.strip("*` ")
         as_asked = f'{category} - "{spans[0]}"'
-        reading.flag("normalised", plain.translate(_QUOTES) != as_asked.translate(_QUOTES))
-        gloss = note[0].strip(" ()->→.") if note else ""
-        yield from (Listed(span, category, severity, note=gloss, is_headed=True) for span in spans)
+        reading.flag("normalised", plain.translate(QUOTES_ALIKE) != as_asked.translate(QUOTES_ALIKE))
+        yield from (Listed(span, category, severity, is_headed=True) for span in spans)
 
 
 # What is asked for
@@ -619,6 +609,9 @@ _BARE: Final = re.compile(
 )
 
 
+_RATED: Final = re.compile(r"\{[\s\"']*rating\b", re.IGNORECASE)
+
+
 class Rating(NamedTuple):
     """The number of one reply, and the flags that go on the annotation."""
 
@@ -670,21 +663,24 @@ class RatingScale:
         )
 
     def read(self, reply: Reply | str, subject: Subject) -> Rating:
-        """Read the number; a bare one may have a label before it and its scale behind it.
+        """Read the number; a bare one may have a label before it and its scale behind it, or be JSON.
 
         Raises:
             AnswerError: anything else; range for what is a number but not one of these.
         """
         reading = Reading(reply, judged_texts(subject))
-        said, label, has_scale = reading.answer("rating")["rating"] if self.form == "json" else None, "", True
-        if self.form != "json":
+        label, has_scale = "", True
+        if self.form == "json" or _RATED.search(reading.text):
+            said = reading.answer("rating")["rating"]
+            reading.flag("normalised", self.form != "json")
+        else:
             text = reading.plain()
             match = _BARE.fullmatch(text.strip('"'))
             if match is None:
                 reason: FailureReason = "range" if text.strip("+-−–.,٫٬_ ").isdigit() else "parse"
                 raise AnswerError(reason, f"wanted a number and nothing else, got {shown(text)}")
             said, label, has_scale = match["said"], match["label"], bool(match["scale"])
-            reading.introduced(label)
+            reading.introduced(label, is_number=True)
         number = reading.integer(said, 0, _HIGH, "the rating")
         if label and not has_scale and number <= _MAY_BE_OTHER_SCALE:
             raise AnswerError(

@@ -22,7 +22,7 @@ from contextlib import suppress
 from typing import Final, TypeVar
 
 from adjudge.core.ask import CLEAN, UNSETTLED, Reply, WordsBesideError
-from adjudge.core.protocol import is_number
+from adjudge.core.protocol import find_category, is_number
 from adjudge.errors import AnswerError, FailureReason
 
 __all__ = [
@@ -297,11 +297,13 @@ _BEGINNING: Final = re.compile(
 )
 _THOUGHT: Final = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
 _OPENED: Final = re.compile(
-    rf"<{_THOUGHT}(?:\s[^<>]*)?>|[◁\[]think[▷\]]|<\|channel\|>analysis<\|message\|>", re.IGNORECASE
+    rf"<{_THOUGHT}(?:\s[^<>]*)?>|[◁\[]think[▷\]]|(?P<harmony><\|channel\|>analysis<\|message\|>)",
+    re.IGNORECASE,
 )
-_CLOSED: Final = re.compile(rf"</{_THOUGHT}>|[◁\[]/think[▷\]]|<\|end\|>", re.IGNORECASE)
+_CLOSED: Final = re.compile(rf"</{_THOUGHT}>|[◁\[]/think[▷\]]", re.IGNORECASE)
+_HARMONY_CLOSED: Final = re.compile(r"<\|end\|>")
 _BRACKET: Final = re.compile(r"[{}\[\]]")
-_BOXED: Final = re.compile(r"\$*\\boxed\{(.*)\}\$*", re.DOTALL)
+_WRAPPED: Final = re.compile(r"\$*\\boxed\{(.*)\}\$*|\A([*_])([^*_\n]+)\2\Z", re.DOTALL)
 _DECORATION: Final = re.compile(
     r"(?:`{3,}|~{3,})(?:json5?|jsonc|text|txt|plaintext|markdown|md)?|`|</?(?:answer|final|final[_-]answer|boxed)>"
     r"|\*\*|__|\A#{1,6}(?= )",
@@ -309,21 +311,20 @@ _DECORATION: Final = re.compile(
 )
 _EDGE: Final = re.compile(rf"\A(?:{_DECORATION.pattern})|(?:{_DECORATION.pattern})\Z", re.IGNORECASE)
 _THING: Final = (
-    r"(?:(?:the|my|your|a|an|final|requested|valid|resulting) )*(?:json|answer|output|results?|response"
-    r"|evaluation|assessment|analysis|annotations?|verdict|judge?ment|rating|score|list|errors|comparison)"
-    r"(?: object)?"
+    r"(?:(?:the|my|your|a|an|final|overall|requested|valid|resulting) )*(?:json|answer|output|results?"
+    r"|response|evaluation|assessment|analysis|verdict|judge?ment|rating|score|comparison)(?: object)?"
 )
 _LEAD_INS: Final = (
-    rf"(?:here(?:'s| is| are) )?{_THING}(?: (?:in json|as requested|of errors))?(?: is)?",
+    rf"(?:here(?:'s| is| are) )?{_THING}(?: (?:in json|as requested))?(?: is)?",
     rf"(?:here(?:'s| is| are) )?{_THING} for (?:the|this) (?:translation|segment|text)",
-    r"here (?:it is|you go|you are)|so|thus|therefore|errors found|hier sind die fehler",
+    r"here (?:it is|you go|you are)|so|thus|therefore",
     r"hier ist (?:das|die|mein|meine) (?:json(?:-objekt)?|antwort|ergebnis|ausgabe|bewertung)",
-    r"(?:meine |die )?(?:endgültige )?antwort|ergebnis|bewertung|ausgabe|fehler|urteil",
+    r"(?:meine |die )?(?:endgültige )?antwort|ergebnis|bewertung|ausgabe|urteil",
     r"hier is (?:de|het|mijn) (?:json|antwoord|resultaat|beoordeling)|antwoord|resultaat|beoordeling",
     r"här är (?:svaret|json|resultatet)|svar|resultat|bedömning|her er (?:svaret|json|resultatet)|vurdering",
-    r"voici (?:le|la|les|ma|mon) (?:json|objet json|réponse|résultat|évaluation|erreurs)",
+    r"voici (?:le|la|les|ma|mon) (?:json|objet json|réponse|résultat|évaluation)",
     r"(?:ma |la )?réponse(?: finale)?|résultat|évaluation|note|risposta(?: finale)?|risultato|valutazione",
-    r"ecco (?:il|la|gli) (?:json|risposta|risultato|valutazione|errori)",
+    r"ecco (?:il|la|gli) (?:json|risposta|risultato|valutazione)",
     r"aqu[ií] (?:est[áa]|tienes|tiene) (?:el|la) (?:json|respuesta|resultado|evaluación)",
     r"aqui está (?:o|a) (?:json|resposta|resultado|avaliação)",
     r"(?:la )?respuesta(?: final)?|resultado|evaluación|resposta(?: final)?|avaliação|răspuns|rezultat",
@@ -332,14 +333,23 @@ _LEAD_INS: Final = (
     r"вот (?:json|ответ|результат|оценка)|ответ|результат|оценка|відповідь|оцінка",
     r"işte (?:json|cevap|yanıt|sonuç)|cevap|yanıt|sonuç|válasz|eredmény|vastaus|tulos",
     r"الإجابة|الجواب|النتيجة|תשובה|תוצאה|उत्तर|परिणाम",
-    r"(?:以下是|这是|這是)?(?:json|答案|结果|結果|评估结果|評估結果|评分|評分|回答|错误列表)(?:如下)?",
+    r"(?:以下是|这是|這是)?(?:json|答案|结果|結果|评估结果|評估結果|评分|評分|回答)(?:如下)?",
     r"(?:以下は)?(?:json|回答|結果|評価|評価結果)(?:です)?|답변|결과|평가|답",
 )
+_LIST_LEAD_INS: Final = (
+    r"(?:here(?:'s| is| are) )?(?:(?:the|my|your|a|final|requested) )*(?:list of )?(?:errors|list)",
+    r"annotations?|(?:here are )?(?:the )?errors (?:found|(?:for|in) (?:the|this) (?:translation|text))",
+    r"(?:hier sind )?(?:die )?fehler|voici (?:les|mes) erreurs|ecco (?:gli|i miei) errori",
+    r"(?:以下是)?错误列表(?:如下)?",
+)
+"""Words that introduce a list of errors; before a bare number they would make its length a rating."""
 _POLITE: Final = (
     "sure|certainly|of course|okay|ok|natürlich|gerne|bien sûr|claro|certo|конечно|好的|当然|はい"
 )
 _LEAD_IN: Final = re.compile(
-    rf"(?:(?:{_POLITE})[,.!。！，、]* ?)?(?:{'|'.join(_LEAD_INS)})? ?[:：.]?", re.IGNORECASE
+    rf"(?:(?:{_POLITE})[,.!。！，、]* ?)?"
+    rf"(?:{'|'.join(_LEAD_INS)}|(?P<list>{'|'.join(_LIST_LEAD_INS)}))? ?[:：.]?",
+    re.IGNORECASE,
 )
 """All words that may introduce an answer."""
 _ENDED: Final[Mapping[str, FailureReason]] = {
@@ -367,7 +377,7 @@ def _without_thinking(text: str) -> str:
     opened = _OPENED.match(text)
     if opened is None and text.startswith(("{", "[")):
         return text
-    closed = _CLOSED.search(text)
+    closed = (_HARMONY_CLOSED if opened and opened["harmony"] else _CLOSED).search(text)
     if closed is None and opened is None:
         return text
     if closed is None:
@@ -382,8 +392,8 @@ def _without_thinking(text: str) -> str:
 # The leaves
 
 
-_DROPPED: Final = frozenset({"suggestion", "correction", "type"})
-"""Fields that models add to an error, and that take nothing from it."""
+_ADDED: Final = frozenset({"suggestion", "correction", "type"})
+"""Fields that models add to an error; `Reading._is_fair` tells which are dropped."""
 _PROSE: Final = frozenset(
     (
         *(
@@ -402,13 +412,26 @@ _PROSE: Final = frozenset(
     )
 )
 """Fields that hold words and nothing else; an empty one says nothing."""
+_LONGER: Final = 12
+"""Characters that a correction may have more than twice its span."""
+MARKS_ALIKE: Final = {'"': "“”„‟«»″「」『』〝〞＂", "'": "‘’‚‛‹›′`´＇", "-": "‐‑‒–—−"}
+QUOTES_ALIKE: Final = str.maketrans({mark: plain for plain, marks in MARKS_ALIKE.items() for mark in marks})
+_UNQUOTED: Final = str.maketrans("", "", " \"'")
 _INTEGER: Final = re.compile(
-    r"(-?(?:0|[1-9][0-9]{0,17}))(?:\.0*)?(?:(?P<percent> ?%)|(?: ?/ ?| out of )(?P<scale>[0-9]+))?"
+    r"(-?(?:0|[1-9][0-9]{0,17}))(?:(?:(?<=[2-9])|(?<=[0-9]{2}))\.0*)?"
+    r"(?:(?P<percent> ?%)|(?: ?/ ?| out of )(?P<scale>[0-9]+))?"
 )
+
+
+def flat(text: str) -> str:
+    """A text with one blank for white space, and straight quotation marks and dashes."""
+    return " ".join(text.translate(QUOTES_ALIKE).split())
 
 
 def read_integer(value: object, low: int, high: int, what: str) -> int:
     """A whole number: 87, and 87.0, "87", `87.`, 87 % or 87/100 of a scale to 100.
+
+    1.0 and 0.0 are no whole numbers: they may be shares of 1, as .85 is.
 
     Raises:
         AnswerError: range.
@@ -444,15 +467,13 @@ class Reading:
             raise AnswerError(
                 "no_answer" if reply.reasoning.strip() else "empty", "wanted an answer, got no words"
             )
-        unmarked = _without_marks(self.whole)
-        answer = _without_thinking(unmarked)
-        self.text = _without_marks(answer)
+        self.text = _without_marks(_without_thinking(_without_marks(self.whole)))
         self._judged = judged
         self._flags: dict[str, None] = {}
-        self.flag("extracted", unmarked != self.whole or self.text != answer)
+        self.flag("extracted", self.text != self.whole)
         self._words: list[str] = []
         self._leaves: list[Hashable] = []
-        self._is_mended = self._is_plain = False
+        self._is_mended = self._is_plain = self._is_unsure = False
 
     def flag(self, name: str, on: object = True) -> None:  # noqa: FBT002 (reads as an aside)
         """Say how the answer was read."""
@@ -477,6 +498,8 @@ class Reading:
             raise AnswerError(
                 "parse", f"{CLEAN} that is no JSON as it stands, and is never mended: {shown(self.whole)}"
             )
+        if is_clean and self._is_unsure:
+            self.beside("a confidence below half")
         way = self.reply.way
         if way == "leaves" or (self._words and (is_clean or way == "strict")):
             words = "; ".join(self._words)
@@ -489,15 +512,20 @@ class Reading:
         if (unsettled := UNSETTLED.get()) is not None and self not in unsettled:
             unsettled.append(self)
 
-    def introduced(self, before: str) -> None:
+    def beside(self, words: str) -> None:
+        """Take words that nobody asked for as words beside the answer."""
+        self._words += filter(None, [words])
+
+    def introduced(self, before: str, *, is_number: bool = False) -> None:
         """Take what stands before the answer for a lead-in, or for words beside the answer."""
         words = " ".join(_DECORATION.sub(" ", before.strip(_BLANK)).split())
-        if not _LEAD_IN.fullmatch(words):
-            self._words.append(words)
+        match = _LEAD_IN.fullmatch(words)
+        if match is None or (is_number and match["list"]):
+            self.beside(words)
 
     def plain(self) -> str:
         """The text of an answer that is no JSON, without its wrappers."""
-        inner = _BOXED.sub(r"\1", self.text)
+        inner = _WRAPPED.sub(r"\1\3", self.text)
         while (less := _EDGE.sub("", inner).strip(_BLANK)) != inner:
             inner = less
         self.flag("extracted", inner != self.text)
@@ -512,7 +540,7 @@ class Reading:
         Raises:
             AnswerError: parse or truncated where there is none, ambiguous where there are two.
         """
-        text = _BOXED.sub(r"\1", self.text)
+        text = _WRAPPED.sub(r"\1\3", self.text)
         if text.startswith('"{'):
             with suppress(ValueError):
                 text = json.loads(text)
@@ -529,7 +557,7 @@ class Reading:
             raise AnswerError("ambiguous", f"more than one JSON value, or pieces of one: {shown(text)}")
         self._words += parser.comments
         self.introduced(before)
-        self._words += filter(None, [after])
+        self.beside(after)
         self._is_mended |= parser.is_mended
         self._flag_copied(raw)
         self.flag("extracted", raw != self.text)
@@ -574,8 +602,9 @@ class Reading:
     ) -> dict[str, object]:
         """The fields that were asked for, in any capitals.
 
-        A note, a reason and the like are words beside the answer. Nothing is taken from it by a confidence
-        above 0 and, in an error, a suggestion, a correction or a type.
+        A note, a reason and the like are words beside the answer, and so are, in an error, a type, a
+        correction and a suggestion, unless they only say what the error says (`_is_fair`). Nothing is taken
+        from it by a confidence above 0, or from .5 on where the answer says that all is well.
 
         Raises:
             AnswerError: schema for what is no object, lacks a field or has any other; ambiguous for a field
@@ -584,24 +613,42 @@ class Reading:
         if not isinstance(value, dict):
             raise AnswerError("schema", f"{what} must be an object, got {shown(value)}")
         found: dict[str, object] = {}
+        error = {key.casefold(): item for key, item in value.items()} if is_error else {}
         for spelled, item in value.items():
             key = spelled.casefold()
             self.flag("normalised", key != spelled or (key not in keys and key not in optional))
             if key in keys or key in optional:
                 if repr(found.setdefault(key, item)) != repr(item):
                     raise AnswerError("ambiguous", f"key {shown(key)} stands twice, with different values")
-            elif key in _PROSE and isinstance(item, str | None):
-                self._words += filter(None, [item])
-            elif not (
-                (is_error and key in _DROPPED) or (key == "confidence" and is_number(item) and item > 0)
-            ):
+            elif key == "confidence" and is_number(item) and item > 0:
+                self._is_unsure |= item < (0.5 if item <= 1 else 50)
+            elif (key not in _PROSE and (key not in _ADDED or not error)) or not isinstance(item, str | None):
                 raise AnswerError("schema", f"beside {what} stands {shown(key)}: {shown(item)}")
+            elif item and not self._is_fair(key, item, error):
+                self.beside(item)
         if missing := [key for key in keys if key not in found]:
             came = ", ".join(value) or "nothing"
             raise AnswerError(
                 "schema", f"{what} must have {', '.join(keys)}; {missing[0]} is missing in {shown(came)}"
             )
         return found
+
+    def _is_fair(self, key: str, words: str, error: Mapping[str, object]) -> bool:
+        """Whether words in a field that was added to an error take nothing from it.
+
+        A type may repeat the severity, or the category, its core type or a subtype of it. Nobody can tell
+        what a correction says. Where the model was given the schema, one passes that changes the words of
+        the span, and is not so long that it may be a sentence about them.
+        """
+        if key == "type" and (said := find_category(words)):
+            category = find_category(str(error.get("category"))) or "none"
+            return category.startswith(said) or said.startswith(category)
+        if key == "type" or key not in _ADDED:
+            return words == error.get("severity")
+        now, before = (
+            flat(text).casefold().translate(_UNQUOTED) for text in (words, str(error.get("span") or ""))
+        )
+        return self.reply.is_held and now != before and len(now) <= 2 * len(before) + _LONGER
 
     def integer(self, value: object, low: int, high: int, what: str) -> int:
         """A whole number; see `read_integer`.

@@ -512,9 +512,9 @@ class Asker:
             self.tally.searched += 1
         else:
             self.tally.add(reply)
-        saved = await self.store.save(
-            request.key, stored_request(model.identity, request, is_held=is_held), reply, replaces=replaces
-        )
+        stored = stored_request(model.identity, request, is_held=is_held)
+        held = replace(reply, is_held=stored.schema is not None)
+        saved = await self.store.save(request.key, stored, held, replaces=replaces)
         if replaces:
             self._renewed.add(request.key)
             self._forgotten.discard(request.key)

@@ -367,7 +367,7 @@ def reply_to_json(reply: Reply) -> bytes:
     u = reply.usage
     value: dict[str, object] = {"text": reply.text, "model": reply.model, "finish": reply.finish}
     value["usage"] = (u.prompt, u.completion, u.cached, u.reasoning)
-    for name in ("reasoning", "fingerprint"):
+    for name in ("reasoning", "fingerprint", "is_held"):
         if said := getattr(reply, name):
             value[name] = said
     if reply.logprobs:
@@ -387,6 +387,7 @@ def reply_from_json(raw: bytes) -> Reply:
         usage=usage_of(*value["usage"]),
         reasoning=value.get("reasoning", ""),
         fingerprint=value.get("fingerprint", ""),
+        is_held=value.get("is_held", False),
         logprobs=tuple(
             TokenLogprob(token, logprob, tuple(map(tuple, others)))
             for token, logprob, others in value.get("logprobs", ())

@@ -46,9 +46,9 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
         10. without=search, compare or both are the paper's ablations. A failed system does not fail others.
             Systems with the same translation are judged once; the code judges each, and may score it twice.
             The evaluation and comparison agents write reasons before score and winner, the paper's behind.
-        11. An answer is the whole reply, or stands in a known wrapper (`extracted`); sentences without a
-            number may follow an evaluation behind a line break, unless its score is an end of the scale.
-            Fields that nobody asked for are dropped, unless one of them is another number or declines.
+        11. An answer is the whole reply, or stands in a known wrapper (`extracted`). Words beside it, or in a
+            field that nobody asked for, are asked about in the recommended profile, and a failure in the
+            others.
 """
 
 from __future__ import annotations
