@@ -296,9 +296,6 @@ def stored_request(identity: Identity, request: Request, *, is_held: bool = True
     )
 
 
-_encode: Final = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make one for each text
-
-
 def mark_of(segment: Segment, secret: bytes) -> str:
     """Sixteen hexadecimal digits for the delimiters of a segment."""
     return _mark(secret, segment.lp, segment.segment, segment.source)
@@ -320,5 +317,4 @@ def render_message(message: Message, mark: str) -> str:
 
 def render_quoted(quoted: Quoted, mark: str) -> str:
     """Write one quoted text between its delimiters."""
-    text = quoted.text if quoted.is_json else _encode(quoted.text)
-    return f"<<{quoted.name} {mark}>>\n{text}\n<</{quoted.name} {mark}>>"
+    return f"<<{quoted.name} {mark}>>\n{quoted.written}\n<</{quoted.name} {mark}>>"

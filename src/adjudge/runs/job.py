@@ -20,7 +20,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind, read_pairs
-from adjudge.core.ask import NO_ENGINE
+from adjudge.core.ask import CHAT_TOKEN, NO_ENGINE
 from adjudge.core.frozen import frozen
 from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.protocol import find_protocol
@@ -32,7 +32,7 @@ from adjudge.core.wording import count, nearest
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
-from adjudge.judges._prompts import VERBATIM
+from adjudge.judges._prompts import VERBATIM, judged_texts
 from adjudge.judges._samples import Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
 from adjudge.llm.money import Budget, Meter, Price, find_prices, with_batches
@@ -324,6 +324,12 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
     notes = []
     if (adapter := adapter_of(annotator)) is not None and adapter.is_verbatim:
         notes.append(VERBATIM)
+        subjects = (unit.subject for unit in plan if unit.is_there)
+        if found := next((s.key for s in subjects if any(map(CHAT_TOKEN.search, judged_texts(s)))), None):
+            notes.append(
+                f"a text of {found} holds a mark of chat templates, such as <|end|>, and is sent verbatim: a "
+                "server may read the mark as the end of the question"
+            )
     if models is not None and models.default.name == EMBEDDED:
         if all(model.name == EMBEDDED for model in models.all):
             who = (
@@ -339,8 +345,8 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
     if models is None or not isinstance(judge, Advising):
         return notes
     check_logprobs(models, judge.needs_logprobs)
-    subjects = list(islice((unit.subject for unit in plan if unit.is_there), _LOOK))
-    return [*notes, *judge.advise(models.name, plan.test_set.lps, subjects)]
+    looked = list(islice((unit.subject for unit in plan if unit.is_there), _LOOK))
+    return [*notes, *judge.advise(models.name, plan.test_set.lps, looked)]
 
 
 def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
