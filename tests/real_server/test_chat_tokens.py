@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("gguf", reason="llama.cpp's server is not installed: `make real-server` installs it")
 
 from adjudge.core.ask import Message, Quoted
-from adjudge.llm.model import render_message, render_quoted
+from adjudge.llm.model import render_message
 from tests.llm.chat_tokens import ALL_TOKENS, CHAT_TOKENS, WORDS
 from tests.real_server.serve import RealServer
 from tests.real_server.tiny_model import BYTES
@@ -53,7 +53,7 @@ def test_no_judged_text_makes_a_control_token(real: RealServer) -> None:
     for text in texts:
         listed = json.dumps({"errors": [{"span": text}]}, ensure_ascii=False)
         for quoted in (Quoted("translation", text), Quoted("errors", listed, is_json=True)):
-            written = render_quoted(quoted, MARK)
+            written = quoted.render(MARK)
             assert special(real, written) == 0, text
             read = json.loads(written.split("\n")[1])
             assert read == (json.loads(listed) if quoted.is_json else text)

@@ -89,15 +89,15 @@ class Quoted:
     text: str
     is_json: bool = False
 
-    @property
-    def written(self) -> str:
-        """The text as JSON, in which no server finds a control token.
+    def render(self, mark: str) -> str:
+        """Write the text between its delimiters, as JSON in which no server finds a control token.
 
         JSON leaves `<|im_end|>` as it is, and servers look for such tokens in the whole prompt. With its
         first character as an escape it stays text.
         """
         text = self.text if self.is_json else _encode(self.text)
-        return CHAT_TOKEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        text = CHAT_TOKEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        return f"<<{self.name} {mark}>>\n{text}\n<</{self.name} {mark}>>"
 
 
 @frozen

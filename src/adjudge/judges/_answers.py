@@ -56,8 +56,6 @@ _QUOTES: Final = str.maketrans({mark: plain for plain, marks in _MARKS_ALIKE.ite
 _ALIKE: Final = {" ": r"\s+", **{plain: f"[{plain}{marks}]" for plain, marks in _MARKS_ALIKE.items()}}
 _DOTS: Final = " .…"
 _ELLIPSIS: Final = re.compile(r"\s*(?:…|\.{3,}|\[\.{3}\]|\[…\])\s*")
-_WRITTEN: Final = re.compile(r"\\u(003c|005b|25c1)", re.IGNORECASE)
-"""How a prompt writes the first character of a chat token, copied where an answer is no JSON."""
 _MARKER: Final = re.compile(r"<</?[a-z][a-z -]*|\$\{?[a-z_]+|\{[a-z_]+\}")
 _SEPARATOR: Final = re.compile(r"\s*(?:/|::?|>|→|–|—|\.|\||\(|\s-\s|(?<!non)-)\s*")
 _OTHER_CORE: Final = re.compile(
@@ -213,8 +211,8 @@ def _places(quote: str, text: str) -> tuple[list[tuple[int, int]], Match]:
     """All places of a quotation: as it is, else with its spelling made equal, else around an ellipsis."""
     if found := [(start, start + len(quote)) for start in _occurrences(quote, text)]:
         return found, "exact"
-    if _WRITTEN.search(quote):
-        return _places(_WRITTEN.sub(lambda escape: chr(int(escape[1], 16)), quote), text)
+    # Where an answer is no JSON, a model copies a chat token with the escape that its prompt has.
+    quote = re.sub(r"(?i)\\u(003c|005b|25c1)", lambda escape: chr(int(escape[1], 16)), quote)
     for pattern in _loosened(quote):
         if found := [match.span(1) for match in pattern.finditer(text)]:
             return found, "normalised"

@@ -32,7 +32,6 @@ __all__ = [
     "mark_of",
     "question_digest",
     "render_message",
-    "render_quoted",
     "stored_request",
 ]
 
@@ -312,9 +311,4 @@ def render_message(message: Message, mark: str) -> str:
     parts = message.parts
     if len(parts) == 1 and isinstance(parts[0], str):
         return parts[0]
-    return "".join([part if isinstance(part, str) else render_quoted(part, mark) for part in parts])
-
-
-def render_quoted(quoted: Quoted, mark: str) -> str:
-    """Write one quoted text between its delimiters."""
-    return f"<<{quoted.name} {mark}>>\n{quoted.written}\n<</{quoted.name} {mark}>>"
+    return "".join([part if isinstance(part, str) else part.render(mark) for part in parts])

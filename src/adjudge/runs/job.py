@@ -324,10 +324,10 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
     notes = []
     if (adapter := adapter_of(annotator)) is not None and adapter.is_verbatim:
         notes.append(VERBATIM)
-        subjects = (unit.subject for unit in plan if unit.is_there)
-        if found := next((s.key for s in subjects if any(map(CHAT_TOKEN.search, judged_texts(s)))), None):
+        texts = (text for unit in plan if unit.is_there for text in judged_texts(unit.subject))
+        if any(map(CHAT_TOKEN.search, texts)):
             notes.append(
-                f"a text of {found} holds a mark of chat templates, such as <|end|>, and is sent verbatim: a "
+                "a judged text holds a mark of chat templates, such as <|end|>, and is sent verbatim: a "
                 "server may read the mark as the end of the question"
             )
     if models is not None and models.default.name == EMBEDDED:
@@ -345,8 +345,8 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
     if models is None or not isinstance(judge, Advising):
         return notes
     check_logprobs(models, judge.needs_logprobs)
-    looked = list(islice((unit.subject for unit in plan if unit.is_there), _LOOK))
-    return [*notes, *judge.advise(models.name, plan.test_set.lps, looked)]
+    subjects = list(islice((unit.subject for unit in plan if unit.is_there), _LOOK))
+    return [*notes, *judge.advise(models.name, plan.test_set.lps, subjects)]
 
 
 def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
