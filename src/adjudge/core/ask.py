@@ -95,8 +95,9 @@ class Quoted:
         JSON leaves `<|im_end|>` as it is, and servers look for such tokens in the whole prompt. With its
         first character as an escape it stays text.
         """
-        text = self.text if self.is_json else _encode(self.text)
-        text = CHAT_TOKEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        text = CHAT_TOKEN.sub(
+            lambda found: f"\\u{ord(found[0]):04x}", self.text if self.is_json else _encode(self.text)
+        )
         return f"<<{self.name} {mark}>>\n{text}\n<</{self.name} {mark}>>"
 
 

@@ -117,10 +117,14 @@ class Criteria(Prompted):
                 about, stage=f"reason {criterion.id}", wants="says", facts={"verdict": told.verdict}
             )
             # Neither the texts nor the verdict are shown, so that nothing but the reason can answer.
-            says = await ask([message], about=about, read=read_says, schema=_SAYS_SCHEMA)
-            if says.value != told.verdict:
+            says = await ask(
+                [message], about=about, read=partial(read_says, told.verdict), schema=_SAYS_SCHEMA
+            )
+            if not says.value:
                 if again:
-                    raise AnswerError("ambiguous", f"no reason for {told.verdict}: {shown(told.reason)}")
+                    raise AnswerError(
+                        "ambiguous", f"the reason does not say the verdict: {shown(told.reason)}"
+                    )
                 return await self.settle(subject, criterion, ask, ("\n\n", *self._files.piece("again")))
         return annotation_of(
             self,
@@ -188,13 +192,13 @@ def read_verdict(reply: Reply, judged: tuple[str, ...]) -> Checked:
     return Checked(verdict, reason, reading.settle(is_clean=verdict == "pass"))
 
 
-def read_says(reply: Reply) -> str:
-    """Read which verdict a reason gives: pass, fail or neither; the answer is never mended.
+def read_says(verdict: str, reply: Reply) -> bool:
+    """Read whether a reason says its verdict, from an answer that is never mended.
 
     Raises:
         AnswerError: it is not in the form.
     """
     reading = Reading(reply)
-    says = reading.label(reading.answer("says")["says"], _SAYS, "says", _SPELLED)
+    says = reading.label(reading.answer("says")["says"], _SAYS, "says")
     reading.settle(is_clean=True)
-    return says
+    return says == verdict
