@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.ask import Reply
+from adjudge.core.ask import Quoted, Reply
 from adjudge.core.record import Side
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
-from adjudge.judges._answers import Listed, Marked, find_place
+from adjudge.judges._answers import ErrorList, Listed, Marked, find_place
 from adjudge.judges._answers import place_errors as place_all
 from adjudge.judges._reading import Reading
 from tests.judges.asking import subject
+from tests.llm.chat_tokens import ALL_TOKENS, HONEST, WORDS
 
 # Settings that would do nothing beside others are refused, in Python and on a command line.
 
@@ -209,3 +210,40 @@ def test_what_is_placed_is_the_quotation_but_for_blanks_and_quotation_marks(text
     assert letters == [char for char in quote if char in "ab"]
     if match == "exact":
         assert found == quote
+
+
+# Chat tokens stand in a prompt with an escape, and a model may copy the escape.
+
+
+@pytest.mark.parametrize("lp", ["en-de", "cs-ja"])
+@pytest.mark.parametrize("token", [*ALL_TOKENS, *(text for text in HONEST if '"' not in text)])
+def test_a_span_with_a_chat_token_is_found_as_it_was_shown(token: str, lp: str) -> None:
+    for number, word in enumerate(WORDS[:12]):
+        about = subject(f"Halt! {token}{word} Ende.", lp=lp)
+        shown = Quoted("translation", token + word).render("0").split("\n")[1][1:-1]
+        error = '"category": "accuracy/addition", "severity": "major", "side": "translation"'
+        replies = [
+            *(
+                ("recommended", f'{{"errors": [{{"span": "{one}", {error}}}]}}')
+                for one in (shown, token + word)
+            ),
+            ("paper", f'Major:\naccuracy/addition - "{shown}"\nMinor:\nno-error'),
+            ("paper", f'Major:\naccuracy/addition - "{shown.replace("003c", "003C")}"\nMinor:\nno-error'),
+        ]
+        for profile, reply in replies:
+            marked = ErrorList.of(profile, ("major", "minor"), None).read(Reply(text=reply), about)  # type: ignore[arg-type]
+            (span,) = marked.spans
+            is_copied = profile == "recommended" or shown == token + word
+            match = "exact" if is_copied else "normalised"
+            assert (span.start, span.end, span.match) == (6, 6 + len(token + word), match), number
+            assert span.text == token + word
+
+
+def test_an_escape_that_the_text_itself_spells_is_found_first() -> None:
+    about = subject("Write \\u003cb> or <b>.")
+    assert find_place("\\u003cb>", about, said=None, category=None, taken=()) == (
+        "translation",
+        6,
+        14,
+        "exact",
+    )

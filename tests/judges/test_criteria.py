@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.ask import Reply
-from adjudge.core.judge import is_criteria_judge
+from adjudge.core.ask import About, Reply
+from adjudge.core.judge import Profile, is_criteria_judge
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
-from adjudge.judges.criteria import Criteria
+from adjudge.judges.criteria import VERDICTS, Criteria
 from tests.judges.asking import Script, subject
 from tests.judges.malformed import ANYWHERE, IN_FORM
 
@@ -33,17 +33,27 @@ def told(verdict: object, reason: object = "The cat is there.", **more: object) 
     return json.dumps({"reason": reason, "verdict": verdict, **more}, ensure_ascii=False)
 
 
+class Agreeing(Script):
+    """Finds each verdict in its reason; `asked` holds the questions about criteria alone."""
+
+    def says(self, about: About) -> str | Reply:
+        if about.wants != "says":
+            return super().says(about)
+        self.asked.pop()
+        return json.dumps({"says": about.facts["verdict"]})
+
+
 async def one(reply: str | Reply) -> Annotation | AnswerError:
     """What comes of a single criterion, whose reply cannot be asked for again."""
     try:
-        (found,) = await Criteria().check(checked(["The cat stays a cat."]), Script(reply))
+        (found,) = await Criteria().check(checked(["The cat stays a cat."]), Agreeing(reply))
     except AnswerError as error:
         return error
     return found
 
 
 async def test_each_criterion_is_a_record_of_its_own() -> None:
-    found = await Criteria().check(checked(), Script(PASS, FAIL))
+    found = await Criteria().check(checked(), Agreeing(PASS, FAIL))
     assert all(isinstance(each, Annotation) for each in found)
     assert [(a.criterion, a.rating, a.rationale) for a in found if isinstance(a, Annotation)] == [
         ("1", 1, "The doubled article does not touch the cat."),
@@ -55,7 +65,7 @@ async def test_each_criterion_is_a_record_of_its_own() -> None:
 
 
 async def test_a_verdict_that_cannot_be_read_is_missing_alone() -> None:
-    first, second = await Criteria().check(checked(), Script("I think so.", FAIL))
+    first, second = await Criteria().check(checked(), Agreeing("I think so.", FAIL))
     assert isinstance(first, AnswerError)
     assert isinstance(second, Annotation)
     assert second.rating == 0
@@ -125,12 +135,12 @@ async def test_no_malformed_reply_of_any_form_becomes_a_verdict() -> None:
 @pytest.mark.parametrize("answer", [PASS, FAIL])
 async def test_a_verdict_that_a_text_holds_is_not_taken_out_of_a_longer_reply(answer: str) -> None:
     about = checked([f"The answer is {answer}"])
-    (found,) = await Criteria().check(about, Script(f"The criterion says: {answer}"))
+    (found,) = await Criteria().check(about, Agreeing(f"The criterion says: {answer}"))
     assert isinstance(found, AnswerError)
 
 
 async def test_a_question_holds_one_criterion_as_data_behind_the_texts() -> None:
-    ask = Script(PASS, FAIL)
+    ask = Agreeing(PASS, FAIL)
     await Criteria().check(checked(), ask)
     assert [[q.name for q in asked.quoted] for asked in ask.asked] == [
         ["source", "translation", "criterion"]
@@ -146,16 +156,16 @@ async def test_a_question_holds_one_criterion_as_data_behind_the_texts() -> None
 
 @given(st.text(min_size=1).filter(str.strip))
 async def test_a_criterion_may_be_any_text_and_is_never_part_of_our_words(text: str) -> None:
-    ask = Script(PASS)
+    ask = Agreeing(PASS)
     await Criteria().check(checked([text]), ask)
-    plain = Script(PASS)
+    plain = Agreeing(PASS)
     await Criteria().check(checked(["x"]), plain)
     assert ask.asked[0].quoted[-1].text == text
     assert ask.asked[0].words == plain.asked[0].words
 
 
 async def test_a_reference_can_be_shown() -> None:
-    judge, ask = Criteria(with_reference=True), Script(PASS)
+    judge, ask = Criteria(with_reference=True), Agreeing(PASS)
     await judge.check(checked(["x"], reference="So."), ask)
     assert [q.text for q in ask.asked[0].quoted if q.name == "reference"] == ["So."]
     assert "reference translation made by a person" in ask.asked[0].words
@@ -163,16 +173,19 @@ async def test_a_reference_can_be_shown() -> None:
 
 
 async def test_the_reason_can_be_in_a_language() -> None:
-    ask = Script(PASS)
+    ask = Agreeing(PASS)
     await Criteria(explain_in="fr").check(checked(["x"]), ask)
     assert "- reason: one or two sentences in French: which" in ask.asked[0].words
 
 
-def test_it_counts_one_call_for_each_criterion() -> None:
-    judge = load_judge("criteria", settings={"with_reference": "yes"})
-    assert judge == Criteria(with_reference=True)
+@pytest.mark.parametrize(
+    ("profile", "calls"), [("recommended", (4, 4, 8)), ("paper", (2, 2, 2)), ("code", (2, 2, 2))]
+)
+def test_it_counts_the_calls_for_each_criterion(profile: Profile, calls: object) -> None:
+    judge = load_judge("criteria", profile=profile, settings={"with_reference": "yes"})
+    assert judge == Criteria(profile=profile, with_reference=True)
     assert is_criteria_judge(judge)
-    assert judge.calls_for(checked()) == (2, 2, 2)
+    assert judge.calls_for(checked()) == calls
     assert judge.calls_for(checked([])) == (0, 0, 0)
 
 
@@ -189,10 +202,10 @@ def test_it_counts_one_call_for_each_criterion() -> None:
 async def test_more_than_half_of_the_samples_that_were_read_decide(
     replies: tuple[str, ...], came: object
 ) -> None:
-    judge, ask = load_judge("criteria", settings={"samples": "3"}), Script(*replies)
+    judge, ask = load_judge("criteria", settings={"samples": "3"}), Agreeing(*replies)
     assert is_criteria_judge(judge)
     about = checked(["x"])
-    assert judge.calls_for(about) == (3, 3, 3)
+    assert judge.calls_for(about) == (6, 6, 12)
     (found,) = await judge.check(about, ask)
     assert {asked.sampling.temperature for asked in ask.asked} == {0.7}
     if isinstance(found, AnswerError):
@@ -200,3 +213,148 @@ async def test_more_than_half_of_the_samples_that_were_read_decide(
     else:
         assert (found.rating, found.samples, found.flags) == came
         assert found.rationale == json.loads(replies[0])["reason"]
+
+
+# A verdict that its reason does not say is asked for once more, and then is a failure.
+
+
+AGAINST = (
+    ("pass", "fail", "The cat has become a dog, so the criterion is not met."),
+    ("pass", "fail", "'Hund' means dog; this fails."),
+    ("fail", "pass", "The cat is still a cat and the criterion is fully met."),
+    ("fail", "pass", "Everything the rule asks for is there."),
+    ("pass", "fail", "Aus der Katze ist ein Hund geworden, das Kriterium ist nicht erfüllt."),
+    ("fail", "pass", "„Katze“ steht da, wie verlangt. Bestanden."),
+    ("pass", "fail", "Le chat est devenu un chien : le critère n'est pas respecté."),
+    ("fail", "pass", "Le mot « chat » est bien là, le critère est rempli."),
+    ("pass", "fail", "Kočka se změnila v psa, kritérium není splněno."),
+    ("fail", "pass", "Kočka zůstala kočkou, kritérium je splněno."),
+    ("pass", "fail", "Кошка превратилась в собаку, критерий не выполнен."),
+    ("fail", "pass", "Кошка осталась кошкой, критерий выполнен."),
+    ("pass", "fail", "猫が犬になっているため、基準を満たしていない。"),
+    ("fail", "pass", "猫は猫のままで、基準を満たしている。"),
+    ("pass", "fail", "猫变成了狗，不符合标准。"),
+    ("fail", "pass", "猫仍然是猫，符合标准。"),
+    ("pass", "fail", "تحولت القطة إلى كلب، فلم يتحقق المعيار."),
+    ("fail", "pass", "بقيت القطة قطة، والمعيار متحقق."),
+    ("pass", "fail", "고양이가 개로 바뀌어 기준에 맞지 않는다."),
+    ("fail", "pass", "बिल्ली बिल्ली ही है, मानदंड पूरा हुआ।"),
+)
+SAYS_NOTHING = (
+    *("I'm sorry, I can't help with that.", "As a language model I cannot judge this text.", "..."),
+    *("…", "reason", "<reason>", "[one or two sentences]", "one or two sentences: which words decide", "N/A"),
+    *(
+        "Das kann ich leider nicht beurteilen.",
+        "Je ne peux pas répondre à cette demande.",
+        "Nemohu posoudit.",
+    ),
+    *("Извините, я не могу этого сделать.", "申し訳ありませんが、お答えできません。", "抱歉，我无法回答。"),
+    *("لا أستطيع المساعدة في ذلك.", "It passes. No, it fails.", "OK", "The texts were not provided.", "-"),
+)
+FAIR = tuple(
+    (verdict, reason.format(word))
+    for word in ("Katze", "kočka", "кошка", "猫", "قطة", "고양이", "γάτα", "बिल्ली", "แมว", "חתול")
+    for verdict, reason in (
+        ("pass", "'{}' keeps the cat, so the criterion is met."),
+        ("pass", "„{}“ steht da, das Kriterium ist erfüllt."),
+        ("pass", "« {} » est là : critère rempli."),
+        ("pass", "«{}» осталась, критерий выполнен."),
+        ("pass", "「{}」が残っており、基準を満たす。"),
+        ("fail", "'{}' is missing, so the criterion is not met."),
+        ("fail", "„{}“ fehlt, das Kriterium ist nicht erfüllt."),
+        ("fail", "« {} » manque : critère non rempli."),
+        ("fail", "«{}» нет, критерий не выполнен."),
+        ("fail", "「{}」がなく、基準を満たさない。"),
+    )
+)
+SAID = {
+    **{reason: says for _, says, reason in AGAINST},
+    **dict.fromkeys(SAYS_NOTHING, "neither"),
+    **{reason: verdict for verdict, reason in FAIR},
+}
+BAD = (
+    *((verdict, reason) for verdict, _, reason in AGAINST),
+    *zip(VERDICTS * len(SAYS_NOTHING), SAYS_NOTHING, strict=False),
+)
+
+
+class Honest(Script):
+    """Answers criteria as written, and says honestly which verdict a reason gives."""
+
+    def __init__(self, *replies: str) -> None:
+        super().__init__()
+        self._left = list(replies)
+
+    def says(self, about: About) -> str:
+        if about.wants == "criterion":
+            return self._left.pop(0)
+        return json.dumps({"says": SAID[self.asked[-1].quoted[-1].text]})
+
+
+def test_there_are_as_many_replies_as_we_promise() -> None:
+    assert (len(set(BAD)), len(set(FAIR)), len(SAID)) == (40, 100, 140)
+
+
+@pytest.mark.parametrize(("verdict", "reason"), BAD)
+async def test_no_verdict_stands_against_its_reason(verdict: str, reason: str) -> None:
+    about, bad = checked(["The cat stays a cat."]), told(verdict, reason)
+    ask = Honest(bad, bad)
+    (found,) = await Criteria().check(about, ask)
+    assert isinstance(found, AnswerError), found
+    assert found.reason == "ambiguous"
+    assert [asked.about.wants for asked in ask.asked] == ["criterion", "says"] * 2
+    assert ask.asked[2].words.startswith(ask.asked[0].words)
+    assert "its reason did not say its verdict" in ask.asked[2].words
+    good_verdict, good = FAIR[len(reason) % len(FAIR)]
+    (found,) = await Criteria().check(about, Honest(bad, told(good_verdict, good)))
+    assert isinstance(found, Annotation)
+    assert (found.rating, found.rationale) == (int(good_verdict == "pass"), good)
+
+
+async def test_a_fair_verdict_costs_one_question_more_and_is_kept() -> None:
+    for verdict, reason in FAIR:
+        ask = Honest(told(verdict, reason))
+        (found,) = await Criteria().check(checked(["The cat stays a cat."], lp="en-cs"), ask)
+        assert isinstance(found, Annotation), reason
+        assert (found.rating, found.rationale, found.flags) == (int(verdict == "pass"), reason, ())
+        assert len(ask.asked) == 2
+
+
+@pytest.mark.parametrize("profile", ["paper", "code"])
+async def test_the_other_profiles_ask_once(profile: Profile) -> None:
+    for verdict, reason in BAD:
+        (found,) = await Criteria(profile=profile).check(checked(["x"]), Script(told(verdict, reason)))
+        assert isinstance(found, Annotation)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip))
+async def test_a_reason_is_data_and_is_read_without_the_texts_and_the_verdict(text: str) -> None:
+    questions = []
+    for verdict in VERDICTS:
+        ask = Script(told(verdict, text), json.dumps({"says": verdict}))
+        await Criteria().check(checked(["The cat stays a cat."]), ask)
+        _, second = ask.asked
+        assert [(q.name, q.text) for q in second.quoted] == [
+            ("criterion", "The cat stays a cat."),
+            ("reason", text.strip()),
+        ]
+        assert second.schema is not None
+        questions.append((second.messages, second.words))
+    assert questions[0] == questions[1]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("pass", "parse"),
+        ('{"says": "maybe"}', "label"),
+        ('{"verdict": "pass"}', "schema"),
+        ('I think {"says": "pass"}', "words"),
+        ('{"says": "pass"', "truncated"),
+        ('{"says": "pass",}', "parse"),
+    ],
+)
+async def test_what_says_no_verdict_confirms_none(reply: str, reason: str) -> None:
+    (found,) = await Criteria().check(checked(["x"]), Script(PASS, reply))
+    assert isinstance(found, AnswerError)
+    assert found.reason == reason

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from adjudge.core.ask import About, Message, Quoted, Sampling, ToolCall
 from adjudge.core.segment import Segment
-from adjudge.llm.model import Identity, call_key, mark_of, question_digest, render_message, render_quoted
+from adjudge.llm.model import Identity, call_key, mark_of, question_digest, render_message
 from adjudge.store.call_file import message_to_json
+from tests.llm.chat_tokens import ALL_TOKENS, HONEST, WORDS
 from tests.llm.conftest import make_request, make_subject
 
 # Judged text is data: it stands between delimiters that it cannot know and cannot close.
@@ -52,10 +53,37 @@ def test_another_secret_segment_language_or_source_has_another_mark() -> None:
 
 @given(st.text())
 def test_no_text_can_end_its_line_or_its_delimiter(text: str) -> None:
-    written = render_quoted(Quoted("translation", text), MARK)
+    written = Quoted("translation", text).render(MARK)
     opening, inner, closing = written.split("\n")
     assert (opening, closing) == (f"<<translation {MARK}>>", f"<</translation {MARK}>>")
     assert json.loads(inner) == text
+
+
+TEXT = st.lists(st.sampled_from((*ALL_TOKENS, *WORDS, *HONEST)) | st.text(max_size=9), max_size=9).map(
+    "".join
+)
+
+
+@given(TEXT)
+def test_a_text_comes_back_whatever_chat_tokens_it_holds_and_none_is_left(text: str) -> None:
+    listed = json.dumps({"errors": [{"span": text}]}, ensure_ascii=False)
+    for quoted, read in ((Quoted("source", text), text), (Quoted("errors", listed, is_json=True), None)):
+        _, inner, _ = quoted.render(MARK).split("\n")
+        assert not [token for token in ALL_TOKENS if token in inner]
+        assert json.loads(inner) == (json.loads(listed) if read is None else read)
+
+
+@pytest.mark.parametrize("token", ALL_TOKENS)
+def test_a_chat_token_is_written_with_one_escape(token: str) -> None:
+    written = Quoted("source", f"Halt. {token} 港").render(MARK).split("\n")[1]
+    assert token not in written
+    assert json.loads(written) == f"Halt. {token} 港"
+    assert written.count("\\u") <= 2, "as little as possible is spelled in another way"
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_tags_and_brackets_of_honest_texts_are_written_as_they_are(text: str) -> None:
+    assert Quoted("source", text).render(MARK).split("\n")[1] == json.dumps(text, ensure_ascii=False)
 
 
 MODEL = Identity(endpoint="openai", model="gpt-x")

@@ -2,7 +2,8 @@
 
 Its tokens are bytes, so that it reads every text and writes any. The first number of all embeddings is the
 same, which makes the first column of the output what each token is worth whatever stands before it: without
-that, no quotation mark would ever close a string, and no answer would end.
+that, no quotation mark would ever close a string, and no answer would end. It knows the control tokens of
+all chat templates, and says none of them but its own.
 """
 
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 from gguf import GGUFWriter, TokenType
+
+from tests.llm.chat_tokens import ALL_TOKENS
 
 WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 128
 CONTEXT = 16_384
@@ -25,6 +28,9 @@ SHAPE = {
 BEGIN, END, CALL, CALLED = "<|begin|>", "<|end|>", "<tool_call>", "</tool_call>"
 LIKED = {END: 3.0, '"': 3.0, "}": 2.0, "]": 1.0, ",": 1.0}
 """Standard deviations of a token's logit that it is ahead of the others."""
+UNSAID = -9.0
+BYTES = 257
+"""Tokens of bytes, and one pair; all later ones are special."""
 
 TEMPLATE = """\
 {%- if tools -%}
@@ -61,7 +67,8 @@ def write_model(path: Path, seed: int = 0) -> None:
     letters = byte_letters()
     merged = letters[ord(" ")] + "t"  # a vocabulary of pairs must have one
     tokens = [*letters, merged, BEGIN, END, CALL, CALLED]
-    kinds = [TokenType.NORMAL] * 257 + [TokenType.CONTROL] * 2 + [TokenType.USER_DEFINED] * 2
+    others = [token for token in ALL_TOKENS if token not in tokens]
+    kinds = [TokenType.NORMAL] * BYTES + [TokenType.CONTROL] * 2 + [TokenType.USER_DEFINED] * 2
 
     def weights(*shape: int) -> Any:
         return (random.standard_normal(shape) / shape[-1] ** 0.5).astype(np.float32)
@@ -73,8 +80,8 @@ def write_model(path: Path, seed: int = 0) -> None:
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(tokens)
-    writer.add_token_types(kinds)
+    writer.add_token_list([*tokens, *others])
+    writer.add_token_types(kinds + [TokenType.CONTROL] * len(others))
     writer.add_token_merges([f"{merged[0]} {merged[1]}"])
     writer.add_bos_token_id(tokens.index(BEGIN))
     writer.add_eos_token_id(tokens.index(END))
@@ -88,8 +95,10 @@ def write_model(path: Path, seed: int = 0) -> None:
         output[tokens.index(token), 0] = worth / constant
     # Where tools are offered, a reply begins with a call: the template ends with a tabulator then.
     output[tokens.index(CALL)] += embedding[tokens.index(letters[ord("\t")])] / 8
-    writer.add_tensor("token_embd.weight", embedding)
-    writer.add_tensor("output.weight", output)
+    unsaid = np.zeros((len(others), WIDTH), np.float32)
+    unsaid[:, 0] = constant
+    writer.add_tensor("token_embd.weight", np.concatenate([embedding, unsaid]))
+    writer.add_tensor("output.weight", np.concatenate([output, unsaid * UNSAID / constant**2]))
     writer.add_tensor("output_norm.weight", np.ones(WIDTH, np.float32))
     for layer in range(LAYERS):
         for name in ("attn_q", "attn_k", "attn_v", "attn_output"):

@@ -14,6 +14,7 @@ from adjudge.analysis.score import score
 from adjudge.analysis.spans import spans
 from adjudge.cli.main import main
 from adjudge.core.ask import Reply
+from adjudge.core.judge import Profile
 from adjudge.core.record import SUSPECT, Annotation, Failure
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
@@ -51,11 +52,18 @@ class Verdicts:
     name = "builtin/rules"
 
     async def reply(self, request: Request) -> Reply:
+        if request.about.wants == "says":
+            return said(request)
         criterion = str(request.about.facts["criterion"])
         if criterion == "z":
             return Reply(text="hm", model=self.name)
         verdict = "pass" if criterion in {PUN, "w"} else "fail"
         return Reply(text=json.dumps({"reason": "So it is.", "verdict": verdict}), model=self.name)
+
+
+def said(request: Request) -> Reply:
+    """The verdict of a reason is the verdict that was given with it."""
+    return Reply(text=json.dumps({"says": request.about.facts["verdict"]}), model="builtin/rules")
 
 
 @pytest.fixture
@@ -138,9 +146,12 @@ def test_a_run_with_other_criteria_is_another_run(tmp_path: Path) -> None:
         judged(tmp_path / "run", changed)
 
 
-def test_a_forecast_counts_one_call_for_each_criterion() -> None:
-    found = forecast("criteria", checked_set(), model="builtin/rules")
-    assert (found.units, found.calls) == (14, (14, 14, 14))
+@pytest.mark.parametrize(
+    ("profile", "calls"), [("recommended", (28, 28, 56)), ("paper", (14, 14, 14)), ("code", (14, 14, 14))]
+)
+def test_a_forecast_counts_the_calls_for_each_criterion(profile: Profile, calls: object) -> None:
+    found = forecast("criteria", checked_set(), model="builtin/rules", profile=profile)
+    assert (found.units, found.calls) == (14, calls)
 
 
 def test_a_trace_shows_the_questions_of_a_translation(tmp_path: Path) -> None:
@@ -148,11 +159,13 @@ def test_a_trace_shows_the_questions_of_a_translation(tmp_path: Path) -> None:
     trace = Trace(tmp_path / "run")
     units = list(trace.units())
     assert [(u.segment.segment, u.systems, u.state, u.calls) for u in units][:3] == [
-        ("0", ("A",), "judged", 2),
-        ("0", ("B",), "judged", 2),
-        ("1", ("A",), "judged", 1),
+        ("0", ("A",), "judged", 4),
+        ("0", ("B",), "judged", 4),
+        ("1", ("A",), "judged", 2),
     ]
-    assert [e.use.stage for e in trace.conversation(units[0])] == ["criterion 1", "criterion tone"]
+    assert [e.use.stage for e in trace.conversation(units[0])] == [
+        *("criterion 1", "criterion tone", "reason 1", "reason tone")
+    ]
     trace.close()
     (tmp_path / "run" / "records.jsonl").unlink()
     assert {u.segment.segment for u in Trace(tmp_path / "run").units()} == set(OF)
@@ -221,10 +234,12 @@ def test_failed_verdicts_alone_are_asked_for_again(tmp_path: Path, monkeypatch: 
     after = judged(tmp_path / "run", retry_failed=True)
     assert not [r for r in after.records if isinstance(r, Failure)]
     assert [r in after.records for r in before.records if isinstance(r, Annotation)] == [True] * 12
-    assert after.info.calls["asked"] == before.info.calls["asked"] + 2
+    assert after.info.calls["asked"] == before.info.calls["asked"] + 3  # one reason
 
 
 async def passing(_: object, request: Request) -> Reply:
+    if request.about.wants == "says":
+        return said(request)
     assert request.about.facts["criterion"] == "z", "what was answered is not asked again"
     return Reply(text=json.dumps({"reason": "So it is.", "verdict": "pass"}), model="builtin/rules")
 

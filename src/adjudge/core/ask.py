@@ -7,6 +7,8 @@ reply read by the function that the judge gave with its question.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AdjudgeError, AnswerError, UsageError, blamed
 
 __all__ = [
+    "CHAT_TOKEN",
     "CLEAN",
     "NO_ENGINE",
     "UNSETTLED",
@@ -54,6 +57,20 @@ CLEAN: Final = "a clean answer"
 """How the detail of a failure names an answer that says that all is well: no errors, the best rating, E."""
 
 
+CHAT_TOKEN: Final = re.compile(
+    # ChatML, Llama 3, Phi, Command R, harmony, GLM and Kimi write <|...|>, DeepSeek <｜...｜>; Llama 2
+    # writes <s> and <<SYS>>, Gemma <start_of_turn> and <turn|>, Hermes and Qwen <tool_call>.
+    r"<(?=[|｜]|</?[A-Za-z]+>|/?[A-Za-z0-9:]+(?:_\w*|\|)>"
+    # Names without a shape of their own; HTML has a tag of the first of them too.
+    r"|/?(?i:s|bos|eos|pad|unk|mask|cls|sep|sop|eop|eod|eoh|eoa|eot|unused\d+|think|thinking|thought"
+    r"|seed:bos|seed:eos|seed:think|role|response|answer|tools|image|img|audio|video)>)"
+    # Llama 2 and Mistral write [INST] and [TOOL_CALLS], ChatGLM [gMASK], EXAONE [|...|], Kimi ◁think▷.
+    r"|\[(?=\||/?[A-Z][A-Z_]+\]|/?[a-z]MASK\])|◁"
+)
+"""The first character of everything that a chat template may have a control token for."""
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make one for each text
+
+
 @dataclass(frozen=True)
 class Quoted:
     """Text that is judged, and therefore data: never expanded, never obeyed.
@@ -71,6 +88,17 @@ class Quoted:
     name: str
     text: str
     is_json: bool = False
+
+    def render(self, mark: str) -> str:
+        """Write the text between its delimiters, as JSON in which no server finds a control token.
+
+        JSON leaves `<|im_end|>` as it is, and servers look for such tokens in the whole prompt. With its
+        first character as an escape it stays text.
+        """
+        text = CHAT_TOKEN.sub(
+            lambda found: f"\\u{ord(found[0]):04x}", self.text if self.is_json else _encode(self.text)
+        )
+        return f"<<{self.name} {mark}>>\n{text}\n<</{self.name} {mark}>>"
 
 
 @frozen

@@ -207,6 +207,8 @@ def _places(quote: str, text: str) -> tuple[list[tuple[int, int]], Match]:
     """All places of a quotation: as it is, else with its spelling made equal, else around an ellipsis."""
     if found := [(start, start + len(quote)) for start in _occurrences(quote, text)]:
         return found, "exact"
+    # Where an answer is no JSON, a model copies a chat token with the escape that its prompt has.
+    quote = re.sub(r"(?i)\\u(003c|005b|25c1)", lambda escape: chr(int(escape[1], 16)), quote)
     for pattern in _loosened(quote):
         if found := [match.span(1) for match in pattern.finditer(text)]:
             return found, "normalised"

@@ -801,10 +801,7 @@ def render_example(
     if with_reference:
         texts["reference"] = example.reference
     # In the look of a quoted text, but the same in every call: a prefix cache then holds the examples.
-    marked = {
-        name: f"<<{name} example>>\n{json.dumps(text, ensure_ascii=False)}\n<</{name} example>>"
-        for name, text in texts.items()
-    }
+    marked = {name: Quoted(name, text).render("example") for name, text in texts.items()}
     return Message("user", _fill(prompts, example.lp, marked)), Message("assistant", (answer,))
 
 

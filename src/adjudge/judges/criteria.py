@@ -8,15 +8,19 @@ Prompt   prompts/criteria, in our own words
 Differs  1. What to do stands in a system message, and source, translation and criterion are quoted data; the
             original has one message with the texts as they are.
          2. The answer is JSON with the reason before the verdict, and with a schema; the original asks for
-            one word, pass or fail. Profiles do not differ.
+            one word, pass or fail. Profiles differ in
+            point 4 alone.
          3. The verdict must be `pass` or `fail`; another form of the word, such as `Passed.`, is read and
             flagged `normalised`. Words around the object are refused for both verdicts alike, so that
             neither is read more often than the other. The original looks for "pass" in the last word of
             any reply, then for "fail", and then anywhere.
-         4. An answer that cannot be read, or whose reason says the opposite, is asked for once more, and then
-            is a failure of this one criterion: neither a pass nor a fail. The original's platform counts an
-            unreadable reply as a fail.
-         5. Reference, context, glossary and instruction are shown where the user gives them. With explain_in
+         4. In the recommended profile the model is shown each reason beside its criterion, without the texts
+            and the verdict, and is asked whether the reason says pass, fail or neither. The criterion is
+            asked about once more if the reason does not say its verdict.
+         5. An answer that cannot be read is asked for once more, too. What is wrong twice is a failure of
+            this one criterion: neither a pass nor a fail. The original's platform counts an unreadable reply
+            as a fail.
+         6. Reference, context, glossary and instruction are shown where the user gives them. With explain_in
             the reason is in that language. Images and sounds of the original are not shown.
 """
 
@@ -24,6 +28,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
@@ -37,6 +42,7 @@ from adjudge.core.segment import Criterion, Subject, read_criteria
 from adjudge.errors import AnswerError
 from adjudge.judges._prompts import (
     TEXT_FILES,
+    Parts,
     Prompted,
     Prompts,
     joined,
@@ -45,20 +51,22 @@ from adjudge.judges._prompts import (
     load_prompts,
     render_texts,
 )
-from adjudge.judges._reading import Reading, object_schema, or_error
+from adjudge.judges._reading import Reading, object_schema, or_error, shown
 
 __all__ = ["Criteria"]
 
 VERDICTS: Final = ("pass", "fail")
 SCHEMA: Final = object_schema(reason={"type": "string"}, verdict={"type": "string", "enum": [*VERDICTS]})
 
+_SAYS: Final = (*VERDICTS, "neither")
+_SAYS_SCHEMA: Final = object_schema(says={"type": "string", "enum": [*_SAYS]})
 _SPELLED: Final = {"passes": "pass", "passed": "pass", "fails": "fail", "failed": "fail"}
 
 
 class Checked(NamedTuple):
-    """What came of one criterion: whether the translation passes, why, and flags."""
+    """What came of one criterion: pass or fail, why, and flags."""
 
-    is_passed: bool
+    verdict: str
     reason: str
     flags: tuple[str, ...]
 
@@ -70,7 +78,6 @@ class Criteria(Prompted):
     name: ClassVar[str] = "criteria"
     protocol: ClassVar[str] = "criteria"
     weights: ClassVar[None] = None
-    calls: ClassVar[Calls] = Calls(1, 1, 1)
 
     profile: Profile = "recommended"
     with_reference: bool = False
@@ -79,11 +86,16 @@ class Criteria(Prompted):
 
     async def check(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
         """Ask about every criterion of the segment."""
-        criteria = read_criteria(subject.segment)
-        return await asyncio.gather(*(self.settle(subject, criterion, ask) for criterion in criteria))
+        return await asyncio.gather(
+            *(or_error(self.settle(subject, each, ask)) for each in read_criteria(subject.segment))
+        )
 
-    async def settle(self, subject: Subject, criterion: Criterion, ask: Ask) -> Annotation | AnswerError:
-        """Put the one question about one criterion."""
+    async def settle(self, subject: Subject, criterion: Criterion, ask: Ask, again: Parts = ()) -> Annotation:
+        """Ask about one criterion, and once more if the reason does not say the verdict.
+
+        Raises:
+            AnswerError: no readable answer; ambiguous for two reasons that do not say their verdicts.
+        """
         about = About(
             judge=self.name,
             stage=f"criterion {criterion.id}",
@@ -91,26 +103,39 @@ class Criteria(Prompted):
             wants="criterion",
             facts={"criterion": criterion.text},
         )
-        answer = await or_error(
-            ask(
-                self.messages(subject, criterion),
-                about=about,
-                read=partial(read_verdict, judged=(*judged_texts(subject), criterion.text)),
-                schema=SCHEMA,
+        read = partial(read_verdict, judged=(*judged_texts(subject), criterion.text))
+        messages = self.messages(subject, criterion, again)
+        told = (await ask(messages, about=about, read=read, schema=SCHEMA)).value
+        if self.profile == "recommended":
+            message = self._files.message(
+                "user",
+                "reason",
+                criterion=Quoted("criterion", criterion.text),
+                reason=Quoted("reason", told.reason),
             )
-        )
-        if isinstance(answer, AnswerError):
-            return answer
+            about = replace(
+                about, stage=f"reason {criterion.id}", wants="says", facts={"verdict": told.verdict}
+            )
+            # Neither the texts nor the verdict are shown, so that nothing but the reason can answer.
+            says = await ask(
+                [message], about=about, read=partial(read_says, told.verdict), schema=_SAYS_SCHEMA
+            )
+            if not says.value:
+                if again:
+                    raise AnswerError(
+                        "ambiguous", f"the reason does not say the verdict: {shown(told.reason)}"
+                    )
+                return await self.settle(subject, criterion, ask, ("\n\n", *self._files.piece("again")))
         return annotation_of(
             self,
             subject,
             criterion=criterion.id,
-            rating=int(answer.value.is_passed),
-            flags=answer.value.flags,
-            rationale=answer.value.reason,
+            rating=int(told.verdict == "pass"),
+            flags=told.flags,
+            rationale=told.reason,
         )
 
-    def messages(self, subject: Subject, criterion: Criterion) -> list[Message]:
+    def messages(self, subject: Subject, criterion: Criterion, again: Parts = ()) -> list[Message]:
         """What to do and the texts, which all criteria of a translation share, then the criterion."""
         files = self._files
         system = files.message(
@@ -122,11 +147,16 @@ class Criteria(Prompted):
         )
         texts = render_texts(files, subject, with_reference=self.with_reference)
         asked = files.piece("criterion", criterion=Quoted("criterion", criterion.text))
-        return [system, Message("user", joined((*texts, "\n\n", *asked)))]
+        return [system, Message("user", joined((*texts, "\n\n", *asked, *again)))]
 
     def calls_for(self, subject: Subject) -> Calls:
-        """One call for each criterion."""
-        return Calls(*[len(read_criteria(subject.segment))] * 3)
+        """So many calls for each criterion."""
+        return Calls(*(len(read_criteria(subject.segment)) * count for count in self.calls))
+
+    @property
+    def calls(self) -> Calls:
+        """For one criterion."""
+        return Calls(2, 2, 4) if self.profile == "recommended" else Calls(1, 1, 1)
 
     @property
     def _kind(self) -> str:
@@ -134,7 +164,14 @@ class Criteria(Prompted):
 
     @cached_property
     def _files(self) -> Prompts:
-        used = (f"system{self._kind}.md", f"texts{self._kind}.md", "criterion.md", *TEXT_FILES)
+        used = (
+            f"system{self._kind}.md",
+            f"texts{self._kind}.md",
+            "criterion.md",
+            "again.md",
+            "reason.md",
+            *TEXT_FILES,
+        )
         return load_prompts("criteria", used, self.prompts)
 
 
@@ -150,5 +187,18 @@ def read_verdict(reply: Reply, judged: tuple[str, ...]) -> Checked:
     """
     reading = Reading(reply, judged)
     said = reading.answer("reason", "verdict")
-    is_passed = reading.label(said["verdict"], VERDICTS, "verdict", _SPELLED) == "pass"
-    return Checked(is_passed, reading.words(said["reason"], "reason"), reading.settle(is_clean=is_passed))
+    verdict = reading.label(said["verdict"], VERDICTS, "verdict", _SPELLED)
+    reason = reading.words(said["reason"], "reason")
+    return Checked(verdict, reason, reading.settle(is_clean=verdict == "pass"))
+
+
+def read_says(verdict: str, reply: Reply) -> bool:
+    """Read whether a reason says its verdict, from an answer that is never mended.
+
+    Raises:
+        AnswerError: it is not in the form.
+    """
+    reading = Reading(reply)
+    says = reading.label(reading.answer("says")["says"], _SAYS, "says")
+    reading.settle(is_clean=True)
+    return says == verdict

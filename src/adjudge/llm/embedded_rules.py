@@ -523,6 +523,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "errors+counts": _answer_errors_and_counts,
     "verdict": answer_verdict,
     "criterion": answer_criterion,
+    "says": lambda about: _said(1.0, says=about.facts["verdict"]),  # rules write no reason against it
     "action": answer_action,
     "assessment": answer_assessment,
     "queries": answer_queries,

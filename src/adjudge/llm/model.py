@@ -32,7 +32,6 @@ __all__ = [
     "mark_of",
     "question_digest",
     "render_message",
-    "render_quoted",
     "stored_request",
 ]
 
@@ -296,9 +295,6 @@ def stored_request(identity: Identity, request: Request, *, is_held: bool = True
     )
 
 
-_encode: Final = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make one for each text
-
-
 def mark_of(segment: Segment, secret: bytes) -> str:
     """Sixteen hexadecimal digits for the delimiters of a segment."""
     return _mark(secret, segment.lp, segment.segment, segment.source)
@@ -315,10 +311,4 @@ def render_message(message: Message, mark: str) -> str:
     parts = message.parts
     if len(parts) == 1 and isinstance(parts[0], str):
         return parts[0]
-    return "".join([part if isinstance(part, str) else render_quoted(part, mark) for part in parts])
-
-
-def render_quoted(quoted: Quoted, mark: str) -> str:
-    """Write one quoted text between its delimiters."""
-    text = quoted.text if quoted.is_json else _encode(quoted.text)
-    return f"<<{quoted.name} {mark}>>\n{text}\n<</{quoted.name} {mark}>>"
+    return "".join([part if isinstance(part, str) else part.render(mark) for part in parts])

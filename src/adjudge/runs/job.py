@@ -20,7 +20,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BeforeValidator
 
 from adjudge.analysis.pair_schedules import Schedule, ScheduleKind, read_pairs
-from adjudge.core.ask import NO_ENGINE
+from adjudge.core.ask import CHAT_TOKEN, NO_ENGINE
 from adjudge.core.frozen import frozen
 from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.protocol import find_protocol
@@ -32,7 +32,7 @@ from adjudge.core.wording import count, nearest
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
 from adjudge.judges import has_setting
-from adjudge.judges._prompts import VERBATIM
+from adjudge.judges._prompts import VERBATIM, judged_texts
 from adjudge.judges._samples import Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
 from adjudge.llm.money import Budget, Meter, Price, find_prices, with_batches
@@ -324,6 +324,12 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
     notes = []
     if (adapter := adapter_of(annotator)) is not None and adapter.is_verbatim:
         notes.append(VERBATIM)
+        texts = (text for unit in plan if unit.is_there for text in judged_texts(unit.subject))
+        if any(map(CHAT_TOKEN.search, texts)):
+            notes.append(
+                "a judged text holds a mark of chat templates, such as <|end|>, and is sent verbatim: a "
+                "server may read the mark as the end of the question"
+            )
     if models is not None and all(model.name == EMBEDDED for model in models.all):
         notes.append(getattr(annotator, "by_rules", f"no language model judges: {EMBEDDED} are fixed rules"))
     judge = annotator.judge if isinstance(annotator, Sampled) else annotator
