@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adjudge.analysis.spans import spans
     from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
     from adjudge.core.segment import Segment, TestSet
-    from adjudge.errors import AdjudgeError, FailedWarning
+    from adjudge.errors import AdjudgeError, FailedWarning, UnfitWarning
     from adjudge.formats.read import load
     from adjudge.metrics.function import metric
     from adjudge.reports.html import report
@@ -46,6 +46,7 @@ __all__ = [
     "Preference",
     "Segment",
     "TestSet",
+    "UnfitWarning",
     "align",
     "arun",
     "bias",
@@ -82,7 +83,7 @@ _HOMES: Final = {
         "analysis.spans": "spans",
         "core.record": "Annotation ErrorSpan Failure Preference",
         "core.segment": "Segment TestSet",
-        "errors": "AdjudgeError FailedWarning",
+        "errors": "AdjudgeError FailedWarning UnfitWarning",
         "formats.read": "load",
         "metrics.function": "metric",
         "reports.html": "report",

@@ -44,10 +44,10 @@ BLIND: dict[str, tuple[str, Answer, str]] = {
     "constant rating": (
         "gemba-da",
         lambda payload: '{"rating": 87}',
-        r"same for 6\d of 6\d translations \(87\)",
+        r"same for 6\d of 6\d translations \(score 87\)",
     ),
-    "always the best": ("gemba-da", lambda payload: '{"rating": 100}', r"the same for .* \(100\)"),
-    "always clean": ("gemba-mqm", lambda payload: '{"errors": []}', r"the same for .* \(no errors\)"),
+    "always the best": ("gemba-da", lambda payload: '{"rating": 100}', r"the same for .* \(score 100\)"),
+    "always clean": ("gemba-mqm", lambda payload: '{"errors": []}', r"the same for .* \(score 0\)"),
     "one error": (
         "gemba-mqm",
         lambda payload: listed("Hamster"),
@@ -77,7 +77,7 @@ def test_a_blind_judge_is_named(name: str, server: Server, tmp_path: Path) -> No
     judge, answer, why = BLIND[name]
     server.answer = answer
     done = run(judge, FOUR, out=tmp_path / "run", base_url=server.url, model="mock")
-    (reason, *_) = why_unfit(done)
+    (reason, *_), _ = why_unfit(done)
     assert re.search(why, reason), reason
     assert UNFIT in score_records(done).notes[0]
 
@@ -86,7 +86,7 @@ def test_a_blind_judge_is_named(name: str, server: Server, tmp_path: Path) -> No
 def test_the_rules_are_never_named(judge: str, tmp_path: Path) -> None:
     for lp in ("en-de", "zh-en", "en-ar"):
         texts = load(examples.path("test_set.jsonl"), lp=lp)
-        assert why_unfit(run(judge, texts, out=tmp_path / lp, model="builtin/rules")) == ()
+        assert why_unfit(run(judge, texts, out=tmp_path / lp, model="builtin/rules")) == ([], [])
 
 
 def test_a_perfect_model_is_never_named(server: Server, tmp_path: Path) -> None:
@@ -98,13 +98,16 @@ def test_a_perfect_model_is_never_named(server: Server, tmp_path: Path) -> None:
         return listed(*(span.text for span in gold[at[translation(payload)]].spans))
 
     server.answer = answer
-    assert why_unfit(run("gemba-mqm", FOUR, out=tmp_path / "run", base_url=server.url, model="mock")) == ()
+    assert why_unfit(run("gemba-mqm", FOUR, out=tmp_path / "run", base_url=server.url, model="mock")) == (
+        [],
+        [],
+    )
 
 
 def test_a_judge_of_pairs_that_always_takes_the_first_is_named(server: Server, tmp_path: Path) -> None:
     server.answer = lambda payload: '{"analysis": "It is.", "result": "A"}'
     done = run("direct-rank", FOUR, out=tmp_path / "first", base_url=server.url, model="mock")
-    (reason,) = why_unfit(done)
+    (reason,), _ = why_unfit(done)
     assert re.fullmatch(r"its answer is the same for (\d+) of \1 pairs \(the one shown first\)", reason), (
         reason
     )
@@ -123,7 +126,7 @@ def test_failures_that_depend_on_the_verdict_are_named(server: Server, tmp_path:
     server.answer = answer
     done = run("gemba-mqm", FOUR, out=tmp_path / "run", base_url=server.url, model="mock", max_failed=1)
     assert 5 < done.info.counts["failed"] < 60
-    assert any(re.match(r"(\d+) of \1 failures said that all is well", why) for why in why_unfit(done))
+    assert any(re.match(r"(\d+) of \1 failures said that all is well", why) for why in why_unfit(done)[0])
 
 
 def test_what_was_confirmed_is_read_again_from_the_store_alone(server: Server, tmp_path: Path) -> None:
@@ -159,7 +162,7 @@ def test_two_models_under_one_name_are_named(server: Server, tmp_path: Path, nam
         envelope(json.dumps({"rating": 1 + number * 37 % 98}), model=names[number * len(names) // 64])
     )
     options: Any = {"base_url": server.url, "model": "mock", "served_as": "any", "concurrency": 1}
-    why = why_unfit(run("gemba-da", FOUR, out=tmp_path / "run", **options))
+    why, _ = why_unfit(run("gemba-da", FOUR, out=tmp_path / "run", **options))
     said = f"more than one model answered ({', '.join(names)})"
     assert (said in why) == (len(names) > 1)
 
@@ -187,6 +190,54 @@ def test_every_command_says_it_first(
     assert (found.verdict, UNFIT in found.reasons[0]) == ("not-enough-data", True)
 
 
+GOLD = str(examples.path("gold.esa.jsonl"))
+TEXTS = str(examples.path("test_set.jsonl"))
+ONE, OTHER = sorted(FOUR.segments[0].translations)[:2]
+VERBS = {
+    "score": "score RUN",
+    "rank": "rank RUN",
+    "compare": f"compare RUN {ONE} {OTHER}",
+    "gate": f"gate --baseline RUN --systems {ONE},{OTHER} --margin 1",
+    "power": "power RUN",
+    "agreement": f"agreement {GOLD} --judge RUN --lp en-de",
+    "bias": f"bias RUN --gold {GOLD} --lp en-de",
+    "estimate": f"estimate RUN --gold {GOLD} --lp en-de",
+    "thresholds": f"thresholds RUN --gold {GOLD} --lp en-de --bad 80",
+    "spans": f"spans RUN --gold {examples.path('gold.mqm.jsonl')} --lp en-de",
+    "meta": f"meta {TEXTS} --lp en-de --gold {GOLD} --scores RUN",
+    "select": f"curate select {TEXTS} --lp en-de --gold {GOLD} --scores RUN --budget 50%",
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_says_it(
+    verb: str, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answer = lambda payload: listed(translation(payload))  # the whole of it is one major error
+    out = tmp_path / "run"
+    call(
+        "run",
+        "gemba-mqm",
+        TEXTS,
+        "--lp",
+        "en-de",
+        "--base-url",
+        server.url,
+        "--model",
+        "mock",
+        "--out",
+        str(out),
+    )
+    capsys.readouterr()
+    line = [word.replace("RUN", str(out)) for word in VERBS[verb].split()]
+    code = call(*line)
+    assert UNFIT in capsys.readouterr().out
+    assert code == {"rank": 3, "gate": 6}.get(verb, 0)
+    call(*line, "--format", "json")
+    found = json.loads(capsys.readouterr().out)
+    assert [UNFIT in note for note in found["unfit"]] == [True]
+
+
 def test_few_judgements_say_nothing(server: Server, tmp_path: Path) -> None:
     server.answer = lambda payload: '{"rating": 87}'
     few = load(examples.path("test_set.jsonl"), lp="en-de")
@@ -197,7 +248,7 @@ def test_few_judgements_say_nothing(server: Server, tmp_path: Path) -> None:
         base_url=server.url,
         model="mock",
     )
-    assert why_unfit(done) == ()
+    assert why_unfit(done) == ([], [])
 
 
 @pytest.mark.parametrize(
