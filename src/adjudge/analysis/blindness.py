@@ -31,6 +31,7 @@ __all__ = ["Answers", "association", "sight_notes", "sight_of", "signs", "why_un
 
 Floats = NDArray[np.float64]
 Classes = NDArray[np.int64]
+Values = Floats | Classes
 
 LEAST: Final = 48
 """Judgements of different translations below which nothing is said."""
@@ -46,9 +47,9 @@ MOST_EVIDENT: Final = 0.9
 MOST_BY_SOURCE: Final = 0.97
 """Share of the variance of scores that may lie between sources, and not between systems of a source."""
 MOST_BY_LENGTH: Final = 0.93
-"""Association of scores with a length, or with the order of calls, from 0 to 1, that they may have."""
-MOST_BY_TREND: Final = 0.6
-"""Share of the variance of scores within documents that a trend over the calls may explain."""
+"""Association of scores with a length, from 0 to 1, that they may have."""
+MOST_BY_CALL: Final = 0.65
+"""Association of scores with the number of the call that they may have."""
 MOST_BY_CYCLE: Final = 0.3
 """Share of the variance of scores that a cycle of calls may explain."""
 MOST_FIRST: Final = 0.85
@@ -76,13 +77,13 @@ class Answers(NamedTuple):
     """What was answered about different texts, each once, in the order of the calls.
 
     Args:
-        places: language pair, document, segment and systems.
+        places: language pair, segment and systems.
         texts: source and translations.
         said: of a pair the verdict of each order; else nothing.
         scores: of the answers; of a pair 1 where the first won, -1 where the second did, 0 for a tie.
     """
 
-    places: list[tuple[str, str, str, tuple[str, ...]]]
+    places: list[tuple[str, str, tuple[str, ...]]]
     texts: list[tuple[str, ...]]
     said: list[tuple[str, ...]]
     scores: Floats
@@ -222,18 +223,13 @@ def _little_spread(answers: Answers) -> Sign | None:
 
 def _of_order(answers: Answers) -> Iterator[Sign]:
     """Scores that the order of the calls explains."""
-    ranks, calls = _ranks(answers.scores), np.arange(len(answers.scores), dtype=np.float64)
-    documents = _codes(place[:2] for place in answers.places)
-    ranks -= _means(ranks, _codes(systems for *_, systems in answers.places))
-    # honest scores are alike within a document, so that a trend over documents is none
-    rest, steps = (each - _means(each, documents) for each in (ranks, calls))
-    trend = float(rest @ steps) ** 2 / max(1.0, float(rest @ rest) * float(steps @ steps))
-    drift = association(answers.scores, calls) or 0.0
-    is_inside = len(calls) - documents.max() > LEAST
-    if (is_inside and trend > MOST_BY_TREND) or abs(drift) > MOST_BY_LENGTH:
+    calls, systems = np.arange(len(answers.scores)), _codes(systems for *_, systems in answers.places)
+    if abs(association(answers.scores, calls) or 0) > MOST_BY_CALL:
         yield Sign("its scores drift with the number of the call")
+    ranks = _ranks(answers.scores)
+    ranks -= _means(ranks, systems)  # each system comes back after as many calls as there are systems
     for k in range(2, _LONGEST_CYCLE + 1):
-        if _explained(ranks, calls.astype(np.int64) % k) > MOST_BY_CYCLE:
+        if _explained(ranks, calls % k) > MOST_BY_CYCLE:
             yield Sign(f"its scores come back every {k} calls")
             return
 
@@ -245,24 +241,16 @@ def _of_places(answers: Answers) -> Iterator[Sign]:
         chosen = sum(verdict == at for said in asked for verdict, at in zip(said, place, strict=True))
         if len(asked) >= LEAST_ORDERED and chosen > MOST_FIRST * 2 * len(asked):
             yield Sign(f"{chosen:,} of {count(2 * len(asked), 'answer')} chose the one shown {which}")
-    longer: dict[object, Counter[tuple[bool, bool]]] = defaultdict(Counter)
-    every = zip(answers.places, answers.texts, answers.scores.tolist(), strict=True)
-    for (lp, *_, systems), (_, one, other), score in every:
-        if score and len(one) != len(other):
-            longer[lp, systems][score > 0, len(one) > len(other)] += 1
-    same, apart = (
-        sum(found[True, is_longer] * found[False, not is_longer] for found in longer.values())
-        for is_longer in (True, False)
-    )
-    decided = sum(found.total() for found in longer.values())
-    if decided >= LEAST_ORDERED and same - apart > MOST_LONGER * (same + apart):
-        won = sum(found[True, True] + found[False, False] for found in longer.values())
-        yield Sign(f"the longer translation wins in {won:,} of {count(decided, 'pair')}")
+    longer = np.sign([len(one) - len(other) for _, one, other in answers.texts])
+    systems = _codes((lp, systems) for lp, *_, systems in answers.places)  # the better one may be wordy
+    if (association(answers.scores, longer, systems) or 0) > MOST_LONGER:
+        wins = Counter((answers.scores * longer).tolist())
+        yield Sign(f"the longer translation wins in {wins[1]:,} of {count(wins[1] + wins[-1], 'pair')}")
 
 
 def _differs(classes: Classes, answers: Answers, beside: Iterable[Record]) -> bool:
     """Whether other judgements, or the rules, differ within the classes in which the scores hardly do."""
-    at = {(lp, segment, systems): i for i, (lp, _, segment, systems) in enumerate(answers.places)}
+    at = {place: i for i, place in enumerate(answers.places)}
     others: dict[str, Floats] = defaultdict(lambda: np.full(len(at), np.nan))
     for record in beside:
         i = at.get((record.lp, record.segment, record.systems))
@@ -325,7 +313,7 @@ def _answers(run: Run) -> Answers:
         if len(texts) < 2 or texts[0] != texts[1]:
             found.setdefault((segment.source, *texts), record)
     return Answers(
-        places=[(r.lp, r.document, r.segment, r.systems) for r in found.values()],
+        places=[(r.lp, r.segment, r.systems) for r in found.values()],
         texts=[*found],
         said=[r.orders or (r.verdict,) if isinstance(r, Preference) else () for r in found.values()],
         scores=np.array([_score(r, weights) for r in found.values()]),
@@ -350,13 +338,17 @@ def _lengths(texts: Iterable[tuple[str, ...]]) -> dict[str, list[int]]:
     return {**found, "length of the source": source}
 
 
-def association(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
-    """Goodman and Kruskal's gamma of two lists, from -1 to 1, over the pairs that neither ties.
+def association(one: Values, other: Values, classes: Classes | None = None) -> float | None:
+    """Goodman and Kruskal's gamma of two lists, from -1 to 1, over the pairs of one class that neither ties.
 
-    None where fewer than one in five pairs are untied. Of long lists every k-th entry is taken.
+    None where fewer than one in five of these pairs are untied. Of long lists every k-th entry is taken.
     """
     step = -(-len(one) // _SAMPLE)
     a, b = (np.sign(x[::step, None] - x[None, ::step]) for x in (one, other))
     product = a * b
+    size = product.size
+    if classes is not None:
+        together = classes[::step, None] == classes[None, ::step]
+        product, size = product * together, int(together.sum())
     untied = float(np.abs(product).sum())
-    return None if untied < _LEAST_UNTIED * product.size else float(product.sum()) / untied
+    return None if untied < _LEAST_UNTIED * size else float(product.sum()) / untied
