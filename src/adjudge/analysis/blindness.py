@@ -202,7 +202,7 @@ def _pairs_alike(answers: Answers) -> Sign | None:
 
 
 def _little_spread(answers: Answers) -> Sign | None:
-    """Scores that hardly differ: of all, of a system, of every k-th call, or of a source."""
+    """Scores that hardly differ: of all, of a system, or of every k-th call."""
     n, scores = len(answers.scores), _codes(answers.scores.tolist())
     calls = np.arange(n)
     cycles = {f" every {k} calls": calls % k for k in range(2, _LONGEST_CYCLE + 1)}
@@ -213,20 +213,20 @@ def _little_spread(answers: Answers) -> Sign | None:
             median = "" if within else f" (score {np.median(answers.scores) + 0:g})"
             told = f"{same:,} of {count(n, 'translation')}{median}"
             return Sign(f"its score is the same{within} for {told}", classes)
-    sources = _codes((lp, text[0]) for (lp, *_), text in zip(answers.places, answers.texts, strict=True))
-    several = np.bincount(sources)[sources] > 1
-    ranks = _ranks(answers.scores)[several]
-    if len(ranks) >= LEAST and _explained(ranks, sources[several]) > MOST_BY_SOURCE:
-        return Sign("its scores are those of the sources, whatever the system", sources)
     return None
 
 
 def _of_order(answers: Answers) -> Iterator[Sign]:
-    """Scores that the order of the calls explains."""
+    """Scores that the order of the calls or the sources explain."""
     calls, systems = np.arange(len(answers.scores)), _codes(systems for *_, systems in answers.places)
     if abs(association(answers.scores, calls) or 0) > MOST_BY_CALL:
         yield Sign("its scores drift with the number of the call")
+        return
     ranks = _ranks(answers.scores)
+    sources = _codes((lp, text[0]) for (lp, *_), text in zip(answers.places, answers.texts, strict=True))
+    several = np.bincount(sources)[sources] > 1
+    if several.sum() >= LEAST and _explained(ranks[several], sources[several]) > MOST_BY_SOURCE:
+        yield Sign("its scores are those of the sources, whatever the system", sources)
     ranks -= _means(ranks, systems)  # each system comes back after as many calls as there are systems
     for k in range(2, _LONGEST_CYCLE + 1):
         if _explained(ranks, calls % k) > MOST_BY_CYCLE:
