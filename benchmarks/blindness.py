@@ -19,7 +19,7 @@ import numpy as np
 
 from adjudge.analysis.blindness import Answers, signs
 
-DRAWS = 100
+DRAWS = 40
 RUNS = 100
 SIZE = 120
 KINDS = ("random", "one system", "thirty segments")

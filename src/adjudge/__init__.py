@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adjudge.analysis.spans import spans
     from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference
     from adjudge.core.segment import Segment, TestSet
-    from adjudge.errors import AdjudgeError, FailedWarning, UnfitWarning
+    from adjudge.errors import AdjudgeError, FailedWarning
     from adjudge.formats.read import load
     from adjudge.metrics.function import metric
     from adjudge.reports.html import report
@@ -46,7 +46,6 @@ __all__ = [
     "Preference",
     "Segment",
     "TestSet",
-    "UnfitWarning",
     "align",
     "arun",
     "bias",
@@ -83,7 +82,7 @@ _HOMES: Final = {
         "analysis.spans": "spans",
         "core.record": "Annotation ErrorSpan Failure Preference",
         "core.segment": "Segment TestSet",
-        "errors": "AdjudgeError FailedWarning UnfitWarning",
+        "errors": "AdjudgeError FailedWarning",
         "formats.read": "load",
         "metrics.function": "metric",
         "reports.html": "report",
