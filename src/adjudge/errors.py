@@ -19,6 +19,7 @@ AdjudgeError              what a user may see: one line on the command line, `--
 
 DataWarning               a file was read, but not quite as it stands; says how
 FolderWarning             a folder above what is written was missing and was made; a typing error may name it
+UnfitWarning              a run or a ranking from Python is of a judge that does not see what it judges
 FailedWarning             a run from Python ended with more failures than `max_failed` allows; says why
 """
 
@@ -62,6 +63,7 @@ __all__ = [
     "SettingError",
     "StoreError",
     "UnfinishedError",
+    "UnfitWarning",
     "UniformFailureError",
     "UsageError",
     "blamed",
@@ -165,6 +167,10 @@ class FolderWarning(UserWarning):
 
 class FailedWarning(UserWarning):
     """A run from Python ended with a larger share of failures than `max_failed`; its records are kept."""
+
+
+class UnfitWarning(UserWarning):
+    """A run or a ranking from Python is of a judge that does not see what it judges; says why."""
 
 
 @contextmanager

@@ -491,7 +491,7 @@ def test_corpus_scores_are_never_averaged_over_language_pairs() -> None:
     ],
 )
 def test_what_cannot_be_scored_is_refused_with_a_reason(
-    records: list[Record], settings: dict[str, str], message: str
+    records: list[Record], settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises((DataError, UsageError), match=message):
         score_records(records, **settings)

@@ -155,4 +155,4 @@ def test_fingerprints_of_the_server_are_kept_and_a_change_is_said(
     assert any("2 fingerprints of itself (fp_a, fp_b)" in note for note in outcome.notes) == is_said
     served = ",".join(f"#{name}" for name in fingerprints if name)
     assert outcome.info.signature.fields.get("served", "") == served
-    assert not any("more than one model" in reason for reason in why_unfit(read_run(tmp_path / "run")))
+    assert not any("more than one model" in reason for reason in why_unfit(read_run(tmp_path / "run"))[0])

@@ -18,6 +18,7 @@ from typing import Annotated, Final
 import numpy as np
 from annotated_types import Ge, Le
 
+from adjudge.analysis.blindness import sight_of
 from adjudge.analysis.preferences import (
     Comparisons,
     criteria_of,
@@ -317,7 +318,7 @@ def find_agreement(
         for judge, test in _tests(table, settings)
     }
     failed = sum(isinstance(r, Failure) for s in apart for r in s.records)
-    notes = []
+    notes = sight_of(sides)
     if failed:
         have = form(failed, "it has no label and is", "they have no label and are")
         notes.append(f"{count(failed, 'judgement')} failed; {have} in no number.")

@@ -19,6 +19,7 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 from pydantic import SkipValidation
 
+from adjudge.analysis.blindness import sight_of
 from adjudge.analysis.preferences import (
     VERDICTS,
     Comparisons,
@@ -503,7 +504,7 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     return Biases(
         rows=tuple(rows),
         signature=_signature(names, finder, [*found, *wanted]),
-        notes=(*_notes(rows, [*found, *wanted], finder), *told),
+        notes=(*sight_of(own), *_notes(rows, [*found, *wanted], finder), *told),
     )
 
 

@@ -20,7 +20,7 @@ from adjudge.core.frozen import frozen
 from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature
 from adjudge.core.verb import Option, Scoring, Seed, settings, takes
-from adjudge.core.wording import count, form
+from adjudge.core.wording import count, form, of_sight
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.few_labels import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
 
@@ -171,7 +171,7 @@ def estimate(source: Source, gold: Source | None, settings: EstimateSettings) ->
     if strange := golds.keys() - parts.keys():
         notes.append(f"Labels of {', '.join(sorted(strange))} are left out: nothing is scored there.")
     said = ((f"{lp}: " if len(parts) > 1 else "", note) for lp, part in parts.items() for note in part.notes)
-    notes = [*map("".join, said), *notes]
+    notes = [*of_sight(judged.scores.notes), *map("".join, said), *notes]
     return Estimation(
         systems=tuple(replace(row, lp=lp) for lp, part in parts.items() for row in part.systems),
         signature=judged.scores.signature_of("mean"),

@@ -28,7 +28,7 @@ from adjudge.core.record import Annotation, Record, grouped
 from adjudge.core.scores import Run, Scores
 from adjudge.core.segment import Segment, TestSet
 from adjudge.core.verb import Mismatched
-from adjudge.core.wording import count, form
+from adjudge.core.wording import count, form, of_sight
 from adjudge.errors import DataError, LanguagePairError, UsageError
 from adjudge.formats.join import put_together, uncompared
 from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twice
@@ -657,6 +657,7 @@ def records_as_scores(
     weights = weights if has_marks else None
     scores = score_records(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
     values, notes, foreign = _segment_values(name, scores, frame)
+    notes += [f"{name}: {note}" for note in of_sight(scores.notes)]
     if scores.weights is not None:
         own = (r for r in records if r.lp == frame.lp)
         notes += [f"{name}: {note}" for note in unknown_categories_note(own, scores.weights)]

@@ -16,7 +16,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BeforeValidator
 
-from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.analysis.blindness import sight_of
 from adjudge.analysis.compare import (
     LEAST,
     Side,
@@ -47,7 +47,7 @@ from adjudge.core.protocol import find_protocol
 from adjudge.core.record import Annotation, Record, without_repeats
 from adjudge.core.scores import Card, CardVerdict, Interval, Scores
 from adjudge.core.verb import Alpha, ByDocument, Names, OneAnnotator, Option, settings, takes
-from adjudge.core.wording import count, form, of_all
+from adjudge.core.wording import count, form, of_all, unfit_first
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.join import put_together
 from adjudge.formats.read import Judgements, is_same_source, read_judgements
@@ -805,7 +805,7 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
     read, told = put_together(both, "sources", settings.mismatched, settings.lp)
     if all(each.is_unnamed for each in read):  # the name of a file is no setting of its metric
         settings = replace(settings, any_signature=True)
-    unfit = [n for r in read if r.run for n in unfit_note(r.run.info.annotator, why_unfit(r.run))]
+    unfit = unfit_first(sight_of(read))[0]
     if systems is not None:
         read = _of_systems(read, {*systems})
     scores = [

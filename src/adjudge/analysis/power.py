@@ -23,6 +23,7 @@ from adjudge.core.frozen import frozen
 from adjudge.core.record import grouped, rows_by_pair
 from adjudge.core.scores import Scores, Signature
 from adjudge.core.verb import Alpha, ByDocument, Names, Option, Resamples, Scoring, Seed, settings, takes
+from adjudge.core.wording import of_sight
 from adjudge.errors import UsageError
 from adjudge.stats.judged import Floats
 from adjudge.stats.paired import enlarged, sign_flip_p_values
@@ -438,7 +439,8 @@ def power(source: Source | None, settings: PowerSettings) -> Power:
             by_annotator={name: own[lp] for name, own in alone.items() if lp in own},
         )
     )
-    return Power(pairs=pairs, signature=whole.scores.signature_of("mean"), notes=tuple(_cautions(pairs)))
+    notes = (*of_sight(whole.scores.notes), *_cautions(pairs))
+    return Power(pairs=pairs, signature=whole.scores.signature_of("mean"), notes=notes)
 
 
 def _apart(whole: Scored, settings: PowerSettings) -> dict[str, Scores]:

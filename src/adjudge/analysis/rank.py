@@ -47,8 +47,8 @@ from adjudge.core.frozen import frozen
 from adjudge.core.mqm import total
 from adjudge.core.scores import INTERVAL, Interval, Scores, Signature, by_lp, counted_columns
 from adjudge.core.verb import Alpha, OneAnnotator, Option, Resamples, Seed, settings, takes
-from adjudge.core.wording import count, form, of_all
-from adjudge.errors import DataError, UsageError
+from adjudge.core.wording import count, form, of_all, unfit_first
+from adjudge.errors import DataError, UnfitWarning, UsageError, warn
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.stats.bootstrap import bootstrap_means, lone_unit_note, percentile_intervals, unit_draws
 from adjudge.stats.bounds import METHOD, Totals, has_flips, permutation_p_values
@@ -712,6 +712,9 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
             wanted.
         UsageError: a setting out of its range, documents wanted where there are none, an epsilon for
             preferences, or a choice among what was scored already.
+
+    Warns:
+        UnfitWarning: a run is of a judge that does not see what it judges.
     """
     left_out: tuple[str, ...] = ()
     if settings.consistency is not None:
@@ -720,6 +723,8 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
     if settings.consistency is not None:
         signature = scores.signature.with_fields(consistency=f"{settings.consistency:g}")
         scores = replace(scores, signature=signature, notes=(*left_out, *scores.notes))
+    for note in unfit_first(scores.notes)[0]:
+        warn(note, UnfitWarning)
     return rank_scores(scores, settings)
 
 

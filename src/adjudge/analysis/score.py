@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adjudge.analysis.blindness import sight_of
 from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
@@ -174,7 +175,13 @@ def score_judgements(
         kept = judgements.of_one_kind(None)
         if kept.has_scores and not are_by_criteria(kept.records):
             return _errors_as_preferences(kept, settings)
-    return score_records(judged, weights=settings.weights, lp=settings.lp, criterion=settings.criterion)
+    return score_records(
+        judged,
+        weights=settings.weights,
+        lp=settings.lp,
+        criterion=settings.criterion,
+        beside=judgements.beside,
+    )
 
 
 def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
@@ -184,7 +191,7 @@ def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
     within = f"Preferences on {settings.criterion} are made of errors, each annotator's on their own."
     name = points.name if isinstance(points, Weights) else points
     signature = scores.signature.with_fields(weights=name)
-    return replace(scores, signature=signature, notes=(*scores.notes, within))
+    return replace(scores, signature=signature, notes=(*sight_of([judgements]), *scores.notes, within))
 
 
 # Scorecards

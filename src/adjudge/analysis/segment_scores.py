@@ -21,7 +21,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.analysis.blindness import sight_notes
 from adjudge.core.frozen import frozen
 from adjudge.core.language import of_lp
 from adjudge.core.mqm import (
@@ -615,6 +615,7 @@ def score_records(
     weights: str | Weights | None = None,
     lp: str | None = None,
     criterion: str | None = None,
+    beside: Sequence[Record] = (),
 ) -> Scores:
     """Score every translation and every system.
 
@@ -639,6 +640,7 @@ def score_records(
         lp: keep one language pair.
         criterion: of preferences, None for the only one, else `overall`; under protocol `criteria` the id of
             one criterion, or `all-pass`, and None for the share of all.
+        beside: other judgements of the same texts, which may show whether the judge of a run sees.
 
     Raises:
         DataError: nothing to score, records of several protocols, or one annotator judging a translation
@@ -664,8 +666,8 @@ def score_records(
             *unused_categories_note(chosen, method.weights),
         ]
     )
-    unfit = why_unfit(run_or_records) if isinstance(run_or_records, Run) else ()
-    notes = (*unfit_note(chosen[0].annotator, unfit), *scores.notes, *unknown, *repeats_note(repeated))
+    sight = sight_notes(run_or_records, beside) if isinstance(run_or_records, Run) else ()
+    notes = (*sight, *scores.notes, *unknown, *repeats_note(repeated))
     scores = replace(scores, notes=notes)
     if method.has_criteria:
         asked = run_or_records.test_set if isinstance(run_or_records, Run) else ()

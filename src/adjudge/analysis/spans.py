@@ -21,6 +21,7 @@ import numpy as np
 from annotated_types import Ge, Le, Lt
 from pydantic import BeforeValidator
 
+from adjudge.analysis.blindness import sight_of
 from adjudge.analysis.eval_set import length_names, source_lengths
 from adjudge.analysis.preferences import numbered
 from adjudge.analysis.span_matching import (
@@ -720,7 +721,7 @@ def pair_marks(run: Given, gold: Given, settings: MarkSettings) -> Paired:
     found = pair_up(
         *judged, lp=settings.lp, annotator=settings.annotator, gold_annotator=settings.gold_annotator
     )
-    return replace(found, notes=(*found.notes, *notes))
+    return replace(found, notes=(*sight_of(judged), *found.notes, *notes))
 
 
 def _compared(paired: Paired, settings: SpanSettings) -> SpanComparison:

@@ -24,7 +24,7 @@ from adjudge.core.protocol import SEVERITIES, Severity, find_protocol
 from adjudge.core.record import Annotation, Record, grouped
 from adjudge.core.scores import Interval, Scores
 from adjudge.core.verb import Alpha, Option, Scoring, settings
-from adjudge.core.wording import count, form
+from adjudge.core.wording import count, form, of_sight
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.few_labels import Labelled, conformal_bound, shown_bound, sources_needed
 
@@ -273,7 +273,7 @@ def thresholds(source: Source, gold: Source, settings: ThresholdSettings) -> tup
         labels, told = bad_by_score(labelled.scores, below), f"its gold score is below {below:g}"
     domains = {**labelled.domains, **judged.domains}
     found = find_thresholds(judged.scores, labels, told, settings=settings, domains=domains)
-    return replace(found, notes=(*found.notes, *notes)), judged.scores
+    return replace(found, notes=(*of_sight(judged.scores.notes), *found.notes, *notes)), judged.scores
 
 
 def find_thresholds(

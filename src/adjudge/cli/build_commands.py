@@ -24,6 +24,7 @@ from adjudge.cli.options import (
     print_result,
 )
 from adjudge.core.scores import listed
+from adjudge.core.wording import of_sight
 from adjudge.curation.drafting import DraftSettings
 from adjudge.curation.drawing import DrawSettings, ExampleSample, ExampleSettings, PairSample
 from adjudge.curation.selecting import SelectSettings, Worth
@@ -401,7 +402,7 @@ def _choose(found: EvalSet, texts: TestSet, wanted: SelectSettings, out: Path, f
         listed.append({"segment": segment.segment, "value": value})
     data = {"lp": found.lp, "by": wanted.by, "metrics": list(found.metrics), "segments": listed}
     columns = [">rank", "segment", "document", ">value"]
-    print_result(form, Table(columns=columns, rows=rows, notes=[note]), data)
+    print_result(form, Table(columns=columns, rows=rows, notes=[*of_sight(found.notes), note]), data)
     print_note(f"{len(places)} of {len(texts)} segments -> {out}")
 
 
@@ -425,6 +426,7 @@ def _simulate(found: EvalSet, texts: TestSet, wanted: SelectSettings, form: Tabl
     (gold,) = found.golds
     told = f"{wanted.draws} random choices, seed {wanted.seed}; budget in {wanted.unit}"
     notes = [
+        *of_sight(found.notes),
         f"{found.lp}, gold {gold}, {len(found.metrics)} metrics, {told}",
         "beats random: share of random choices with a lower accuracy, equal ones half",
         "nearer: share of them with a larger error of gaps",

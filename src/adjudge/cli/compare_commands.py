@@ -15,6 +15,7 @@ from adjudge.analysis.power import Plan, PowerSettings, Separation, power
 from adjudge.analysis.rank import Ranking, RankSettings, rank, rank_by_criterion
 from adjudge.cli.options import (
     FormatOption,
+    check_sight,
     existing,
     is_for_people,
     print_note,
@@ -87,6 +88,7 @@ def rank_command(
         (judgements,) = sources.values()
         _draw_radar(radar, cast("Judgements", judgements).of_one_kind(settings.lp), settings)
     _print(rankings, form, p_values=p_values)
+    check_sight(note for one in rankings.values() for note in one.notes)
 
 
 def _draw_radar(path: Path, judgements: Judgements, settings: RankSettings) -> None:

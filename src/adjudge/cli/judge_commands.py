@@ -19,6 +19,7 @@ from adjudge.cli.options import (
     TestSetArgument,
     Without,
     check_failures,
+    check_sight,
     naming_the_nearest,
     print_note,
     print_result,
@@ -103,20 +104,22 @@ def run_command(
     announce(job)
     with parting("stopped; nothing was written" if job.models is None else RESUMABLE):
         outcome = run_to_end(carry_out(job))
-    for note in _unfit(job, outcome):
+    notes = _sight(job, outcome)
+    for note in notes:
         print_note(note)
     print_summary(job, outcome)
     check_failures(outcome.info, options.max_failed)
+    check_sight(notes)
 
 
-def _unfit(job: Job, outcome: Outcome) -> tuple[str, ...]:
-    """Say it where the judge of a finished run does not see what it judges."""
+def _sight(job: Job, outcome: Outcome) -> tuple[str, ...]:
+    """Say it where the judge of a finished run is unfit, or not shown to see what it judges."""
     if outcome.info.kind != "judge" or outcome.info.counts["pending"]:
         return ()
-    from adjudge.analysis.blindness import unfit_note, why_unfit
+    from adjudge.analysis.blindness import sight_notes
     from adjudge.store.run_directory import read_run
 
-    return unfit_note(outcome.info.annotator, why_unfit(read_run(job.out, job.plan.test_set)))
+    return sight_notes(read_run(job.out, job.plan.test_set))
 
 
 def _systems(job: Job) -> Iterator[str]:

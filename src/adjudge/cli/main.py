@@ -31,6 +31,7 @@ from adjudge.errors import (
     AdjudgeError,
     DataWarning,
     FolderWarning,
+    UnfitWarning,
     exit_code_of,
 )
 
@@ -161,8 +162,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = [*(word for word in arguments[:behind] if word not in of_any), *arguments[behind:]]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("always", DataWarning)
-            warnings.simplefilter("always", FolderWarning)
+            for kind in (DataWarning, FolderWarning):
+                warnings.simplefilter("always", kind)
+            warnings.simplefilter("ignore", UnfitWarning)  # commands print its sentence themselves
             warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
             # Where in the code a warning arose is of no use to a person.
             warnings.showwarning = lambda message, *_, **__: _say(message)

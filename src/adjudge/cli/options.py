@@ -46,6 +46,7 @@ __all__ = [
     "Without",
     "changed_options",
     "check_failures",
+    "check_sight",
     "existing",
     "is_for_people",
     "naming_the_nearest",
@@ -385,6 +386,12 @@ def check_failures(info: RunInfo, allowed: float | str) -> None:
         allowed: share that may fail, such as 0.01 or 1%.
     """
     if has_too_many_failures(info.failed, info.counts["judged"], allowed):
+        raise typer.Exit(FAILURES)
+
+
+def check_sight(notes: Iterable[str]) -> None:
+    """Leave with the same exit code where a judge is unfit."""
+    if unfit_first(notes)[0]:
         raise typer.Exit(FAILURES)
 
 

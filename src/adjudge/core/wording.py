@@ -17,6 +17,7 @@ __all__ = [
     "has_too_many_failures",
     "nearest",
     "of_all",
+    "of_sight",
     "read_share",
     "shortened",
     "unfit_first",
@@ -87,9 +88,16 @@ def has_too_many_failures(failed: int, judged: int, allowed: float | str) -> boo
 
 UNFIT: Final = " is unfit, because "
 """What stands in a note that a judge does not see what it judges."""
+UNSEEN: Final = " is not shown to see: "
+"""What stands in a note that nothing shows whether a judge sees what it judges."""
 
 
 def unfit_first(notes: Iterable[str]) -> tuple[list[str], list[str]]:
     """Notes that a judge is unfit, which stand before every number, and the others."""
     told = [*notes]
     return [note for note in told if UNFIT in note], [note for note in told if UNFIT not in note]
+
+
+def of_sight(notes: Iterable[str]) -> list[str]:
+    """Notes that a judge is unfit or not shown to see, which go with all that is made of its scores."""
+    return [note for note in notes if UNFIT in note or UNSEEN in note]

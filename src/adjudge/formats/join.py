@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from adjudge.core.language import one_spelling
@@ -60,6 +62,7 @@ def put_together(
     """Compare the texts of inputs segment by segment, and refuse or leave out what differs.
 
     A language pair is spelled as in the first input that has it.
+    A run keeps what the other inputs judged beside its own records: it may show whether its judge sees.
     Judgements without texts of their own stay as they are, and a note says that their texts could not be
     compared.
 
@@ -102,7 +105,13 @@ def put_together(
             )
         notes.append(f"{told}. Judgements of texts that differ are left out.")
         sides = [s.with_records(r for r in s.records if not _is_about(r, differing)) for s in sides]
-    return Joined([*sides], notes)
+    every = [side.records for side in sides]
+    others = (chain.from_iterable(every[:i] + every[i + 1 :]) for i in range(len(every)))
+    sides = [
+        side if side.run is None else replace(side, beside=tuple(theirs))
+        for side, theirs in zip(sides, others, strict=True)
+    ]
+    return Joined(sides, notes)
 
 
 def uncompared(names: Sequence[str]) -> str:

@@ -414,6 +414,7 @@ class Judgements:
         weights: name of the weights of the run's marked errors; None for the default of the protocol.
         notes: what was odd in the file or left out of it.
         is_unnamed: as in `Content`.
+        beside: other judgements of the same texts that were read with these, such as gold.
     """
 
     name: str
@@ -425,6 +426,7 @@ class Judgements:
     weights: str | None = None
     notes: tuple[str, ...] = ()
     is_unnamed: bool = False
+    beside: tuple[Record, ...] = ()
 
     @property
     def has_scores(self) -> bool:

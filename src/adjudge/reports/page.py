@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 import numpy as np
 from pydantic import SkipValidation
 
-from adjudge.analysis.blindness import unfit_note, why_unfit
+from adjudge.analysis.blindness import sight_of
 from adjudge.analysis.eval_set import count_strangers
 from adjudge.analysis.rank import RankedSystem
 from adjudge.analysis.score import draws_documents
@@ -286,6 +286,7 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
         every.append(Judgements(name=test_set.name, records=(), test_set=test_set))
     sides, of_texts = put_together(every, "translations", mismatched, lp)
     gold = sides[len(judged)].records if beside.records else ()
+    sight = sight_of(sides[: len(judged)])
     judged = [side.run or side for side in sides[: len(judged)]]
     segments = page_texts(judged, lp, test_set)
     lps = tuple(dict.fromkeys(key[0] for key in segments))
@@ -303,7 +304,6 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
     for annotator in (*golden, *(a for a in own if a.info is None)):
         warn_of_misfits(annotator, segments)
     annotators = (*beside_gold(own, golden), *golden)
-    runs = [each for each in judged if isinstance(each, Run)]
     sections = tuple(_section(each, list(segments.values()), annotators) for each in lps)
     lost = [(a.label, r) for a in annotators for r in a.records if isinstance(r, Failure)]
     failures = tuple((label, r) for label, r in lost if r.reason != UNTRANSLATED)
@@ -316,7 +316,7 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
     verdict, _, more = (told, "", "") if len(told) <= _SHORT else told.partition("; ")
     return Page(
         title=title or name,
-        unfit=tuple(note for run in runs for note in unfit_note(run.info.annotator, why_unfit(run))),
+        unfit=tuple(sight),
         verdict=verdict,
         more=more,
         sections=sections,

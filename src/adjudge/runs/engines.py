@@ -16,12 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
 
+from adjudge.analysis.blindness import sight_notes
 from adjudge.core.record import Failure
 from adjudge.core.scores import Run
 from adjudge.core.segment import TestSet
 from adjudge.core.verb import takes
-from adjudge.core.wording import has_too_many_failures, of_all
-from adjudge.errors import FailedWarning, FailureReason, UsageError, warn
+from adjudge.core.wording import has_too_many_failures, of_all, unfit_first
+from adjudge.errors import FailedWarning, FailureReason, UnfitWarning, UsageError, warn
 from adjudge.runs.job import Job, RunSettings, prepare, remedy_for
 from adjudge.runs.resume import differences
 from adjudge.runs.session import Outcome, run_to_end
@@ -97,6 +98,7 @@ def run(judge: Annotator | str, test_set: TestSet | Path | str | None, settings:
 
     Warns:
         FailedWarning: a larger share of judgements failed than `max_failed`; the run directory is whole.
+        UnfitWarning: the judge does not see what it judges; says why.
     """
     return _warned(*run_to_end(_finished(judge, test_set, settings)))
 
@@ -147,7 +149,7 @@ _EXAMPLE: Final = 200  # characters of the first failure
 
 
 def _warned(job: Job, done: Run) -> Run:
-    """The run, with a warning where more failed than may."""
+    """The run, with a warning where more failed than may, or where its judge is unfit."""
     info, allowed = done.info, job.options.max_failed
     if has_too_many_failures(info.failed, info.counts["judged"], allowed):
         failures = Counter(info.failures)
@@ -169,4 +171,6 @@ def _warned(job: Job, done: Run) -> Run:
             ),
             FailedWarning,
         )
+    for note in unfit_first(sight_notes(done))[0]:
+        warn(note, UnfitWarning)
     return done
