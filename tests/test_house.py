@@ -133,7 +133,7 @@ def test_no_prompt_changes_unnoticed() -> None:
     locked, found = json.loads(LOCK.read_text()), prompt_hashes()
     changed = sorted(name for name in locked.keys() | found.keys() if locked.get(name) != found.get(name))
     assert not changed, (
-        "prompts changed, and scores with them. If that is meant, '.venv/bin/python tests/test_house.py' "
+        "prompts changed, and scores with them. If that is meant, '.venv/bin/python -m tests.test_house' "
         "locks them, and the commit says which judges move"
     )
 
