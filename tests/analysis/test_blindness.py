@@ -358,6 +358,13 @@ def test_without_evidence_a_constant_judge_is_not_shown_to_see(
     assert UNSEEN in capsys.readouterr().err
     assert call("score", str(tmp_path / "run")) == 0
     assert UNSEEN in capsys.readouterr().out
+    people = tmp_path / f"{lp}.people.seg.score"
+    people.write_text("".join(f"one\t{place % 40}\n" for place in range(60)))
+    for words in (["score"], ["meta", str(tmp_path / "texts.jsonl"), "--gold", str(people), "--scores"]):
+        assert call(*words, str(tmp_path / "run"), "--format", "json") == 0
+        found = json.loads(capsys.readouterr().out)
+        (told,) = found["unfit" if "meta" in words else "not_shown_to_see"]  # gold shows that they differ
+        assert "its score is the same for 60 of 60 translations" in told
 
 
 def test_a_run_of_an_unfit_judge_ends_with_code_3_and_in_python_with_a_warning(

@@ -89,7 +89,7 @@ def test_scores_are_given_with_and_without(runs: dict[str, Path], capsys: pytest
     assert suspects["judgements"] > suspects["in_translation"] > 0
     assert set(suspects) == {"judgements", "in_translation", "segments", "systems"}
     assert f"judgements are flagged {SUSPECT}" in said.err
-    assert call("rank", runs["calm"], "--lp", "en-de") == 0
+    assert call("rank", runs["calm"], "--lp", "en-de") == 3  # who finds no error anywhere is unfit
     assert f"judgements are flagged {SUSPECT}" in " ".join(capsys.readouterr().out.split())
 
 

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -498,13 +498,15 @@ def _lp_named(path: Path) -> str | None:
     return lp_before_dot(Path(stem_of(path))) or lp_named(path.resolve().parent.name)
 
 
-def read_score_source(
+def read_score_source(  # noqa: PLR0913 (whoever reads binds all but the first two at once)
     path: Path | InMemory,
     name: str,
     frame: Frame,
     texts: Callable[[], TestSet],
+    *,
     weights: str | None = None,
     mismatched: Mismatched = "refuse",
+    golds: Sequence[ScoreSet] = (),
 ) -> Found:
     """Read the scores in a file or a run, and put them where the frame has their systems and segments.
 
@@ -516,15 +518,18 @@ def read_score_source(
         texts: loads the test set, for formats that mark places in its texts.
         weights: of marked errors, where there are any; else the run's, else `mqm-google`.
         mismatched: what happens to judgements of other texts than those of the test set.
+        golds: scores of people, which may show whether the judge of a run sees what it judges.
 
     Raises:
         DataError: it is none of these, or nothing in it is about this test set.
     """
+    score = partial(records_as_scores, weights=weights, golds=golds)
+    read = partial(_read, name=name, frame=frame, texts=texts, mismatched=mismatched, score=score)
     if isinstance(path, InMemory):
         if hasattr(path.value, "__array__") and not hasattr(path.value, "columns"):
             return array_as_scores(name, path.value, frame, texts())
         try:
-            return _read(path.value, name, frame, texts(), weights, mismatched)
+            return read(path.value)
         except UsageError as error:
             raise UsageError(f"scores of {name!r}: {error}") from error
     if path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
@@ -532,21 +537,21 @@ def read_score_source(
             raise UsageError(f"{path} has scores of {told}, and those of {frame.lp} are wanted")
         found = tables_as_scores(name, _read_tables(path, frame), frame)
         return replace(found, notes=(f"{name}: {uncompared([str(path)])}",))
-    return _read(path, name, frame, texts(), weights, mismatched)
+    return read(path)
 
 
 def _read(
     source: Any,  # noqa: ANN401 (whatever is read)
     name: str,
     frame: Frame,
-    texts: TestSet,
-    weights: str | None,
+    texts: Callable[[], TestSet],
     mismatched: Mismatched,
+    score: Callable[..., Found],
 ) -> Found:
-    read = read_judgements(source, frame.lp, beside=texts)
-    whole = Judgements(name=frame.name, records=(), test_set=texts)
+    whole = Judgements(name=frame.name, records=(), test_set=texts())
+    read = read_judgements(source, frame.lp, beside=whole.test_set)
     (_, read), told = put_together([whole, read], "translations", mismatched)
-    found = records_as_scores(name, read.run or read.records, frame, weights)
+    found = score(name, read.run or read.records, frame)
     changed = read.run is not None and "changed" in read.run.info.signature.fields
     told = ["The records were changed after the run", *told] if changed else told
     notes = tuple(f"{name}: {note.removesuffix('.')}." for note in (*read.notes, *told))
@@ -644,7 +649,11 @@ def foreign_note(names: str, systems: Iterable[str], texts: str) -> str:
 
 
 def records_as_scores(
-    name: str, judged: Run | Iterable[Record], frame: Frame, weights: str | None = None
+    name: str,
+    judged: Run | Iterable[Record],
+    frame: Frame,
+    weights: str | None = None,
+    golds: Sequence[ScoreSet] = (),
 ) -> Found:
     """Score records as `adjudge score` does; a failure has no number and is counted.
 
@@ -655,7 +664,13 @@ def records_as_scores(
     _refuse_lps(name, [r.lp for r in records], frame.name, [frame.lp])
     has_marks = any(find_protocol(r.protocol).has_spans for r in records)
     weights = weights if has_marks else None
-    scores = score_records(judged if isinstance(judged, Run) else records, weights=weights, lp=frame.lp)
+    is_judge = isinstance(judged, Run) and judged.info.kind == "judge"
+    scores = score_records(
+        judged if isinstance(judged, Run) else records,
+        weights=weights,
+        lp=frame.lp,
+        beside=[r for gold in golds for r in _as_records(gold, frame)] if is_judge else (),
+    )
     values, notes, foreign = _segment_values(name, scores, frame)
     notes += [f"{name}: {note}" for note in of_sight(scores.notes)]
     if scores.weights is not None:
@@ -675,6 +690,20 @@ def records_as_scores(
         raters=split_raters(records, frame, scores.weights),
     )
     return Found(scores=found, notes=tuple(notes), foreign=tuple(foreign), has_marks=has_marks)
+
+
+def _as_records(gold: ScoreSet, frame: Frame) -> Iterator[Annotation]:
+    for row, column in np.argwhere(~np.isnan(gold.segments)).tolist():
+        segment, system = frame.segments[column].segment, frame.systems[row]
+        value = float(gold.segments[row, column])
+        yield Annotation(
+            lp=frame.lp,
+            segment=segment,
+            system=system,
+            annotator=gold.name,
+            protocol="metric",
+            rating=value,
+        )
 
 
 def _segment_values(name: str, scores: Scores, frame: Frame) -> tuple[Floats, list[str], dict[str, None]]:

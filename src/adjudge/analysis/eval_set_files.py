@@ -158,6 +158,7 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
             )
         raters = found.scores.raters or (source.raters(name) if people and name == each else None)
         golds[name] = replace(found, scores=replace(found.scores, name=name, raters=raters))
+    read = partial(read, golds=[found.scores for found in golds.values()])
     chosen = source.choose_metrics(metrics, scores or {}, reference)
     judged = source.read_metrics(chosen)
     own = {name: _read_own(name, each, source, read) for name, each in (scores or {}).items()}

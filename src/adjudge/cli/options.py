@@ -30,7 +30,7 @@ from typer.core import TyperCommand, TyperOption
 from adjudge.core.language import coded_lp
 from adjudge.core.scores import RunInfo
 from adjudge.core.verb import Option, option_of
-from adjudge.core.wording import has_too_many_failures, nearest, unfit_first
+from adjudge.core.wording import SIGHT, has_too_many_failures, nearest, unfit_first
 from adjudge.errors import FAILURES, SettingError, UsageError
 from adjudge.examples import of_demo
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
@@ -317,17 +317,18 @@ def print_result(
         data: the same as JSON.
         notes: what a table for people says below it; where programs read, standard error has it.
     """
-    unfit, others = unfit_first(notes)
+    notes = [*notes]
     if form == "json":
         import orjson
 
-        told = dict.fromkeys([*unfit, *unfit_first(table.notes)[0]])
-        data = {"unfit": [*told], **data} if told else data
+        every = dict.fromkeys([*notes, *table.notes])
+        told = {key: [note for note in every if words in note] for key, words in SIGHT.items()}
+        data = {**{key: found for key, found in told.items() if found}, **data}
         text = orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
     else:
         text = render_table(table, form)
     sys.stdout.write(name_invisible(text) if sys.stdout.isatty() else text)
-    for note in () if is_for_people(form) else chain(unfit, others):
+    for note in () if is_for_people(form) else chain(*unfit_first(notes)):
         print_note(note)
 
 

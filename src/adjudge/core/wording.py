@@ -92,6 +92,10 @@ UNSEEN: Final = " is not shown to see: "
 """What stands in a note that nothing shows whether a judge sees what it judges."""
 
 
+SIGHT: Final = {"unfit": UNFIT, "not_shown_to_see": UNSEEN}
+"""Where JSON has these notes, and what stands in them."""
+
+
 def unfit_first(notes: Iterable[str]) -> tuple[list[str], list[str]]:
     """Notes that a judge is unfit, which stand before every number, and the others."""
     told = [*notes]
