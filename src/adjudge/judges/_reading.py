@@ -17,11 +17,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Awaitable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
 
 from adjudge.core.ask import CLEAN, UNSETTLED, Reply, WordsBesideError
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import find_category, is_number
 from adjudge.errors import AnswerError, FailureReason
 
@@ -37,6 +38,9 @@ __all__ = [
 ]
 
 _RESULT: Final = re.compile(r'.*"result"\s*:[\s"]*(?P<value>.*)', re.DOTALL)
+
+AUTHORS: Final = "authors_reader"
+"""Flag of an answer that the rule of the authors' code found; see `judges._authors`."""
 
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
@@ -471,6 +475,7 @@ class Reading:
         self._judged = judged
         self._flags: dict[str, None] = {}
         self.flag("extracted", self.text != self.whole)
+        self.flag(AUTHORS, isinstance(reply, AuthorsReply))
         self._words: list[str] = []
         self._leaves: list[Hashable] = []
         self._is_mended = self._is_plain = self._is_unsure = False
@@ -529,18 +534,19 @@ class Reading:
         while (less := _EDGE.sub("", inner).strip(_BLANK)) != inner:
             inner = less
         self.flag("extracted", inner != self.text)
-        self._flag_copied(inner)
+        self.flag_copied(inner)
         self._is_plain = True
         self._open()
         return inner
 
     def value(self) -> object:
-        """The one bracketed value of the reply.
+        """The one bracketed value of the reply, or what the authors' rule finds in it.
 
         Raises:
             AnswerError: parse or truncated where there is none, ambiguous where there are two.
         """
-        text = _WRAPPED.sub(r"\1\3", self.text)
+        told = self.reply.rule(self) if isinstance(self.reply, AuthorsReply) else self.text
+        text = _WRAPPED.sub(r"\1\3", told)
         if text.startswith('"{'):
             with suppress(ValueError):
                 text = json.loads(text)
@@ -559,14 +565,14 @@ class Reading:
         self.introduced(before)
         self.beside(after)
         self._is_mended |= parser.is_mended
-        self._flag_copied(raw)
+        self.flag_copied(raw)
         self.flag("extracted", raw != self.text)
         self.flag("normalised", parser.is_respelled)
         self.flag("repaired", parser.is_mended)
         self._open()
         return value
 
-    def _flag_copied(self, raw: str) -> None:
+    def flag_copied(self, raw: str) -> None:
         """Flag an answer that stands in a judged text, a bare number only where a line says no more."""
         flat = " ".join(raw.split())
         has_letters = any(map(str.isalpha, flat))
@@ -620,6 +626,8 @@ class Reading:
             if key in keys or key in optional:
                 if repr(found.setdefault(key, item)) != repr(item):
                     raise AnswerError("ambiguous", f"key {shown(key)} stands twice, with different values")
+            elif AUTHORS in self._flags:
+                found[key] = item
             elif key == "confidence" and is_number(item) and item > 0:
                 self._is_unsure |= item < (0.5 if item <= 1 else 50)
             elif (key not in _PROSE and (key not in _ADDED or not error)) or not isinstance(item, str | None):
@@ -726,6 +734,17 @@ class Reading:
             raise AnswerError("schema", f"{what} must be a list, got {shown(value)}")
         self.leaf(len(value))
         return value
+
+
+Rule = Callable[[Reading], str]
+"""How the authors' code finds an answer in a reply, which is returned as our JSON."""
+
+
+@frozen
+class AuthorsReply(Reply):
+    """A reply that is read by the rule of the authors' code; a field that nobody asked for says nothing."""
+
+    rule: Rule
 
 
 def either(names: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import Rating, RatingScale
+from adjudge.judges._authors import only_number, or_authors
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 
 __all__ = ["GembaDa", "GembaSqm"]
@@ -58,7 +59,9 @@ class GembaDa(Prompted):
         answer = await ask(
             self.messages(subject),
             about=About(judge=self.name, stage="rating", subject=subject, wants="rating", facts=scale.facts),
-            read=partial(scale.read, subject=subject),
+            read=or_authors(
+                partial(scale.read, subject=subject), only_number if scale.form == "number" else None
+            ),
             schema=scale.schema,
         )
         return answer.value

@@ -33,6 +33,7 @@ from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import ErrorList, Marked, Rating, RatingScale
+from adjudge.judges._authors import only_number, or_authors
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 
 __all__ = ["GembaEsa"]
@@ -73,7 +74,9 @@ class GembaEsa(Prompted):
         answer = await ask(
             self.rating_messages(subject, marked),
             about=About(judge=self.name, stage="rating", subject=subject, wants="rating", facts=scale.facts),
-            read=partial(scale.read, subject=subject),
+            read=or_authors(
+                partial(scale.read, subject=subject), only_number if scale.form == "number" else None
+            ),
             schema=scale.schema,
         )
         return answer.value

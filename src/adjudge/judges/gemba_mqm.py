@@ -35,6 +35,7 @@ from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import ErrorList, Marked
+from adjudge.judges._authors import error_lines
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 
 __all__ = ["GembaMqm"]
@@ -64,7 +65,8 @@ class GembaMqm(Prompted):
 
     async def mark(self, subject: Subject, ask: Ask) -> Marked:
         """Put the one question."""
-        return await self._errors.put(self.messages(subject), self._errors.about(self.name, subject), ask)
+        about = self._errors.about(self.name, subject)
+        return await self._errors.put(self.messages(subject), about, ask, rule=error_lines)
 
     def messages(self, subject: Subject) -> list[Message]:
         """What to do, three worked examples, the texts."""

@@ -77,6 +77,7 @@ from adjudge.core.record import Annotation, ErrorSpan, check_one_of
 from adjudge.core.segment import Subject
 from adjudge.errors import UsageError
 from adjudge.judges._answers import ErrorList, Marked
+from adjudge.judges._authors import agreement, last_list, or_authors
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Parts,
@@ -90,7 +91,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._reading import Reading, object_schema
+from adjudge.judges._reading import Reading, Rule, object_schema
 
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
@@ -197,6 +198,7 @@ class Panel:
         read: Callable[[Reply], T],
         schema: Mapping[str, object] | None,
         ask: Ask,
+        rule: Rule | None = last_list,
     ) -> T:
         """Put one question.
 
@@ -206,7 +208,7 @@ class Panel:
         answer = await ask(
             messages,
             about=about,
-            read=read,
+            read=or_authors(read, rule if self.profile != "recommended" else None),
             attempts=attempts_of(self.profile),
             schema=schema if self.profile == "recommended" else None,
         )
@@ -245,7 +247,7 @@ class Panel:
             AnswerError: no readable answer.
         """
         read = partial(read_remark, subject=about.subject)
-        return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask)
+        return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask, None)
 
     def statement_form(self, *, by_number: bool = False) -> Parts:
         """Say how to answer by reasons and a list of errors, or a severity for each number of a list."""
@@ -440,7 +442,7 @@ class Floor:
         facts = {"held": tuple(map(self.panel.listed, lists))}
         about = replace(self._about("consensus", "checker", "agreement"), facts=facts)
         read = partial(read_agreement, subject=self.subject)
-        agreed, flags = await self.panel.put(messages, about, read, _AGREED, self.ask)
+        agreed, flags = await self.panel.put(messages, about, read, _AGREED, self.ask, agreement)
         return agreed, [*flags, *([MISMATCH] if agreed and differ else [])]
 
     def messages(self, said: Sequence[Said], turn: Parts, form: Parts) -> list[Message]:
