@@ -566,7 +566,7 @@ class Reading:
         self.beside(after)
         self._is_mended |= parser.is_mended
         self.flag_copied(raw)
-        self.flag("extracted", raw != self.text)
+        self.flag("extracted", raw != told)
         self.flag("normalised", parser.is_respelled)
         self.flag("repaired", parser.is_mended)
         self._open()

@@ -12,9 +12,11 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
          2. A statement is reasons and a list of errors in one object, and the list is taken whole. In the
             recommended profile errors have numbers in a debate on severity, and a statement gives each number
             `major`, `minor` or `none`: no debate can lose or invent an error. An error that a debate on any
-            topic drops or adds is flagged (`debate_dropped`, `debate_added`). Every reply that is not in the
-            form is a failure; the code goes on with no errors. Profile paper asks once, the others once more;
-            the recommended one sends the schema.
+            topic drops or adds is flagged (`debate_dropped`, `debate_added`). A reply that is not in the form
+            is a failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`):
+            the list behind "annotations" or "errors" up to the last bracket, and the checker's yes or no.
+            Where these find nothing, the code goes on with no errors, and here the reply is a failure.
+            Profile paper asks once, the others once more; the recommended one sends the schema.
          3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
             it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
             nothing a non-translation, as the code tells its agents. But where a debate leaves nothing of a
