@@ -18,7 +18,8 @@ from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge as load_any
 from adjudge.judges._answers import ErrorList, RatingScale
-from adjudge.judges._authors import (
+from adjudge.judges._pairs import read_compared
+from adjudge.judges._reading import (
     agreement,
     error_lines,
     fenced,
@@ -27,7 +28,6 @@ from adjudge.judges._authors import (
     only_number,
     or_authors,
 )
-from adjudge.judges._pairs import read_compared
 from adjudge.judges.m_mad import find_error_list, read_agreement
 from tests.judges.asking import Script, load_judge, pair, subject
 from tests.judges.doubts import doubts, fair

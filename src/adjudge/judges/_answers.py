@@ -20,7 +20,6 @@ from adjudge.core.protocol import Severity, find_category
 from adjudge.core.record import ErrorSpan, Match, Side
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, FailureReason, UsageError
-from adjudge.judges._authors import or_authors
 from adjudge.judges._prompts import Form, Parts, Prompts, find_form, judged_texts, render_example
 from adjudge.judges._reading import (
     MARKS_ALIKE,
@@ -31,6 +30,7 @@ from adjudge.judges._reading import (
     either,
     flat,
     object_schema,
+    or_authors,
     shown,
 )
 

@@ -26,9 +26,18 @@ from adjudge.core.language import language_name
 from adjudge.core.record import RENORMALISED, UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._authors import last_letter, or_authors
 from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
-from adjudge.judges._reading import AuthorsReply, Reading, Rule, object_schema, or_error, shares, shown
+from adjudge.judges._reading import (
+    AuthorsReply,
+    Reading,
+    Rule,
+    last_letter,
+    object_schema,
+    or_authors,
+    or_error,
+    shares,
+    shown,
+)
 
 __all__ = [
     "IDENTICAL",

@@ -29,8 +29,8 @@ from adjudge.core.judge import Calls, Profile, annotation_of
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import Rating, RatingScale
-from adjudge.judges._authors import only_number, or_authors
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
+from adjudge.judges._reading import only_number, or_authors
 
 __all__ = ["GembaDa", "GembaSqm"]
 

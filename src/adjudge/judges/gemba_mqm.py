@@ -37,8 +37,8 @@ from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import ErrorList, Marked
-from adjudge.judges._authors import error_lines
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
+from adjudge.judges._reading import error_lines
 
 __all__ = ["GembaMqm"]
 

@@ -79,7 +79,6 @@ from adjudge.core.record import Annotation, ErrorSpan, check_one_of
 from adjudge.core.segment import Subject
 from adjudge.errors import UsageError
 from adjudge.judges._answers import ErrorList, Marked
-from adjudge.judges._authors import agreement, last_list, or_authors
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Parts,
@@ -93,7 +92,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._reading import Reading, Rule, object_schema
+from adjudge.judges._reading import Reading, Rule, agreement, last_list, object_schema, or_authors
 
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 

@@ -23,7 +23,6 @@ from adjudge.core.protocol import is_number
 from adjudge.core.record import Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._authors import fenced, or_authors
 from adjudge.judges._pairs import IDENTICAL, VERDICTS, is_identical, read_compared
 from adjudge.judges._prompts import (
     TEXT_FILES,
@@ -41,7 +40,9 @@ from adjudge.judges._reading import (
     Reading,
     Rule,
     check_characters,
+    fenced,
     object_schema,
+    or_authors,
     or_error,
     read_integer,
     shown,
