@@ -12,10 +12,10 @@ that nobody asked for, makes the reply one that needs a further question (`core.
 that was asked for, such as an analysis, stays as it is.
 
 In profiles paper and code a reply that the grammar does not read is read again by the rule of the authors'
-code, where that code is public (`or_authors`). An answer that the rule finds counts, flagged `authors_reader`.
+code, where that code is public (`or_authors`). An answer that the rule finds counts (`authors_reader`).
 Where the rule finds nothing, or takes nothing for "no errors", the failure of the grammar stands. A rule sees
-the reply without thinking and marks; a reply that is cut, blocked or empty never reaches it. A rule that finds
-no value raises ValueError.
+the reply without thinking and marks; a reply that is cut, blocked or empty never reaches it. A rule without a
+value raises ValueError.
 """
 
 from __future__ import annotations
