@@ -706,5 +706,9 @@ UNREAD = {"ambiguous", "label", "parse", "range", "schema", "truncated", "words"
 """Reasons of replies that are not in the form; which of them is found first is for the reader to say."""
 
 
+AUTHORS = "authors_reader"
+"""What became of a reply that the rule of the authors' code reads, in profiles paper and code."""
+
+
 def alike(came: str, wanted: str) -> bool:
-    return came == wanted or (came in UNREAD and wanted in UNREAD)
+    return came == wanted or (came in {*UNREAD, AUTHORS} and wanted in UNREAD)

@@ -90,6 +90,11 @@ class Came(NamedTuple):
         return None
 
     @property
+    def is_by_authors(self) -> bool:
+        """Whether the rule of the authors' code read the reply."""
+        return "authors_reader" in self.flags
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """Of the record."""
         return () if isinstance(self.outcome, AnswerError) else self.outcome.flags
@@ -214,12 +219,13 @@ def truth() -> Mapping[str, object]:
 
 
 def believed_wrongly(kinds: Sequence[Kind], model: Model = "honest") -> list[str]:
-    """Kinds that are to be refused and of which the first value is believed."""
+    """Kinds that are to be refused and whose first value is believed, other than by the authors' rule."""
     truths = truth()
+    came = [(k, outcome(k, model)) for k in kinds if k.want == "refuse"]
     return [
         f"{k.form} {k.name}"
-        for k in kinds
-        if k.want == "refuse" and outcome(k, model).verdict not in (None, truths[k.form])
+        for k, one in came
+        if one.verdict not in (None, truths[k.form]) and not one.is_by_authors
     ]
 
 

@@ -200,7 +200,8 @@ async def test_a_failed_criterion_fails_the_overall_verdict_that_it_could_change
 
 async def test_an_analysis_must_speak_of_every_aspect() -> None:
     missing = json.dumps({"analysis": {"accuracy of information": "fine"}, "result": "A"})
-    found = await Fire(profile="paper").compare(pair(), Script(missing, *replies("A", "A", "A")[1:]))
+    given = Script(missing, *replies("A", "A", "A")[1:])
+    found = await Fire(orders="given").compare(pair(), given)
     assert isinstance(found[0], AnswerError)
     assert found[0].reason == "schema"
 

@@ -53,11 +53,15 @@ async def test_words_around_the_object_are_flagged() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["-5", "I cannot rate because of the 2 languages.", "Score: 4", "['100']", "4/10"]
+    ("text", "rating"),
+    [("-5", 5), ("I cannot rate because of the 2 languages.", 2), ("Score: 4", 4), ("['100']", 100)],
 )
-async def test_what_the_original_takes_for_a_rating_is_none(text: str) -> None:
+async def test_what_the_original_alone_takes_for_a_rating_is_flagged(text: str, rating: int) -> None:
+    made = await GembaDa(profile="code").annotate(subject(), Script(text))
+    assert made.rating == rating
+    assert "authors_reader" in made.flags
     with pytest.raises(AnswerError):
-        await GembaDa(profile="code").annotate(subject(), Script(text))
+        await GembaDa().annotate(subject(), Script(text))
 
 
 async def test_a_reply_that_was_cut_is_not_read_even_if_it_could_be() -> None:

@@ -6,6 +6,7 @@ from adjudge.core.ask import Message
 from adjudge.core.record import ErrorSpan
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
+from adjudge.judges.gemba_esa import GembaEsa
 from adjudge.judges.gemba_mqm import GembaMqm
 from tests.judges.asking import Script, subject
 
@@ -136,10 +137,15 @@ def test_it_is_loaded_by_name_and_counts_one_call() -> None:
 
 @pytest.mark.parametrize("separator", [", ", "; ", " ", " - ", " and "])
 @pytest.mark.parametrize("second", ['accuracy/omission - "zu"', 'omission - "zu"', "accuracy/omission"])
-async def test_several_errors_on_one_line_are_never_one_error_with_a_gloss(
+async def test_several_errors_on_one_line_are_one_only_by_the_rule_of_the_authors(
     separator: str, second: str
 ) -> None:
     line = f'accuracy/mistranslation - "6. Mai"{separator}{second}'
     text = f"Critical:\nno-error\nMajor:\n{line}\nMinor:\nno-error"
+    made = await GembaMqm(profile="paper").annotate(subject("am 6. Mai zu"), Script(text))
+    assert "authors_reader" in made.flags
+    assert [span.text for span in made.spans] == ["6. Mai"]
     with pytest.raises(AnswerError, match="parse"):
-        await GembaMqm(profile="paper").annotate(subject("am 6. Mai zu"), Script(text))
+        await GembaEsa(profile="paper").annotate(
+            subject("am 6. Mai zu"), Script("Major" + text.partition("Major")[2])
+        )

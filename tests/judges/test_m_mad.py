@@ -19,7 +19,7 @@ from adjudge.judges._answers import find_place
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.m_mad import ALL, DIMENSIONS, MMad, debate_calls, tidy
 from tests.judges.asking import Asked, Asking, subject
-from tests.judges.malformed import ANYWHERE, alike
+from tests.judges.malformed import ANYWHERE, AUTHORS, alike
 
 Said = str | Reply
 
@@ -581,11 +581,11 @@ async def outcome(strategy: Any, role: str, reply: Said) -> str:
     lines: dict[str, Said] = {"expert_accuracy": marks((*SOFA, "major")), **FULL, "checker": DISAGREED}
     cast = Cast(**lines | {role.replace(".", "_"): reply})
     try:
-        await MMad(strategy=strategy, profile="code").annotate(subject(), cast)
+        made = await MMad(strategy=strategy, profile="code").annotate(subject(), cast)
     except AnswerError as error:
         return error.reason
     assert cast.of(role), f"{role} was never asked"
-    return "ANNOTATION"
+    return AUTHORS if AUTHORS in made.flags else "ANNOTATION"
 
 
 @pytest.mark.parametrize(("strategy", "role"), STAGES)
@@ -609,7 +609,9 @@ async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, rep
 @pytest.mark.parametrize(
     ("role", "reply", "reason"),
     [
-        ("checker", "yes", "parse"),
+        ("checker", "yes", AUTHORS),
+        ("checker", "They are not alike.", AUTHORS),
+        ("checker", "Sim.", "parse"),
         ("checker", '{"agreed": "yes"}', "schema"),
         ("checker", '{"agreed": 1}', "schema"),
         ("checker", '{"agreed": null}', "schema"),
@@ -618,21 +620,21 @@ async def test_a_refusal_at_any_stage_is_a_failure(strategy: str, role: str, rep
         ("checker", '{"agreed": true} or {"agreed": false}', "ambiguous"),
         ("checker", '{"agreed": true, "reason": "I cannot judge these lists."}', "words"),
         ("checker", "true", "parse"),
-        ("supporter", NOTHING, "schema"),
+        ("supporter", NOTHING, AUTHORS),
         ("supporter", '{"statement": "None."}', "schema"),
-        ("supporter", '{"statement": "", "errors": []}', "schema"),
-        ("supporter", '{"statement": " ", "errors": []}', "schema"),
-        ("supporter", '{"statement": 3, "errors": []}', "schema"),
+        ("supporter", '{"statement": "", "errors": []}', AUTHORS),
+        ("supporter", '{"statement": " ", "errors": []}', AUTHORS),
+        ("supporter", '{"statement": 3, "errors": []}', AUTHORS),
         ("supporter", '{"statement": "None.", "errors": null}', "schema"),
         ("supporter", '{"statement": "None.", "errors": {}}', "schema"),
-        ("supporter", '{"statement": "None.", "annotations": []}', "schema"),
+        ("supporter", '{"statement": "None.", "annotations": []}', AUTHORS),
         ("supporter", MAJOR.replace("major", "critical"), "label"),
         ("supporter", MAJOR.replace("accuracy/", "").replace("mistranslation", "mistake"), "label"),
         ("supporter", MAJOR.replace("neuen Sofa", ""), "schema"),
         ("supporter", MAJOR[:-2], "truncated"),
         ("supporter", f"{MAJOR} {MINOR}", "ambiguous"),
-        ("opponent", NOTHING, "schema"),
-        ("final", NOTHING, "schema"),
+        ("opponent", NOTHING, AUTHORS),
+        ("final", NOTHING, AUTHORS),
         ("final", "No errors.", "parse"),
         ("final", MAJOR.replace('translation"', 'nowhere"'), "label"),
     ],
@@ -793,7 +795,7 @@ async def test_notes_and_reasons_are_asked_for_in_a_language(profile: Profile) -
     annotation = await MMad(profile=profile, explain_in="fr").annotate(subject(), cast)
     assert [s.note for s in annotation.spans] == ["Faux."]
     assert all("in French" in asked.words for asked in cast.asked if asked.about.wants != "agreement")
-    assert await outcome("consensus", "final", noted(MINOR)) == "words", "nobody asked for a note"
+    assert await outcome("consensus", "final", noted(MINOR)) == AUTHORS, "nobody asked for a note"
 
 
 # The prompts...

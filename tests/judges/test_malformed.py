@@ -19,6 +19,7 @@ from tests.attacks.corpus import ATTACKS
 from tests.judges.asking import SINGLE, Script, load_judge, pair, subject
 from tests.judges.malformed import (
     ANYWHERE,
+    AUTHORS,
     ECHOED,
     ECHOING_TRANSLATION,
     FINE,
@@ -92,10 +93,10 @@ def with_third_heading(text: str, name: str, form: str) -> str:
 
 async def outcome(judge: TranslationJudge, judged: Subject, before: list[str], reply: Reply) -> str:
     try:
-        await judge.annotate(judged, Script(*before, *[reply] * judge.calls.max))
+        made = await judge.annotate(judged, Script(*before, *[reply] * judge.calls.max))
     except AnswerError as error:
         return error.reason if error.detail else "no detail"
-    return "ANNOTATION"
+    return AUTHORS if AUTHORS in made.flags else "ANNOTATION"
 
 
 def at_step(
@@ -128,7 +129,7 @@ async def test_no_malformed_reply_becomes_an_annotation(
         text = with_third_heading(bad.reply.text, name, form)
         reply = Reply(text=text, finish=bad.reply.finish, reasoning=bad.reply.reasoning)
         came = await outcome(judge, subject(), before, reply)
-        if came == "ANNOTATION":
+        if came == "ANNOTATION" or (came == AUTHORS and (profile == "recommended" or reply.finish != "stop")):
             wrong.append(text[:80])
         elif not alike(came, bad.reason):
             reasons_wrong.append((bad.reason, came, text[:80]))
@@ -213,7 +214,11 @@ async def outcomes(judge: PairJudge, subject: Subject, text: str | Reply) -> set
     except AnswerError as error:
         return {error.reason}
     return {
-        "VERDICT" if isinstance(one, Preference) else one.reason if one.detail else "no detail"
+        (AUTHORS if AUTHORS in one.flags else "VERDICT")
+        if isinstance(one, Preference)
+        else one.reason
+        if one.detail
+        else "no detail"
         for one in found
     }
 

@@ -30,8 +30,6 @@ READ_OTHERWISE = {
     "verdict X:21",
 }
 """Replies that the reference refuses and the grammar reads."""
-FAILED_BY_RULE = {"headings arrow-expl", "headings cat-unknown-sub"}
-"""Replies that the reference reads: words beside an error of the profiles that ask no further question."""
 
 
 def reference() -> list[Kind]:
@@ -74,7 +72,7 @@ def test_no_labelled_reply_of_the_reference_is_believed_that_must_not_be() -> No
 
 def test_few_good_replies_of_the_reference_fail() -> None:
     kinds = reference()
-    failed = {name: why for name, why in failed_needlessly(kinds).items() if name not in FAILED_BY_RULE}
+    failed = failed_needlessly(kinds)
     assert share_failed(kinds, failed) <= MOST_FAILED, failed
 
 
@@ -105,7 +103,12 @@ def test_a_model_that_says_yes_or_repeats_itself_never_makes_a_doubt_clean(
 ) -> None:
     truths = truth()
     came = [(kind, outcome(kind, model)) for kind in doubts(count, seed)]
-    believed = [(kind, one) for kind, one in came if one.verdict not in (None, truths[kind.form])]
+    believed = [
+        (kind, one)
+        for kind, one in came
+        if one.verdict not in (None, truths[kind.form]) and not one.is_by_authors
+    ]
+    assert all(JUDGES[kind.form][1] != "recommended" for kind, one in came if one.is_by_authors)
     clean = [kind.name for kind, _ in believed if ": clean," in kind.name]
     silent = [kind.name for kind, one in believed if not {"confirmed", "span_unmatched"} & {*one.flags}]
     assert len(clean) + len(silent) <= max(1, MOST_BELIEVED * count / 2000), (clean, silent)

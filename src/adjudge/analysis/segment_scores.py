@@ -380,6 +380,7 @@ READINGS: Final[Mapping[str, str]] = {
     "extracted": "read out of a longer reply",
     "normalised": "read from another spelling than asked for",
     "confirmed": "confirmed by one more question, since words stood beside the answer",
+    "authors_reader": "found by the rule of the authors' code in a reply that is not in the form",
     "comparison_failed": "made though a comparison on the way failed, which may have moved the score",
     "tool_failed": "made though a tool gave no usable answer on the way",
     "connection_suspect": "made of answers that may be those of other questions: the server sent too many",

@@ -21,7 +21,18 @@ from adjudge.core.record import ErrorSpan, Match, Side
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, FailureReason, UsageError
 from adjudge.judges._prompts import Form, Parts, Prompts, find_form, judged_texts, render_example
-from adjudge.judges._reading import MARKS_ALIKE, QUOTES_ALIKE, Reading, either, flat, object_schema, shown
+from adjudge.judges._reading import (
+    MARKS_ALIKE,
+    QUOTES_ALIKE,
+    AuthorsReply,
+    Reading,
+    Rule,
+    either,
+    flat,
+    object_schema,
+    or_authors,
+    shown,
+)
 
 __all__ = [
     "GEMBA_CATEGORIES",
@@ -67,6 +78,7 @@ class Listed(NamedTuple):
         side: that was named; None where none was.
         note: explanation.
         is_headed: whether it stood under a heading, where no side is asked for.
+        is_quoted: whether the span quotes a text; else it has no place.
     """
 
     span: str
@@ -75,6 +87,7 @@ class Listed(NamedTuple):
     side: Side | None = None
     note: str = ""
     is_headed: bool = False
+    is_quoted: bool = True
 
 
 class Marked(NamedTuple):
@@ -116,7 +129,7 @@ def place_errors(listed: Sequence[Listed], subject: Subject, reading: Reading) -
             raise AnswerError("schema", f"an error of {category} must quote the text, got an empty span")
         reading.flag("normalised", error.category != category or quote != error.span)
         place = Place(error.side or "translation", None, None, "unplaced")
-        if quote:
+        if quote and error.is_quoted:
             is_open = error.side is None and not error.is_headed
             sought = "source error" if is_open else category
             place = find_place(quote, subject, said=error.side, category=sought, taken=taken)
@@ -474,8 +487,9 @@ class ErrorList:
         *,
         attempts: int = 2,
         sampling: Sampling = _SAMPLING,
+        rule: Rule | None = None,
     ) -> Marked:
-        """Ask for the errors and read them.
+        """Ask for the errors and read them, the headings also by the authors' rule, if there is one.
 
         Raises:
             AnswerError: no readable answer.
@@ -483,7 +497,7 @@ class ErrorList:
         answer = await ask(
             messages,
             about=about,
-            read=partial(self.read, subject=about.subject),
+            read=or_authors(partial(self.read, subject=about.subject), rule if self.form != "json" else None),
             attempts=attempts,
             schema=self.schema,
             sampling=sampling,
@@ -545,7 +559,7 @@ class ErrorList:
             AnswerError: it is not in the form.
         """
         reading = Reading(reply, judged_texts(subject))
-        if self.form == "json":
+        if self.form == "json" or isinstance(reply, AuthorsReply):
             spans = self.read_list(reading.answer("errors", as_list="errors")["errors"], subject, reading)
         else:
             spans = self.read_headings(reading.plain(), subject, reading)
@@ -585,7 +599,8 @@ class ErrorList:
         return Listed(
             *(span, category, severity),
             reading.label(found["side"], _SIDES, "side", _SIDE_NAMES) if "side" in found else None,
-            reading.words(found["note"], f"the note of {what}") if "note" in found else "",
+            reading.words(found["note"], f"the note of {what}") if "note" in keys else "",
+            is_quoted=found.get("line") != span,
         )
 
     @property
@@ -672,7 +687,7 @@ class RatingScale:
         """
         reading = Reading(reply, judged_texts(subject))
         label, has_scale = "", True
-        if self.form == "json" or _RATED.search(reading.text):
+        if self.form == "json" or isinstance(reply, AuthorsReply) or _RATED.search(reading.text):
             said = reading.answer("rating")["rating"]
             reading.flag("normalised", self.form != "json")
         else:

@@ -27,7 +27,17 @@ from adjudge.core.record import RENORMALISED, UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_names, render_pair
-from adjudge.judges._reading import Reading, object_schema, or_error, shares, shown
+from adjudge.judges._reading import (
+    AuthorsReply,
+    Reading,
+    Rule,
+    last_letter,
+    object_schema,
+    or_authors,
+    or_error,
+    shares,
+    shown,
+)
 
 __all__ = [
     "IDENTICAL",
@@ -357,7 +367,7 @@ class Comparison:
             ask(
                 self.messages(subject),
                 about=about,
-                read=partial(self.read, subject=subject),
+                read=or_authors(partial(self.read, subject=subject), self._rule),
                 attempts=_ATTEMPTS,
                 schema=self.schema,
                 sampling=replace(drawn, logprobs=self.settings.strength == "logprob"),
@@ -402,6 +412,11 @@ class Comparison:
         strength, how = read_strength(reply, verdict)
         return _Answer(verdict, (*flags, *how), analysis, strength)
 
+    @property
+    def _rule(self) -> Rule | None:
+        """That of FiRE's code; there is none of the baseline."""
+        return last_letter if self.judge == "fire" and self.settings.profile != "recommended" else None
+
     def _shown(self, subject: Subject) -> list[Subject]:
         turned = subject.of(*reversed(subject.systems))
         orders, seed = self.settings.shown_in, self.settings.order_seed
@@ -424,7 +439,7 @@ def read_compared(
     found = reading.answer("result", optional=("analysis",))
     verdict = reading.label(found["result"], VERDICTS, "result", _SPELLED)
     analysis = found.get("analysis") or ""
-    if aspects and analysis:
+    if aspects and analysis and not isinstance(reply, AuthorsReply):
         reading.fields(analysis, aspects, "the analysis")
     elif not isinstance(analysis, str):
         reading.flag("normalised")

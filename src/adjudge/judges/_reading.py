@@ -10,6 +10,12 @@ judge asks for plain text, it is all that is left.
 Prose is never evidence. No list of words says what a sentence means: any word beside the value, or in a field
 that nobody asked for, makes the reply one that needs a further question (`core.ask.WordsBesideError`). Prose
 that was asked for, such as an analysis, stays as it is.
+
+In profiles paper and code a reply that the grammar does not read is read again by the rule of the authors'
+code, where that code is public (`or_authors`). An answer that the rule finds counts (`authors_reader`).
+Where the rule finds nothing, or takes nothing for "no errors", the failure of the grammar stands. A rule sees
+the reply without thinking and marks; a reply that is cut, blocked or empty never reaches it. A rule without a
+value raises ValueError.
 """
 
 from __future__ import annotations
@@ -17,19 +23,29 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Awaitable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
 
 from adjudge.core.ask import CLEAN, UNSETTLED, Reply, WordsBesideError
+from adjudge.core.frozen import frozen
 from adjudge.core.protocol import find_category, is_number
 from adjudge.errors import AnswerError, FailureReason
 
 __all__ = [
+    "AuthorsReply",
     "Reading",
+    "Rule",
+    "agreement",
     "check_characters",
     "either",
+    "error_lines",
+    "fenced",
+    "last_letter",
+    "last_list",
     "object_schema",
+    "only_number",
+    "or_authors",
     "or_error",
     "read_integer",
     "shares",
@@ -37,6 +53,9 @@ __all__ = [
 ]
 
 _RESULT: Final = re.compile(r'.*"result"\s*:[\s"]*(?P<value>.*)', re.DOTALL)
+
+AUTHORS: Final = "authors_reader"
+"""Flag of an answer that the rule of the authors' code found; see `or_authors`."""
 
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
@@ -471,6 +490,7 @@ class Reading:
         self._judged = judged
         self._flags: dict[str, None] = {}
         self.flag("extracted", self.text != self.whole)
+        self.flag(AUTHORS, isinstance(reply, AuthorsReply))
         self._words: list[str] = []
         self._leaves: list[Hashable] = []
         self._is_mended = self._is_plain = self._is_unsure = False
@@ -529,18 +549,19 @@ class Reading:
         while (less := _EDGE.sub("", inner).strip(_BLANK)) != inner:
             inner = less
         self.flag("extracted", inner != self.text)
-        self._flag_copied(inner)
+        self.flag_copied(inner)
         self._is_plain = True
         self._open()
         return inner
 
     def value(self) -> object:
-        """The one bracketed value of the reply.
+        """The one bracketed value of the reply, or what the authors' rule finds in it.
 
         Raises:
             AnswerError: parse or truncated where there is none, ambiguous where there are two.
         """
-        text = _WRAPPED.sub(r"\1\3", self.text)
+        told = json.dumps(self.reply.rule(self)) if isinstance(self.reply, AuthorsReply) else self.text
+        text = _WRAPPED.sub(r"\1\3", told)
         if text.startswith('"{'):
             with suppress(ValueError):
                 text = json.loads(text)
@@ -559,14 +580,14 @@ class Reading:
         self.introduced(before)
         self.beside(after)
         self._is_mended |= parser.is_mended
-        self._flag_copied(raw)
-        self.flag("extracted", raw != self.text)
+        self.flag_copied(raw)
+        self.flag("extracted", raw != told)
         self.flag("normalised", parser.is_respelled)
         self.flag("repaired", parser.is_mended)
         self._open()
         return value
 
-    def _flag_copied(self, raw: str) -> None:
+    def flag_copied(self, raw: str) -> None:
         """Flag an answer that stands in a judged text, a bare number only where a line says no more."""
         flat = " ".join(raw.split())
         has_letters = any(map(str.isalpha, flat))
@@ -620,6 +641,8 @@ class Reading:
             if key in keys or key in optional:
                 if repr(found.setdefault(key, item)) != repr(item):
                     raise AnswerError("ambiguous", f"key {shown(key)} stands twice, with different values")
+            elif AUTHORS in self._flags:
+                found[key] = item
             elif key == "confidence" and is_number(item) and item > 0:
                 self._is_unsure |= item < (0.5 if item <= 1 else 50)
             elif (key not in _PROSE and (key not in _ADDED or not error)) or not isinstance(item, str | None):
@@ -731,3 +754,114 @@ class Reading:
 def either(names: Sequence[str]) -> str:
     """Names as an English choice."""
     return " or ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+# Authors' rules
+
+
+Rule = Callable[[Reading], object]
+"""How the authors' code finds an answer in a reply: its value in the shape of our JSON."""
+
+
+@frozen
+class AuthorsReply(Reply):
+    """A reply that is read by the rule of the authors' code; a field that nobody asked for says nothing."""
+
+    rule: Rule
+
+
+_CATEGORIES: Final = {
+    "accuracy": "addition|mistranslation|omission|untranslated text",
+    "fluency": "character encoding|grammar|inconsistency|punctuation|register|spelling",
+    "locale convention": "currency|date|name|telephone|time",
+    "style": "awkward",
+    "terminology": "inappropriate|inconsistent",
+    "non-translation": "(?!)",
+    "other": "(?!)",
+}
+"""Names that GEMBA-MQM's code looks for in a line: the first of these core types, then a subtype of it."""
+_HEADINGS: Final = ("critical:", "major:", "minor:")
+_NO_ERROR: Final = re.compile("no[- ]error")
+_QUOTED: Final = re.compile('["“”„«「]([^"“”„«»「」]+)["“”»」]')
+_LETTER: Final = re.compile(r'result["\\]*\s*:[\\\s"{]*(?P<letter>[abe])', re.IGNORECASE | re.ASCII)
+_LIST: Final = re.compile(r'"(?:annotations|errors)"\s*:\s*(\[.*\])', re.DOTALL)
+
+
+def or_authors(read: Callable[[Reply], T], rule: Rule | None) -> Callable[[Reply], T]:
+    """Return a reader that reads by the authors' rule what `read` refuses; `read` itself without a rule."""
+    if rule is None:
+        return read
+
+    def either(reply: Reply) -> T:
+        try:
+            return read(reply)
+        except AnswerError:
+            (UNSETTLED.get() or []).clear()
+            with suppress(AnswerError, ValueError, RecursionError):
+                return read(AuthorsReply(**vars(reply), rule=rule))
+            raise
+
+    return either
+
+
+def only_number(reading: Reading) -> object:
+    """GEMBA-DA, GEMBA-SQM, the rating of GEMBA-ESA: the only run of digits; our grammar reads NN/100."""
+    (digits,) = re.findall(r"\d+", reading.text)
+    reading.flag_copied(digits)
+    return {"rating": int(digits)}
+
+
+def error_lines(reading: Reading) -> object:
+    """GEMBA-MQM: each line below a heading is an error, unless it says "no error".
+
+    The code ignores lines above the first heading, and takes any reply without errors for a clean one. Here
+    such a reply is clean only if a line says "no error" and no line was ignored.
+    """
+    reading.flag_copied(reading.text)
+    lines = [line.strip() for line in reading.text.split("\n") if not _NO_ERROR.search(line.lower())]
+    errors, severity = [], ""
+    for line in filter(None, lines):
+        low = line.lower()
+        if low in _HEADINGS:
+            severity = low[:-1]
+            continue
+        core = next(filter(low.__contains__, _CATEGORIES), "other")
+        errors.append(
+            {
+                "span": _QUOTED.split(line)[:2][-1],
+                "line": line,
+                "category": "/".join([core, *re.findall(_CATEGORIES[core], low)[-1:]]),
+                "severity": "critical" if severity and "non-translation" in low else severity,
+            }
+        )
+    found = [error for error in errors if error["severity"]]
+    if not found and (errors or not _NO_ERROR.search(reading.text.lower())):
+        raise ValueError("no line is an error, and none says that there is no error")
+    return {"errors": found}
+
+
+def last_letter(reading: Reading) -> object:
+    """FiRE: the letter behind the last `result:`, whatever stands behind the letter."""
+    *_, last = _LETTER.finditer(reading.text)
+    reading.flag_copied(last[0])
+    return {"result": last["letter"], "analysis": reading.text}
+
+
+def last_list(reading: Reading) -> object:
+    """M-MAD: the list of the field `annotations`, here `errors`, up to the last bracket of the reply."""
+    (raw,) = _LIST.findall(reading.text)
+    reading.flag_copied(raw)
+    return {"statement": reading.text, "errors": json.loads(raw)}
+
+
+def agreement(reading: Reading) -> object:
+    """M-MAD's checker: yes anywhere, else no anywhere; not in an object, which our question asks for."""
+    words = re.findall("yes|no|[{]", reading.text)
+    return {"agreed": "yes" in words} if words and "{" not in words else {}
+
+
+def fenced(reading: Reading) -> object:
+    """RATE: the JSON in the first fence of that name, else the whole reply."""
+    raw = reading.text.partition("```json")[2].partition("```")[0].strip() or reading.text
+    reading.flag_copied(raw)
+    return json.loads(raw)

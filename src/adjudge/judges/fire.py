@@ -19,8 +19,9 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
             neither a win nor a tie, counted and left out of all points. They speak for neither in the overall
             verdict.
          3. An answer that cannot be read is asked for at most three times, as in the code, then the criterion
-            has failed. The paper asks until it can read one. The code takes the last letter behind the word
-            "result" anywhere in a reply; here a reply is its JSON object, or none.
+            has failed. The paper asks until it can read one. A reply is its JSON object; in profiles paper
+            and code another one is read by the code's rule (flag `authors_reader`): the last letter behind
+            the word "result" and a colon.
          4. A criterion that failed leaves the overall verdict standing where no verdict in its place could
             change it; else the overall verdict has failed as well. The paper has no such case.
          5. Two translations that are the same text are E on everything, flagged `identical`, and nobody is
@@ -39,7 +40,8 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
             use; it has no part in the overall verdict.
         11. Context and glossary are shown where the user gives them. With explain_in the analysis is in that
             language. Texts may have any length.
-        12. The direct rank shares 1 to 3, 5, 8 and 11. An answer that could not be had is its failure.
+        12. The direct rank shares 1 to 3, 5, 8 and 11, but not the rule of the code, which has no direct
+            rank. An answer that could not be had is its failure.
             The direct rank draws at 0 in every profile.
 """
 

@@ -9,9 +9,10 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
          2. The recommended profile asks for JSON with a schema; profiles paper and code for the bare number.
          3. The number must be the whole reply, or stand in a known wrapper (tags, a lead-in, marks of a chat
             template; flag `extracted`). `"87"`, `87.0` and `87%` are 87 (`normalised`), and so is
-            {"rating": 87} where the bare number was asked for. Words beside the number are asked about, or a
-            failure in profiles paper and code. parse_numerical_answer takes the only number of any text, so
-            that "-5" is 5 and "I cannot rate because of the 2 languages" is 2.
+            {"rating": 87} where the bare number was asked for. Words beside the number are asked about in the
+            recommended profile. In the others parse_numerical_answer's rule reads them (flag
+            `authors_reader`): the only number of any text, so that "-5" is 5 and "I cannot rate because of
+            the 2 languages" is 2.
          4. An unreadable reply is asked for once more at temperature 0; the original raises the temperature.
          5. Context and glossary are shown where the user gives them; the original has neither.
 """
@@ -29,6 +30,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import Rating, RatingScale
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
+from adjudge.judges._reading import only_number, or_authors
 
 __all__ = ["GembaDa", "GembaSqm"]
 
@@ -58,7 +60,9 @@ class GembaDa(Prompted):
         answer = await ask(
             self.messages(subject),
             about=About(judge=self.name, stage="rating", subject=subject, wants="rating", facts=scale.facts),
-            read=partial(scale.read, subject=subject),
+            read=or_authors(
+                partial(scale.read, subject=subject), only_number if scale.form == "number" else None
+            ),
             schema=scale.schema,
         )
         return answer.value

@@ -11,7 +11,8 @@ Differs  1. What to do stands in system messages, and the texts are quoted data.
          3. Where the first step fails there is no second. The original goes on and shows the model the text
             "None" in place of the errors.
          4. The second step is shown the errors as they were read; the original passes the reply on unread.
-         5. Every reply that is not in the form is a failure; the original takes the only number of any text.
+         5. Every reply that is not in the form is a failure. In profiles paper and code the original's rule
+            reads the rating, though (flag `authors_reader`): the only number of any text.
          6. An unreadable reply is asked for once more at temperature 0; the original raises the temperature.
          7. The spans keep their categories, which the original asks for and the protocol ESA does not.
          8. Context and glossary are shown where the user gives them; the original has neither. There is no
@@ -34,6 +35,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import ErrorList, Marked, Rating, RatingScale
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
+from adjudge.judges._reading import only_number, or_authors
 
 __all__ = ["GembaEsa"]
 
@@ -73,7 +75,9 @@ class GembaEsa(Prompted):
         answer = await ask(
             self.rating_messages(subject, marked),
             about=About(judge=self.name, stage="rating", subject=subject, wants="rating", facts=scale.facts),
-            read=partial(scale.read, subject=subject),
+            read=or_authors(
+                partial(scale.read, subject=subject), only_number if scale.form == "number" else None
+            ),
             schema=scale.schema,
         )
         return answer.value

@@ -8,12 +8,14 @@ Differs  1. What to do stands in the system message; the original repeats it in 
             quoted data, where the original puts them between backticks that a text may contain.
          2. The recommended profile asks for JSON with a schema and for the side of each span. Profiles paper
             and code ask for the original's three headings.
-         3. Every reply that is not in the form is a failure. parse_mqm_answer reads a refusal, an empty
-            reply, an error page and bold headings as no error at all, and skips a line that says "no error"
-            even inside a quotation.
-         4. An unknown category or severity is a failure. The original counts any line under a heading.
-         5. A non-translation keeps the severity it was given. The original moves it to critical; the weights
-            `gemba` charge it 25 points either way.
+         3. Every reply that is not in the form is a failure in the recommended profile. In the others
+            parse_mqm_answer's rule reads it (flag `authors_reader`): any line under a heading is an error,
+            and a line that says "no error" is none, even inside a quotation. The original also reads a
+            refusal, an empty reply, an error page and bold headings as no error at all; here these are
+            failures.
+         4. An unknown category is a failure; by the original's rule it is `other`.
+         5. A non-translation keeps the severity it was given. The original moves it to critical, and so does
+            its rule here; the weights `gemba` charge it 25 points either way.
          6. An unreadable reply is asked for once more at temperature 0. The original raises the temperature
             in ten steps, and mixes the answers in one table.
          7. The first five errors and the cap of 25 points are in the weights `gemba`. The reader keeps all
@@ -36,6 +38,7 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
+from adjudge.judges._reading import error_lines
 
 __all__ = ["GembaMqm"]
 
@@ -64,7 +67,8 @@ class GembaMqm(Prompted):
 
     async def mark(self, subject: Subject, ask: Ask) -> Marked:
         """Put the one question."""
-        return await self._errors.put(self.messages(subject), self._errors.about(self.name, subject), ask)
+        about = self._errors.about(self.name, subject)
+        return await self._errors.put(self.messages(subject), about, ask, rule=error_lines)
 
     def messages(self, subject: Subject) -> list[Message]:
         """What to do, three worked examples, the texts."""

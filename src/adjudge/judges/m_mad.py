@@ -12,9 +12,11 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
          2. A statement is reasons and a list of errors in one object, and the list is taken whole. In the
             recommended profile errors have numbers in a debate on severity, and a statement gives each number
             `major`, `minor` or `none`: no debate can lose or invent an error. An error that a debate on any
-            topic drops or adds is flagged (`debate_dropped`, `debate_added`). Every reply that is not in the
-            form is a failure; the code goes on with no errors. Profile paper asks once, the others once more;
-            the recommended one sends the schema.
+            topic drops or adds is flagged (`debate_dropped`, `debate_added`). A reply that is not in the form
+            is a failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`):
+            the list behind "annotations" or "errors" up to the last bracket, and the checker's yes or no.
+            Where these find nothing, the code goes on with no errors, and here the reply is a failure.
+            Profile paper asks once, the others once more; the recommended one sends the schema.
          3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
             it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
             nothing a non-translation, as the code tells its agents. But where a debate leaves nothing of a
@@ -90,7 +92,7 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._reading import Reading, object_schema
+from adjudge.judges._reading import Reading, Rule, agreement, last_list, object_schema, or_authors
 
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
@@ -197,6 +199,7 @@ class Panel:
         read: Callable[[Reply], T],
         schema: Mapping[str, object] | None,
         ask: Ask,
+        rule: Rule | None = last_list,
     ) -> T:
         """Put one question.
 
@@ -206,7 +209,7 @@ class Panel:
         answer = await ask(
             messages,
             about=about,
-            read=read,
+            read=or_authors(read, rule if self.profile != "recommended" else None),
             attempts=attempts_of(self.profile),
             schema=schema if self.profile == "recommended" else None,
         )
@@ -245,7 +248,7 @@ class Panel:
             AnswerError: no readable answer.
         """
         read = partial(read_remark, subject=about.subject)
-        return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask)
+        return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask, None)
 
     def statement_form(self, *, by_number: bool = False) -> Parts:
         """Say how to answer by reasons and a list of errors, or a severity for each number of a list."""
@@ -440,7 +443,7 @@ class Floor:
         facts = {"held": tuple(map(self.panel.listed, lists))}
         about = replace(self._about("consensus", "checker", "agreement"), facts=facts)
         read = partial(read_agreement, subject=self.subject)
-        agreed, flags = await self.panel.put(messages, about, read, _AGREED, self.ask)
+        agreed, flags = await self.panel.put(messages, about, read, _AGREED, self.ask, agreement)
         return agreed, [*flags, *([MISMATCH] if agreed and differ else [])]
 
     def messages(self, said: Sequence[Said], turn: Parts, form: Parts) -> list[Message]:

@@ -47,8 +47,9 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
             Systems with the same translation are judged once; the code judges each, and may score it twice.
             The evaluation and comparison agents write reasons before score and winner, the paper's behind.
         11. An answer is the whole reply, or stands in a known wrapper (`extracted`). Words beside it, or in a
-            field that nobody asked for, are asked about in the recommended profile, and a failure in the
-            others.
+            field that nobody asked for, are asked about in the recommended profile. In the others the code's
+            rule reads evaluations and comparisons (flag `authors_reader`): the first fence "json", whatever
+            stands around it, without the fields that nobody asked for.
 """
 
 from __future__ import annotations

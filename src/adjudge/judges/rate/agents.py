@@ -36,7 +36,17 @@ from adjudge.judges._prompts import (
     render_pair,
     render_texts,
 )
-from adjudge.judges._reading import Reading, check_characters, object_schema, or_error, read_integer, shown
+from adjudge.judges._reading import (
+    Reading,
+    Rule,
+    check_characters,
+    fenced,
+    object_schema,
+    or_authors,
+    or_error,
+    read_integer,
+    shown,
+)
 
 __all__ = [
     "FILES",
@@ -179,6 +189,11 @@ class Team:
     def schema(self, schema: Mapping[str, object]) -> Mapping[str, object] | None:
         """A schema, where answers are held to one."""
         return schema if self.is_constrained else None
+
+    @property
+    def rule(self) -> Rule | None:
+        """How the code of the paper reads evaluations and comparisons."""
+        return None if self.is_constrained else fenced
 
     @cached_property
     def descriptions(self) -> Mapping[tuple[str, str], str]:
@@ -737,7 +752,7 @@ async def _put(team: Team, order: Subject, ask: Ask, stage: str, notes: str) -> 
         ask(
             messages(team, order, notes),
             about=team.about(stage, order, "comparison", "verdict", criterion="overall"),
-            read=partial(_read, subject=order),
+            read=or_authors(partial(_read, subject=order), team.rule),
             schema=team.schema(object_schema(analysis={"type": "string"}, result=verdict)),
         )
     )
@@ -814,7 +829,7 @@ async def evaluate(
     answer = await ask(
         evaluation_messages(team, subject, notes, instruction),
         about=team.about(stage, subject, "evaluation", "assessment"),
-        read=partial(read_assessment, team=team, subject=subject),
+        read=or_authors(partial(read_assessment, team=team, subject=subject), team.rule),
         schema=team.schema(
             object_schema(
                 rationale=text,
