@@ -104,9 +104,10 @@ def rows(minutes: float) -> Iterator[str]:
         folder = Path(place)
         with serving(folder, MODEL, threads=os.cpu_count() or 1, context=CONTEXT) as server:
             for number, case in enumerate(cases):
-                print(case, flush=True)
                 (own := folder / str(number)).mkdir()
-                yield row(case, judge(case, server, own, 60 * minutes / len(cases)))
+                found = row(case, judge(case, server, own, 60 * minutes / len(cases)))
+                print(found, flush=True)
+                yield found
 
 
 HEADS = (
@@ -115,8 +116,8 @@ HEADS = (
 )
 HEAD = f"""\
 No judge was measured with a capable model here. What a small one comes to: `make real-model` has every judge
-ask SmolLM2-135M-Instruct (4 bits a weight) on llama.cpp's server about bundled translations, for half an hour
-of two cores, with and without the JSON schema (recommended profile, `--max-tokens {ROOM}`; himate with core
+ask SmolLM2-135M-Instruct (4 bits a weight) on llama.cpp's server about bundled translations, for $minutes
+minutes of two cores, with and without the JSON schema (recommended profile, `--max-tokens {ROOM}`; himate with core
 agents). **A model of this size cannot judge translations**: what it says in the form that was asked for is
 read, and means nothing. *Nowhere*: with a quotation that stands in neither text.
 
@@ -131,7 +132,6 @@ if __name__ == "__main__":
     wanted = parser.parse_args()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", adjudge.FailedWarning)
-        table = HEAD + "\n".join(rows(wanted.minutes))
-    print(table)
+        table = HEAD.replace("$minutes", f"{wanted.minutes:g}") + "\n".join(rows(wanted.minutes))
     if wanted.write:
         write_section("A small model", table, PAGE)
