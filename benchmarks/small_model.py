@@ -117,9 +117,9 @@ HEADS = (
 HEAD = f"""\
 No judge was measured with a capable model here. What a small one comes to: `make real-model` has every judge
 ask SmolLM2-135M-Instruct (4 bits a weight) on llama.cpp's server about bundled translations, for $minutes
-minutes of two cores, with and without the JSON schema (recommended profile, `--max-tokens {ROOM}`; himate with core
-agents). **A model of this size cannot judge translations**: what it says in the form that was asked for is
-read, and means nothing. *Nowhere*: with a quotation that stands in neither text.
+minutes of two cores, with and without the JSON schema (recommended profile, `--max-tokens {ROOM}`; himate
+with core agents). **A model of this size cannot judge translations**: what it says in the form that was asked
+for is read, and means nothing. *Nowhere*: with a quotation that stands in neither text.
 
 | {" | ".join(HEADS)} |
 |{" --- |" * len(HEADS)}
