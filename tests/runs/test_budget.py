@@ -170,7 +170,7 @@ def test_a_budget_that_is_not_enough_for_one_call_sends_nothing(
     server: Server, tmp_path: Path, prices: Path
 ) -> None:
     with pytest.raises(
-        BudgetError, match=r"budget of 0\.01 EUR is reached: 0\.00 EUR are paid, .* up to 0\.\d+ EUR"
+        BudgetError, match=r"budget of 0\.01 EUR is reached: 0\.00 EUR are paid at most, .* up to 0\.\d+ EUR"
     ):
         judge(server, tmp_path / "run", prices=prices, budget="0.01")
     assert not server.log

@@ -450,7 +450,7 @@ class Meter:
             option = "--budget-tokens"
             limit, paid, next_ = (f"{n:,} tokens" for n in (budget.tokens, self._tokens, _size(most)))
         return BudgetError(
-            f"the budget of {limit} is reached: {paid} are paid, and {what} may cost up to "
+            f"the budget of {limit} is reached: {paid} are paid at most, and {what} may cost up to "
             f"{next_}. What was answered is stored; the same command with a higher {option} goes on"
         )
 
