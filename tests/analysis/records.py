@@ -77,9 +77,10 @@ def preferred(
     *,
     criterion: str = "overall",
     annotator: str = "ann",
+    lp: str = "en-de",
 ) -> Preference:
     return Preference(
-        lp="en-de", segment=segment, systems=(a, b), annotator=annotator, criterion=criterion, verdict=verdict
+        lp=lp, segment=segment, systems=(a, b), annotator=annotator, criterion=criterion, verdict=verdict
     )
 
 

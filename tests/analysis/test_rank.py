@@ -74,6 +74,112 @@ def test_no_comparison_is_dropped_for_what_its_segment_lacks() -> None:
     assert sum(s.n for s in ranked(records).systems) == 8
 
 
+def compared(
+    names: Sequence[str], segments: int, lacking: Mapping[str, int], seed: int, lp: str = "en-de"
+) -> list[Record]:
+    """Every two systems on every segment; a system did not translate the first so many segments."""
+    draws = random.Random(seed)
+    verdicts: list[Verdict] = ["A", "A", "B", "E"]
+    return [
+        failed(a, b, segment=str(n), protocol="pairwise", lp=lp, criterion="overall", reason="no_translation")
+        if n < max(lacking.get(a, 0), lacking.get(b, 0))
+        else preferred(a, b, draws.choice(verdicts), segment=str(n), lp=lp)
+        for n in range(segments)
+        for a, b in combinations(names, 2)
+    ]
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+@pytest.mark.parametrize(("names", "lp"), [("ABCD", "en-de"), (("Ahorn", "बर्च", "雪松", "сосна"), "ja-zh")])
+def test_every_comparison_counts_whatever_a_third_system_lacks(
+    method: Method, names: Sequence[str], lp: str
+) -> None:
+    records = compared(names, 40, {names[3]: 30}, seed=1, lp=lp)
+    found = ranked(records, method, resamples=50)
+    assert "; 150 comparisons in 40 segments" in found.method
+    assert {s.system: (s.n, s.untranslated) for s in found.systems} == {
+        **dict.fromkeys(names[:3], (90, 0)),
+        names[3]: (30, 30),
+    }
+    assert "150 comparisons count, 10 to 40 of each two systems." in found.notes
+    given = [record for record in records if isinstance(record, Preference)]
+    same = ranked(given, method, resamples=50)
+    assert [(s.system, s.score, s.interval) for s in same.systems] == [
+        (s.system, s.score, s.interval) for s in found.systems
+    ]
+    assert same.p_values == found.p_values
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+@settings(max_examples=15, deadline=None)
+@given(
+    lacking=st.lists(st.integers(0, 11), min_size=3, max_size=5), seed=st.integers(0, 10**6), data=st.data()
+)
+def test_an_unbalanced_design_is_ranked_by_all_that_was_compared(
+    method: Method, lacking: list[int], seed: int, data: st.DataObject
+) -> None:
+    names = data.draw(st.permutations(["Ahorn", "bříza", "雪松", "сосна", "देवदार"][: len(lacking)]))
+    records = compared(names, 12, dict(zip(names, lacking, strict=True)), seed)
+    given = Counter(frozenset(r.systems) for r in records if isinstance(r, Preference))
+    found = ranked(records, method, resamples=20)
+    assert f"; {given.total()} comparisons in " in found.method
+    played = [given[frozenset(pair)] for pair in combinations(names, 2)]
+    told = f"{given.total()} comparisons count, {min(played)} to {max(played)} of each two systems."
+    assert (told in found.notes) == (min(played) < max(played))
+    if method == "copeland":
+        won: Counter[str] = Counter()
+        for r in records:
+            if isinstance(r, Preference):
+                won[r.systems[0]] += {"A": 2, "E": 1, "B": 0}[r.verdict]
+                won[r.systems[1]] += {"A": 0, "E": 1, "B": 2}[r.verdict]
+        assert {s.system: s.score for s in found.systems} == {
+            s.system: pytest.approx(won[s.system] / 2 / s.n) for s in found.systems
+        }
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_scores_of_what_two_systems_translated_are_compared_whatever_a_third_lacks(method: Method) -> None:
+    records: list[Record] = [
+        failed("C", segment=str(n), reason="no_translation")
+        if n < 9 and name == "C"
+        else rated(name, str(n), 7 * n % 5)
+        for n in range(12)
+        for name in "ABC"
+    ]
+    found = ranked(records, method, resamples=20)
+    assert "; 18 comparisons in 12 segments" in found.method
+    assert "18 comparisons count, 3 to 12 of each two systems." in found.notes
+
+
+@pytest.mark.parametrize("method", PAIRWISE)
+def test_a_balanced_design_needs_no_note(method: Method) -> None:
+    found = ranked(compared("ABCD", 12, {}, seed=3), method, resamples=20)
+    assert not any("comparisons count" in note for note in found.notes)
+
+
+def test_two_groups_that_no_comparison_connects_are_refused_by_the_models_and_said_by_copeland() -> None:
+    records = [*compared("AB", 12, {}, seed=1), *compared("CD", 12, {}, seed=2)]
+    assert "No comparison connects (A, B) with (C, D)" in " ".join(ranked(records).notes)
+    models: list[Method] = ["bradley-terry", "davidson"]
+    for method in models:
+        with pytest.raises(DataError, match=r"none connects \(A, B\) with \(C, D\)"):
+            ranked(records, method)
+
+
+def test_equal_systems_of_an_unbalanced_design_are_found_different_about_as_often_as_alpha_says() -> None:
+    """Each segment has one pair of six equal systems, as FiRE's benchmark has."""
+    found: list[bool] = []
+    verdicts: list[Verdict] = ["A", "A", "A", "A", "B", "B", "B", "B", "E"]
+    for seed in range(40):
+        draws = random.Random(seed)
+        pairs = [draws.sample("ABCDEF", 2) for _ in range(200)]
+        records = [preferred(a, b, draws.choice(verdicts), segment=str(n)) for n, (a, b) in enumerate(pairs)]
+        p_values = ranked(records, resamples=200, seed=seed).p_values
+        found += [p < 0.05 for row in p_values for p in row if p is not None]
+    assert len(found) == 40 * 15
+    assert 0.025 < statistics.mean(found) < 0.075
+
+
 @pytest.mark.parametrize("method", ["bradley-terry", "davidson"])
 def test_bradley_terry_knows_that_a_win_over_a_strong_system_is_worth_more(method: Method) -> None:
     """x and y both won one of two; x against the best, y against the worst."""

@@ -1,11 +1,14 @@
 """Runs of judges of pairs that compare fewer than all pairs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adjudge.analysis.pair_schedules import ListedPair, write_pairs
 from adjudge.core.record import Preference
+from adjudge.core.segment import TestSet
 from adjudge.errors import ServerStopError, UsageError
 from adjudge.formats.read import load
 from adjudge.judges.fire import DirectRank
@@ -13,6 +16,7 @@ from adjudge.llm import embedded_rules
 from adjudge.llm.model import Request
 from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
+from adjudge.runs.job import prepare
 from tests.runs.conftest import small_set
 
 TEST_SET = small_set(20, systems=("A", "B", "CC", "DDD", "EEEE"))
@@ -93,6 +97,25 @@ def test_an_adaptive_run_asks_most_about_the_systems_that_are_hard_to_tell_apart
     asked = [r.systems for r in done.records if isinstance(r, Preference)]
     later = asked[len(asked) // 2 :]
     assert later.count(("A", "B")) > later.count(("A", "EEEE"))  # A and B are of one length
+
+
+@pytest.mark.parametrize("lp", ["en-de", "ja-zh"])
+def test_a_list_chooses_among_the_pairs_of_a_test_set_in_the_order_of_the_test_set(
+    tmp_path: Path, longer: type[Longer], lp: str
+) -> None:
+    own = [["EEEE", "A"], ["B", "DDD"], ["CC", "B"]]
+    segments = tuple(replace(s, lp=lp, meta={"pairs": own}) for s in TEST_SET)
+    listed = [
+        ListedPair(lp=lp, segment=s.segment, document="", systems=pair)
+        for s in segments
+        for pair in (("A", "EEEE"), ("CC", "B"), ("A", "B"))
+    ]
+    write_pairs(tmp_path / "pairs.jsonl", listed)
+    chosen, file = TestSet(name="some", segments=segments), tmp_path / "pairs.jsonl"
+    done = run(DirectRank(orders="given"), chosen, out=tmp_path / "run", pairs_file=file)
+    assert [r.systems for r in done.records] == [("EEEE", "A"), ("CC", "B")] * 20
+    notes = prepare(DirectRank(), chosen, pairs_file=file).notes
+    assert "20 of 60 pairs are of segments or systems that are not judged" in notes
 
 
 def test_an_anchor_must_be_a_system() -> None:

@@ -40,6 +40,7 @@ from adjudge.core.record import (
     rows_by_pair,
 )
 from adjudge.core.scores import INTERVAL
+from adjudge.core.segment import LEVELS
 from adjudge.core.verb import IntervalDraws, LanguagePair, OfMismatched, Option, Seed, Texts, settings
 from adjudge.core.wording import count, form, of_all
 from adjudge.errors import UsageError
@@ -83,6 +84,7 @@ class LabelTable:
         people: those that are no judges.
         labels: units by annotators, NaN where there is none.
         groups: segment of each unit, numbered from 0.
+        levels: of verdicts on a benchmark that tells them: 1 for an easy unit, 0 for a hard one, else NaN.
         grid: of scores: annotators by systems by segments; None for verdicts.
         errors: of scores with marked errors: `any`, `minor`, `major` to how many were marked, shaped as the
             grid.
@@ -95,6 +97,7 @@ class LabelTable:
     people: tuple[str, ...]
     labels: Floats
     groups: Sequence[int]
+    levels: Floats | None = None
     grid: Floats | None = None
     errors: Mapping[str, Floats] = field(default_factory=dict)
     scales: Mapping[str, str] = field(default_factory=dict)
@@ -113,12 +116,15 @@ class LabelTable:
         return np.asarray(self.labels[:, [self.annotators.index(name) for name in names]])
 
 
-def pair_table(comparisons: Comparisons, people: Sequence[str]) -> LabelTable:
+def pair_table(
+    comparisons: Comparisons, people: Sequence[str], told: Mapping[tuple[str, str, str], float]
+) -> LabelTable:
     """Verdicts on one criterion.
 
     Args:
         comparisons: of people and judges.
         people: who is no judge.
+        told: the levels of a benchmark.
     """
     return LabelTable(
         criterion=comparisons.criterion,
@@ -126,7 +132,22 @@ def pair_table(comparisons: Comparisons, people: Sequence[str]) -> LabelTable:
         people=tuple(a for a in comparisons.annotators if a in people),
         labels=comparisons.labels,
         groups=comparisons.segments,
+        levels=np.array(
+            [told.get((u.lp, u.segment, comparisons.criterion), np.nan) for u in comparisons.units]
+        ),
     )
+
+
+def _levels_of(sources: Iterable[Judgements]) -> Mapping[tuple[str, str, str], float]:
+    """How hard a benchmark calls its pairs, by lp, segment and criterion: 1 for easy, 0 for hard."""
+    texts = [segment for source in sources for segment in source.test_set or ()]
+    return {
+        (s.lp, s.segment, criterion): float(level == "easy")
+        for s in texts
+        if isinstance(levels := s.meta.get(LEVELS), Mapping)
+        for criterion, level in levels.items()
+        if level in {"easy", "hard"}
+    }
 
 
 def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTable:
@@ -375,7 +396,8 @@ def _tables(
             for s in sources
             for p in preferences_of(s, by_criterion=settings.by_criterion, epsilon=settings.tie)
         ]
-        return [pair_table(tabulate(made, criterion), people) for criterion in criteria_of(made)]
+        told = _levels_of(sources)
+        return [pair_table(tabulate(made, criterion), people, told) for criterion in criteria_of(made)]
     if are_scores == {True}:
         return [score_table(sources, people)]
     raise UsageError(
@@ -416,7 +438,7 @@ def agreement_of_all(table: LabelTable, draws: Draws) -> Iterator[AgreementRow]:
 def _with_majority(table: LabelTable, judge: str, draws: Draws) -> Iterator[AgreementRow]:
     row = partial(AgreementRow, criterion=table.criterion)
     verdicts, gold = table.labels_of([judge])[:, 0], table.labels_of(table.people)
-    for share in percentage_agreement(verdicts, gold, table.people, draws):
+    for share in percentage_agreement(verdicts, gold, table.people, draws, table.levels):
         between = (judge, share.against)
         yield row(measure=f"agreement, {share.pairs}", between=between, result=share.agreement)
     kappa = cohen_kappa(verdicts, majority(gold), draws)

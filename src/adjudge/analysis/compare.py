@@ -48,6 +48,7 @@ from adjudge.stats.paired import (
     signed_rank_p_value,
     smallest_p_value,
     too_few,
+    unit_differences,
 )
 
 __all__ = [
@@ -183,8 +184,7 @@ def _p_value(
 ) -> float:
     resamples, seed = drawing
     if test == "permutation":
-        shares = enlarged(totals.shares)
-        gaps = shares[:, [0]] - shares[:, [1]]
+        gaps = unit_differences(totals, np.array([0]), np.array([1]))
         flipped = float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])
         return permutation_p_value(flipped, bounds.p, bounds, by_document=by_document)
     if test == "wilcoxon":

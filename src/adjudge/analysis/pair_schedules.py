@@ -51,16 +51,19 @@ _DIGITS: Final = 6  # so that rounding noise decides nothing
 
 
 class Place(NamedTuple):
-    """A segment with what can be compared there."""
+    """A segment with what can be compared there; `own` are the pairs of a test set of pairs."""
 
     lp: str
     segment: str
     systems: tuple[str, ...]
+    own: tuple[Pair, ...] | None = None
 
     @property
     def pairs(self) -> list[Pair]:
-        """Every two of its systems, in their order."""
-        return list(combinations(self.systems, 2))
+        """Every two of its systems, in their order; of a test set of pairs, those of them that it lists."""
+        if self.own is None:
+            return list(combinations(self.systems, 2))
+        return [pair for pair in self.own if {*pair} <= {*self.systems}]
 
 
 @frozen
@@ -106,7 +109,7 @@ class Schedule:
         if self.kind == "anchored" and not self.anchors:
             raise UsageError("--pairs anchored needs --anchors")
         if self.kind == "listed" and not self.listed:
-            raise UsageError("--pairs listed needs a --pairs-file with pairs in it")
+            raise UsageError("--pairs listed needs a --pairs-file with pairs in it, or a test set of pairs")
 
     def __str__(self) -> str:
         if self.kind == "anchored":
@@ -139,7 +142,7 @@ class Schedule:
             yield standings.choose(chosen, [self._count(place) for place in chosen], self.seed)
 
     def _count(self, place: Place) -> int:
-        every = len(place.systems) * (len(place.systems) - 1) // 2
+        every = len(place.pairs)
         if self.kind in {"anchored", "listed"}:
             return len(self._named(place))
         if self.kind == "adaptive" and self.per_segment is None:

@@ -26,7 +26,7 @@ from adjudge.core.verb import Alpha, ByDocument, Names, Option, Resamples, Scori
 from adjudge.core.wording import of_sight
 from adjudge.errors import UsageError
 from adjudge.stats.judged import Floats
-from adjudge.stats.paired import enlarged, sign_flip_p_values
+from adjudge.stats.paired import sign_flip_p_values, unit_differences
 
 __all__ = [
     "MOST_UNITS",
@@ -503,10 +503,6 @@ def separations(
     return tuple(_separation(scores, pair, settings, by_annotator or {}) for pair in pairwise(systems))
 
 
-def _gaps(shares: Floats) -> Floats:
-    return shares[:, 0] - shares[:, 1]
-
-
 def _separation(
     scores: Scores,
     pair: tuple[str, str],
@@ -519,7 +515,7 @@ def _separation(
         settings = replace(settings, by_document=known)
     totals = matrix.totals(by_document=bool(settings.by_document))
     n, units = len(matrix.scores), len(totals.sums)
-    gaps = _gaps(totals.shares)
+    gaps = totals.shares @ np.array([1.0, -1.0])
     difference = float(gaps.mean())
     parts = variance_parts(_by_annotator(pair, by_annotator))
     plan = _plan(gaps, n, settings, parts)
@@ -534,7 +530,7 @@ def _separation(
         needed = None if drawn is None else math.ceil(drawn * n / units)
     else:
         needed = plan.needed_for(difference)
-    tested = _gaps(enlarged(totals.shares))[:, None]
+    tested = unit_differences(totals, np.array([0]), np.array([1]))
     flips = sign_flip_p_values(tested, resamples=settings.resamples, seed=settings.seed)
     return Separation(
         first=pair[0],

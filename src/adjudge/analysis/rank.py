@@ -480,6 +480,7 @@ def rank_comparisons(
         return Ranking(signature=signature, method="nothing was compared", systems=tuple(nothing))
     wins, ties = tally.wins.sum(axis=0), tally.ties.sum(axis=0)
     fitted, notes = _fit(wins, ties, tally.systems, settings.method)
+    notes = [*_balance_note(wins + wins.T + ties), *notes]
     rows, p_values = _rows(tally, fitted, failed, settings)
     has_documents = any(u.document for u in table.units)
     notes += _sureness_notes(len(tally.wins), len(rows), settings, has_documents=has_documents)
@@ -626,6 +627,14 @@ def _method(tally: Tally, settings: RankSettings) -> str:
         f"clusters by one-sided {test} of every pair, p < {settings.alpha:g}, {settings.correction}; seed "
         f"{settings.seed}"
     )
+
+
+def _balance_note(played: Floats) -> Iterator[str]:
+    """Say how unevenly the comparisons are spread over the pairs of systems, if they are."""
+    pairs = played[np.triu_indices(len(played), 1)]
+    if pairs.min() < pairs.max():
+        each = f"{pairs.min():,.0f} to {pairs.max():,.0f}"
+        yield f"{pairs.sum():,.0f} comparisons count, {each} of each two systems."
 
 
 def _cycle_notes(cycles: Sequence[Cycle]) -> Iterator[str]:
@@ -792,8 +801,10 @@ def _noted(scores: Scores, ranking: Ranking) -> Ranking:
 def _rank(scores: Scores, settings: RankSettings) -> Ranking:
     if settings.method == "mean":
         return _rank_means(scores, settings)
+    if settings.method != "item-mean":
+        return _rank_pairs(scores, settings)
     scores, notes = translated_by_all(scores)
-    ranking = (_rank_item_means if settings.method == "item-mean" else _rank_pairs)(scores, settings)
+    ranking = _rank_item_means(scores, settings)
     return replace(ranking, notes=(*notes, *ranking.notes))
 
 

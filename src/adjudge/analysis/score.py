@@ -361,15 +361,13 @@ def translated_by_all(scores: Scores) -> tuple[Scores, list[str]]:
     if all(s.score is None for s in segments):
         lps = ", ".join(dict.fromkeys(s.lp for s in scores.segments))
         raise DataError(f"no segment of {lps} is translated by every one of {', '.join(sorted(judged))}")
-    preferences = tuple(p for p in scores.preferences if (p.lp, p.segment) not in holes)
     which = of_all(len(holes), len({(s.lp, s.segment) for s in scores.segments}), "segment")
     note = f"{which} {form(len(holes), 'is', 'are')} not translated by every system, and left out."
     names = [system for system in dict.fromkeys(s.system for s in scores.segments) if system in judged]
     lost = {(s.lp, s.segment, s.system) for s in scores.segments if s.is_untranslated}
     places = dict.fromkeys((s.lp, s.segment) for s in scores.segments)
     translated = np.array([[(*place, name) not in lost for name in names] for place in places])
-    found = replace(scores, segments=segments, preferences=preferences)
-    return found, [note, *costly_note(translated, names)]
+    return replace(scores, segments=segments), [note, *costly_note(translated, names)]
 
 
 def costly_note(judged: NDArray[np.bool_], systems: Sequence[str]) -> list[str]:

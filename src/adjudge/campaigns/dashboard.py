@@ -762,7 +762,7 @@ def _of_comparisons(seen: Sequence[Seen], names: Mapping[int, str]) -> Iterator[
     ]
     if len({(one.about, one.person) for one in seen}) == len({one.about for one in seen}):
         return  # nothing is judged by two people
-    table = pair_table(tabulate(compared, compared[0].criterion), list(names.values()))
+    table = pair_table(tabulate(compared, compared[0].criterion), list(names.values()), {})
     for row in agreement_of_all(table, replace(_DRAWS, groups=table.groups)):
         yield row.measure, row.result
 

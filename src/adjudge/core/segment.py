@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from unicodedata import normalize
 
 from adjudge.core.columns import Column, Framed
@@ -25,6 +25,8 @@ __all__ = [
     "ALL_PASS",
     "CRITERIA",
     "INSTRUCTION",
+    "LEVELS",
+    "PAIRS",
     "Criterion",
     "Digests",
     "Segment",
@@ -32,6 +34,7 @@ __all__ = [
     "Term",
     "TestSet",
     "digest_of",
+    "listed_pairs",
     "read_criteria",
 ]
 
@@ -43,6 +46,12 @@ Judges are shown it as data.
 
 CRITERIA: Final = "criteria"
 """Key of `Segment.meta` with what a translation of the segment passes or fails; see `read_criteria`."""
+
+PAIRS: Final = "pairs"
+"""Key of `Segment.meta` with the pairs of systems that are compared on the segment; see `listed_pairs`."""
+
+LEVELS: Final = "levels"
+"""Key of `Segment.meta` of a benchmark of pairs: criterion to how hard the pair is, `easy` or `hard`."""
 
 ALL_PASS: Final = "all-pass"  # noqa: S105 (no password)
 """Name of the verdict on all criteria of a segment together. No criterion can have it as its id."""
@@ -165,6 +174,30 @@ def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
     return tuple(found.values())
 
 
+def listed_pairs(segment: Segment) -> tuple[tuple[str, str], ...] | None:
+    """Read the pairs of systems that a test set of pairs compares on a segment, the first shown first.
+
+    Returns:
+        None where the segment has no such list, and every two systems are a pair.
+
+    Raises:
+        DataError: it is no list of pairs, or a pair stands there twice, in whichever order.
+    """
+    listed: Any = segment.meta.get(PAIRS)
+    if listed is None:
+        return None
+    try:
+        found = tuple((as_name(first), as_name(second)) for first, second in listed)
+    except (TypeError, ValueError):
+        found = (("", ""),)
+    if any(first == second for first, second in found) or len({*map(frozenset, found)}) < len(found):
+        where = f"the pairs of segment {segment.segment!r} of {segment.lp}"
+        raise DataError(
+            f"{where} must be a list of two different systems each, none twice; got {listed!r:.80}"
+        )
+    return found
+
+
 def _text_of(kind: str, name: str) -> Callable[[Segment], str | None]:
     return lambda segment: getattr(segment, kind).get(name)
 
@@ -250,12 +283,12 @@ class TestSet(Framed):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over every id, text and criterion, so that a run knows what it judged."""
+        """SHA-256 over every id, text, criterion and listed pair, so that a run knows what it judged."""
         digest = hashlib.sha256()
         for s in self.segments:
             row = [s.lp, s.document, s.segment, s.domain, s.source]
             row += [dict(s.references), dict(s.translations)]  # type: ignore[list-item]
-            row += [s.meta[CRITERIA]] if CRITERIA in s.meta else []  # type: ignore[list-item]
+            row += [s.meta[key] for key in (CRITERIA, PAIRS) if key in s.meta]  # type: ignore[misc]
             digest.update(json.dumps(row, ensure_ascii=True, sort_keys=True, default=str).encode())
             digest.update(b"\n")
         return digest.hexdigest()

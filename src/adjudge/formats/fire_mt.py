@@ -3,7 +3,7 @@
 `annotation/LP/LP-annotation.json` is a list of pairs, `{"src", "trans1", "trans2", "model1", "model2"}` with
 an object for each criterion: `{"label": "A", "level": "Hard", "annotation": {"A>B": 2, "A≈B": 1, "A<B": 0}}`.
 The label is the majority of three people, and NONE where each of them says something else. Who said what is
-not told.
+not told. The benchmark is a test set of pairs: each segment lists its one pair, `model1` first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from adjudge.core.frozen import frozen
 from adjudge.core.language import canonical_lp
 from adjudge.core.record import Preference, Verdict
-from adjudge.core.segment import Segment, TestSet
+from adjudge.core.segment import LEVELS, PAIRS, Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.file_content import ContentWithTexts
 from adjudge.formats.mtme import choose_lp
@@ -55,6 +55,7 @@ class FirePair:
         translations: of the source.
         systems: that made them.
         verdicts: FiRE's name of a criterion to the verdicts of three people, in no order.
+        levels: our name of a criterion to how hard the pair is, `easy` or `hard`.
     """
 
     number: int
@@ -62,6 +63,7 @@ class FirePair:
     translations: tuple[str, str]
     systems: tuple[str, str]
     verdicts: Mapping[str, tuple[Verdict, Verdict, Verdict]]
+    levels: Mapping[str, str]
 
     def label(self, criterion: str) -> Verdict | None:
         """The majority of a criterion; None where each of the three says something else."""
@@ -109,6 +111,7 @@ def read_fire(path: Path, lp: str | None = None) -> ContentWithTexts[Preference]
             lp=lp,
             source=pair.source,
             translations=dict(zip(pair.systems, pair.translations, strict=True)),
+            meta={PAIRS: [pair.systems], LEVELS: pair.levels},
         )
         for pair in pairs
     )
@@ -152,12 +155,14 @@ def _pair(row: Fields, number: int) -> FirePair:
     systems = row.name("model1"), row.name("model2")
     if systems[0] == systems[1]:
         row.fail(f"both translations are of {systems[0]!r}")
+    verdicts = {name: _verdicts(row, name) for name in CRITERIA if row.has(name)}
     return FirePair(
         number=number,
         source=row.text("src"),
         translations=(row.text("trans1"), row.text("trans2")),
         systems=systems,
-        verdicts={name: _verdicts(row, name) for name in CRITERIA if row.has(name)},
+        verdicts=verdicts,
+        levels={CRITERIA[name]: str(row.mapping(name).get("level")).lower() for name in verdicts},
     )
 
 

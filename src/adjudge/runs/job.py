@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
 from itertools import islice
@@ -26,7 +26,7 @@ from adjudge.core.judge import Profile, is_searching_judge
 from adjudge.core.protocol import find_protocol
 from adjudge.core.record import grouped
 from adjudge.core.scores import RunInfo, Signature
-from adjudge.core.segment import Subject, TestSet
+from adjudge.core.segment import Subject, TestSet, listed_pairs
 from adjudge.core.verb import MaxFailed, Names, OfMismatched, Option, settings, takes
 from adjudge.core.wording import count, nearest
 from adjudge.errors import FailureReason, UsageError
@@ -146,9 +146,9 @@ class RunSettings(TextSettings):
         Option(help="Glossary file: source, tab, translation; or a .csv.", kind=Path, exists=True),
     ] = None
     pairs: Annotated[
-        ScheduleKind,
-        Option(help="Choose the pairs for a pairwise judge; docs/judges-fire.md."),
-    ] = "all"
+        ScheduleKind | None,
+        Option(help="Pairs for a pairwise judge; default: all, or those of --pairs-file or the test set."),
+    ] = None
     pairs_per_segment: Annotated[int | None, Ge(1), Option(help="Pairs to sample from each segment.")] = None
     pairs_in_all: Annotated[int | None, Ge(1), Option(help="Pairs to sample from all segments together.")] = (
         None
@@ -477,7 +477,7 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         reference=options.reference,
         kind=kind,
         criteria=criteria_of(annotator) if kind == "pair" else (),
-        schedule=_schedule(annotator, kind, options),
+        schedule=_schedule(annotator, kind, options, chosen),
         context=options.context,
         terms=() if options.terms is None else read_terms(Path(options.terms)),
         needs_translation=find_protocol(annotator.protocol).needs_translation,
@@ -599,8 +599,8 @@ def open_again(job: Job) -> Models | None:
     return _opened(job.annotator, job.options)[1]
 
 
-def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings) -> Schedule:
-    """The pairs that are compared.
+def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings, test_set: TestSet) -> Schedule:
+    """The pairs that are compared: those of a file, else those that a test set of pairs lists, else all.
 
     Raises:
         UsageError: this is chosen for who compares none, or none of a metric's at a time.
@@ -609,7 +609,7 @@ def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings) -> Sched
     in_all, anchors = options.pairs_in_all, tuple(options.anchors or ())
     file = options.pairs_file
     said = {
-        "--pairs": kind != "all",
+        "--pairs": kind not in {None, "all"},
         "--pairs-per-segment": per_segment,
         "--pairs-in-all": in_all,
         "--pairs-file": file is not None,
@@ -622,15 +622,19 @@ def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings) -> Sched
         raise UsageError(
             f"--pairs adaptive is for judges; {annotator.name} is a metric and judges all at once"
         )
+    listed: Mapping[tuple[str, str], Collection[tuple[str, str]]] = {}
+    if file is not None:
+        listed = grouped(((pair.lp, pair.segment), pair.systems) for pair in read_pairs(Path(file)))
+    elif of == "pair" and kind in {None, "listed"}:
+        own = {(s.lp, s.segment): listed_pairs(s) for s in test_set}
+        listed = {} if None in own.values() else {place: pairs for place, pairs in own.items() if pairs}
     return Schedule(
-        kind="listed" if file is not None and kind == "all" else kind,
+        kind=kind or ("all" if file is None and not listed else "listed"),
         per_segment=per_segment,
         in_all=in_all,
         anchors=anchors,
         seed=options.seed,
-        listed={}
-        if file is None
-        else grouped(((pair.lp, pair.segment), pair.systems) for pair in read_pairs(Path(file))),
+        listed=listed,
     )
 
 

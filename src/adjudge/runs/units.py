@@ -44,7 +44,7 @@ from adjudge.core.judge import (
 from adjudge.core.names import is_blank
 from adjudge.core.record import Annotation, Preference
 from adjudge.core.scores import VERSION, Signature
-from adjudge.core.segment import Segment, Subject, Term, TestSet, read_criteria
+from adjudge.core.segment import Segment, Subject, Term, TestSet, listed_pairs, read_criteria
 from adjudge.core.wording import command, form, nearest, of_all
 from adjudge.errors import (
     AdjudgeError,
@@ -178,8 +178,8 @@ class Plan:
         if self.kind == "pair":
             return len(self.criteria) * self.schedule.count(self._places)
         if self.kind == "criteria":
-            return sum(len(self.systems[s.lp]) * len(read_criteria(s)) for s in self.test_set)
-        return sum(len(self.systems[s.lp]) for s in self.test_set)
+            return sum(len(_asked_of(s, self.systems)) * len(read_criteria(s)) for s in self.test_set)
+        return sum(len(_asked_of(s, self.systems)) for s in self.test_set)
 
     def __iter__(self) -> Iterator[Unit]:
         """Make one unit after the other; an adaptive schedule as if nothing became known on the way."""
@@ -209,7 +209,7 @@ class Plan:
 
     @property
     def _places(self) -> list[Place]:
-        return [Place(s.lp, s.segment, self.systems[s.lp]) for s in self.test_set]
+        return _places(self.test_set, self.systems)
 
     def of_system(self, lp: str, system: str) -> Iterator[Subject]:
         """What there is to judge of one system in one lp."""
@@ -221,8 +221,8 @@ class Plan:
 
     def _groups(self, segment: Segment) -> Iterable[tuple[str, ...]]:
         """Which systems' translations of a segment are judged at once."""
-        systems = self.systems[segment.lp]
-        if self.kind == "criteria" and not read_criteria(segment):
+        systems = _asked_of(segment, self.systems)
+        if not systems or (self.kind == "criteria" and not read_criteria(segment)):
             return ()
         return (systems,) if self.kind == "source" else zip(systems, strict=True)
 
@@ -259,6 +259,17 @@ class Plan:
         if self.needs_source and is_blank(segment.source) and not is_all_blank:
             return Missing("missing", f"segment {segment.segment} has no source")
         return None
+
+
+def _places(test_set: TestSet, systems: Mapping[str, tuple[str, ...]]) -> list[Place]:
+    return [Place(s.lp, s.segment, systems[s.lp], listed_pairs(s)) for s in test_set]
+
+
+def _asked_of(segment: Segment, systems: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The systems of a segment: all of its lp, or those of the pairs that its test set lists."""
+    if (pairs := listed_pairs(segment)) is None:
+        return systems[segment.lp]
+    return tuple(name for name in systems[segment.lp] if any(name in pair for pair in pairs))
 
 
 Owed = tuple[tuple[str, ...], str | None]
@@ -318,9 +329,10 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         systems[lp] = tuple(names)
     asked, holes = 0, Counter[str]()
     for segment in test_set:
-        asked += len(systems[segment.lp])
+        own = _asked_of(segment, systems)
+        asked += len(own)
         if needs_translation:
-            holes.update(filterfalse(segment.has_translation, systems[segment.lp]))
+            holes.update(filterfalse(segment.has_translation, own))
     if not asked:
         raise UsageError("; ".join([f"test set {test_set.name!r} has no translation to judge", *notes]))
     if kind == "pair" and max(map(len, systems.values())) < 2:
@@ -329,7 +341,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     if schedule.anchors:
         _check_anchors(schedule, systems)
     notes += _without_criteria(test_set) if kind == "criteria" else []
-    notes += _absent_pairs(schedule, test_set, systems) if schedule.listed else []
+    notes += _absent_pairs(schedule, _places(test_set, systems), test_set.name) if schedule.listed else []
     notes += _untranslated(holes, asked) if holes else []
     return Plan(
         test_set=test_set,
@@ -372,22 +384,21 @@ def _check_anchors(schedule: Schedule, systems: Mapping[str, tuple[str, ...]]) -
             raise UsageError(f"--anchors: {lp} has no system {unknown[0]!r}; it has {', '.join(names)}")
 
 
-def _absent_pairs(
-    schedule: Schedule, test_set: TestSet, systems: Mapping[str, tuple[str, ...]]
-) -> Iterator[str]:
-    """Say how many of the listed pairs are of other segments or systems.
+def _absent_pairs(schedule: Schedule, places: Iterable[Place], name: str) -> Iterator[str]:
+    """Say how many of the listed pairs are not among those of the test set.
 
     Raises:
         UsageError: all of them are.
     """
-    there = {(s.lp, s.segment) for s in test_set}
-    listed = [(key, pair) for key, pairs in schedule.listed.items() for pair in pairs]
-    absent = sum(key not in there or not {*pair} <= {*systems[key[0]]} for key, pair in listed)
-    if absent == len(listed):
-        raise UsageError(f"--pairs-file: {test_set.name!r} has none of its pairs")
+    listed = sum(map(len, schedule.listed.values()))
+    absent = listed - schedule.count(places)
+    if absent == listed:
+        raise UsageError(
+            f"{name!r}: none of its pairs, or of --pairs-file, is of segments and systems judged"
+        )
     if absent:
-        pairs = of_all(absent, len(listed), "pair")
-        yield f"--pairs-file: {pairs} {form(absent, 'is', 'are')} of segments or systems that are not judged"
+        pairs = of_all(absent, listed, "pair")
+        yield f"{pairs} {form(absent, 'is', 'are')} of segments or systems that are not judged"
 
 
 def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:

@@ -241,12 +241,15 @@ def majority(gold: Floats) -> Floats:
     return np.where(leads & (most > 0), known[counted.argmax(axis=1)], np.nan)
 
 
-def percentage_agreement(judge: Floats, gold: Floats, names: Sequence[str], draws: Draws) -> list[Share]:
+def percentage_agreement(
+    judge: Floats, gold: Floats, names: Sequence[str], draws: Draws, levels: Floats | None = None
+) -> list[Share]:
     """Share of pairs on which a judge gives the verdict of the majority.
 
     Ranked: the majority prefers one translation; tied: it does not. Easy: all who judged gave the same
-    verdict, at least two of them; hard: they did not. FiRE, tables 2, 3, 4, 9, 12 and 17. Against one
-    person, on the pairs that the majority ranks and this person judged (table 12).
+    verdict, at least two of them; hard: they did not. `levels` count before that: a benchmark may tell levels
+    and the majority alone. FiRE, tables 2, 3, 4, 9, 12 and 17. Against one person, on the pairs that the
+    majority ranks and this person judged (table 12).
 
     Pairs without a majority, and those that the judge failed, are left out; `n` counts the others. A share
     is not corrected for chance: a judge that never says "equal" agrees on ranked pairs more often.
@@ -256,15 +259,17 @@ def percentage_agreement(judge: Floats, gold: Floats, names: Sequence[str], draw
         gold: pairs by people.
         names: of the people.
         draws: of the intervals.
+        levels: of the pairs, 1 for easy, 0 for hard, NaN where it is not told.
     """
     wanted = majority(gold)
     known = label_counts(gold)[1]
-    several = known.sum(axis=1) >= 2
-    easy = (known > 0).sum(axis=1) == 1
+    easy = np.where(known.sum(axis=1) >= 2, (known > 0).sum(axis=1) == 1, np.nan)
+    if levels is not None:
+        easy = np.where(np.isnan(levels), easy, levels)
     ranked, tied = np.abs(wanted) == 1, wanted == 0
     found = [
         Share(pairs=pairs, against=MAJORITY, agreement=_agreement(judge, wanted, chosen, draws))
-        for pairs, chosen in _subsets(ranked, tied, several & easy, several & ~easy)
+        for pairs, chosen in _subsets(ranked, tied, easy == 1, easy == 0)
     ]
     if gold.shape[1] == 1:
         return found

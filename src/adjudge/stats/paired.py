@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
@@ -41,6 +42,7 @@ __all__ = [
     "significantly_better",
     "smallest_p_value",
     "too_few",
+    "unit_differences",
 ]
 
 Floats = NDArray[np.float64]
@@ -222,10 +224,20 @@ def better_p_values(ordered: Totals, test: Test, *, resamples: int, seed: int) -
     return p_values
 
 
+def unit_differences(totals: Totals, first: Ints, second: Ints) -> Floats:
+    """Units by pairs of systems: the unit's part in the difference of two means, for tests that flip signs.
+
+    A unit that holds more judgements of one system favours neither: both are taken around the mean of their
+    two means, which changes nothing where a unit holds as much of both.
+    """
+    shares, sizes = enlarged(totals.shares), replace(totals, sums=totals.sizes).shares
+    middle = (shares[:, first] + shares[:, second]).mean(axis=0) / 2
+    return np.asarray(shares[:, first] - shares[:, second] - middle * (sizes[:, first] - sizes[:, second]))
+
+
 def _better(ordered: Totals, first: Ints, second: Ints, test: Test, drawing: tuple[int, int]) -> Floats:
     if test == "permutation":
-        shares, (resamples, seed) = enlarged(ordered.shares), drawing
-        differences = shares[:, first] - shares[:, second]
+        differences, (resamples, seed) = unit_differences(ordered, first, second), drawing
         return sign_flip_p_values(differences, alternative="greater", resamples=resamples, seed=seed)
     means = enlarged(ordered.means)
     a, b = means[:, first], means[:, second]
