@@ -83,7 +83,7 @@ def row(case: Case, came: Came) -> str:
     answers = max(info.calls.get("asked", 0) + info.calls.get("from_store", 0), 1)
     costs = [f"{came.seconds / max(came.asked, 1):.1f}"]
     costs += [f"{info.tokens.get(kind, 0) / answers:.0f}" for kind in ("prompt", "completion")]
-    seen = "unfit" if why_unfit(came.run) else "too few" if len(records) < LEAST else "not unfit"
+    seen = "unfit" if why_unfit(came.run)[0] else "too few" if len(records) < LEAST else "not unfit"
     reasons = ", ".join(f"{reason} {amount}" for reason, amount in failed.most_common()) or "none"
     cells = [
         case.judge,
