@@ -335,7 +335,7 @@ async def test_a_call_waits_for_those_in_flight_before_it_gives_up() -> None:
     assert not second.done()
     tested.settle("m", first, Usage(prompt=10))
     tested.settle("m", (await second)[0], Usage(prompt=80))
-    with pytest.raises(BudgetError, match="90 tokens are paid at most, and the next .* up to 11 tokens"):
+    with pytest.raises(BudgetError, match=r"90 tokens are paid at most, and the next .* up to 11 tokens"):
         await tested.reserve("m", Usage(prompt=11), 1)
     with pytest.raises(BudgetError):  # and then nothing more is sent, however small
         await tested.reserve("m", Usage(prompt=1), 1)
