@@ -1,3 +1,4 @@
+import asyncio
 import json
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +13,7 @@ from adjudge.core.ask import Message, Quoted, Reply
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.protocol import SUBTYPES, find_category
 from adjudge.core.record import Side
-from adjudge.core.segment import Segment, Term
+from adjudge.core.segment import INSTRUCTION, Segment, Term
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import JUDGES as ALL
 from adjudge.judges import has_setting
@@ -23,7 +24,7 @@ from adjudge.llm.embedded_rules import RulesModel
 from adjudge.runs.conversation import rehearse
 from adjudge.runs.units import judge_subject, load_annotator, signature_of
 from tests.judges.asking import SINGLE, Asked, Script, load_judge, subject
-from tests.judges.test_schemas import played
+from tests.judges.test_schemas import BOTH, play, played
 
 PROMPTS = Path(__file__).parents[2] / "src" / "adjudge" / "judges" / "prompts"
 FOLDERS = sorted(path.name for path in PROMPTS.iterdir() if path.name != "shared")
@@ -575,6 +576,40 @@ def test_the_judged_text_stands_last_in_the_recommended_profile() -> None:
     assert {"errors", "correction", "versions", "place"} <= {
         wants for judge, wants in seen if judge == "himate"
     }
+
+
+AROUND = {"instruction", "context-source", "term"}
+NO_JUDGEMENT = {
+    ("criteria", "says"),  # of a reason alone
+    ("ea-prompt", "counts"),  # of a list alone, in profile code
+    ("m-mad", "agreement"),  # of two lists
+    *(("rate", wants) for wants in ("queries", "answer")),  # a search
+}
+
+
+def test_every_question_that_judges_shows_what_the_unit_brings() -> None:
+    """Who finds an error by the glossary is not overruled by who has not seen it."""
+    segment = replace(BOTH.segment, meta={**BOTH.segment.meta, INSTRUCTION: "Address the reader informally."})
+    before = replace(segment, segment="0", source="Before.", translations={"A": "Davor.", "B": "Vorher."})
+    told = replace(
+        BOTH, segment=segment, context=(before,), terms=(Term(source="ticket", translation="Karte"),)
+    )
+    judging = set()
+    for asked in asyncio.run(play(told)):
+        if asked.judge not in ALL:
+            continue
+        for wants, messages in asked.shown:
+            names = {part.name for message in messages for part in message.parts if isinstance(part, Quoted)}
+            if (asked.judge, wants) in NO_JUDGEMENT or not names & {
+                "translation",
+                "translation-a",
+                "version-1",
+            }:
+                continue
+            assert names >= AROUND, (asked.judge, asked.profile, wants, AROUND - names)
+            judging.add((asked.judge, wants))
+    assert {("himate", "versions"), ("himate", "verification"), ("rate", "verdict")} <= judging
+    assert {judge for judge, _ in judging} == {*ALL}
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ class Playing:
         return [Snippet(title="Tickets", text=f"About {query.text}.")]
 
 
-async def play() -> list[Playing]:
+async def play(both: Subject) -> list[Playing]:
     """Let the rules play every judge, so that every stage is reached, and put the questions of curation."""
     found = []
     for name in JUDGES:
@@ -103,19 +103,19 @@ async def play() -> list[Playing]:
                 judge = load_judge(name, profile=profile, settings=chosen)
                 asked = Playing(name, profile)
                 is_single = hasattr(judge, "annotate") or is_criteria_judge(judge)
-                subject = BOTH.of("A") if is_single else BOTH
+                subject = both.of("A") if is_single else both
                 await judge_subject(judge, subject, asked, asked if "search" in chosen else None)
                 found.append(asked)
     for question in (AskDifficulty(), AskTranslation()):
         asked = Playing(question.name)
-        await question.obtain(BOTH.of("A"), asked)
+        await question.obtain(both.of("A"), asked)
         found.append(asked)
     return found
 
 
 @cache
 def played() -> list[Playing]:
-    return asyncio.run(play())
+    return asyncio.run(play(BOTH))
 
 
 @cache

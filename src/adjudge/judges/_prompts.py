@@ -51,6 +51,7 @@ __all__ = [
     "nearest",
     "paragraphs",
     "render",
+    "render_around",
     "render_example",
     "render_pair",
     "render_terms",
@@ -765,12 +766,7 @@ def render_texts(prompts: Prompts, subject: Subject, *, with_reference: bool = F
             raise AnswerError("missing", "with_reference needs a reference, and this segment has none")
         texts["reference"] = subject.reference
     quoted = {name: Quoted(name, text) for name, text in texts.items()}
-    shown = _fill(prompts, subject.lp, quoted)
-    instruction = _render_instruction(prompts, subject)
-    if not subject.context and not subject.terms and not instruction:
-        return shown
-    context = _render_context(prompts, subject, "context_segment", ("translation",))
-    return joined((*instruction, *context, *render_terms(prompts, subject), *shown))
+    return render_around(prompts, subject, _fill(prompts, subject.lp, quoted))
 
 
 def render_pair(prompts: Prompts, subject: Subject) -> Parts:
@@ -778,10 +774,20 @@ def render_pair(prompts: Prompts, subject: Subject) -> Parts:
     first, second = (subject.segment.translations[name] for name in subject.systems)
     texts = {"source": subject.source, "first": first, "second": second}
     quoted = {key: Quoted(_PAIR_NAMES[key], text) for key, text in texts.items()}
-    shown = prompts.piece("pair", **language_names(subject.lp), **quoted)
-    context = _render_context(prompts, subject, "context_pair", ("first", "second"))
-    before = (*_render_instruction(prompts, subject), *context, *render_terms(prompts, subject))
-    return joined((*before, *shown))
+    return render_around(prompts, subject, prompts.piece("pair", **language_names(subject.lp), **quoted))
+
+
+def render_around(prompts: Prompts, subject: Subject, shown: Parts) -> Parts:
+    """Put instruction, context and glossary, where there are any, before what is judged.
+
+    Every question that judges shows them. An agent without the glossary would take back what another agent
+    found by it.
+    """
+    instruction = _render_instruction(prompts, subject)
+    if not subject.context and not subject.terms and not instruction:
+        return shown
+    context = _render_context(prompts, subject)
+    return joined((*instruction, *context, *render_terms(prompts, subject), *shown))
 
 
 @lru_cache(maxsize=256)
@@ -813,10 +819,12 @@ def _fill(prompts: Prompts, lp: str, texts: Mapping[str, Part]) -> Parts:
     )
 
 
-def _render_context(prompts: Prompts, subject: Subject, file: str, names: tuple[str, ...]) -> Parts:
+def _render_context(prompts: Prompts, subject: Subject) -> Parts:
     """Segments before this one, each with its translation by every system of the subject."""
     if not subject.context:
         return ()
+    is_pair = len(subject.systems) > 1
+    file, names = ("context_pair", ("first", "second")) if is_pair else ("context_segment", ("translation",))
     segments: list[Part] = []
     for segment in subject.context:
         texts = (segment.translations.get(system) for system in subject.systems)

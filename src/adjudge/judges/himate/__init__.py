@@ -59,8 +59,8 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
         13. `agents=core` asks one agent for each core type in stage 1, with one error of each subtype and one
             translation without any: ours.
         14. Ablations: `stages` for SE, SE+SR and SE+SR+CD; the judge single-agent is the single agent.
-        15. Context and glossary are shown where the user gives them. Agents explain in explain_in, else in
-            English.
+        15. Context, glossary and instruction are shown to every agent that judges, where the user gives
+            them. Agents explain in explain_in, else in English.
         16. What an agent takes back after its self-reflection is flagged `reflection_dropped`, and what an
             expert denies `discussion_dropped`, in all profiles.
 """

@@ -32,6 +32,7 @@ from adjudge.judges._prompts import (
     judged_texts,
     language_names,
     paragraphs,
+    render_around,
     render_example,
     render_texts,
 )
@@ -549,7 +550,8 @@ class Reflection:
             ),
         ]
         scope = self.scope.render([found.subtype])
-        return [Message("system", paragraphs([task, scope])), Message("user", paragraphs(shown))]
+        told = render_around(files, subject, paragraphs(shown))
+        return [Message("system", paragraphs([task, scope])), Message("user", told)]
 
     def _told(self, found: Found, corrected: str, subject: Subject) -> list[Message]:
         """Whether the correction made a difference, as in the paper: without the source."""
@@ -563,7 +565,7 @@ class Reflection:
             files.piece("version", label="Corrected version", text=mended),
         ]
         system = files.message("system", "verify", markers=files.piece("markers"))
-        return [system, Message("user", paragraphs(shown))]
+        return [system, Message("user", render_around(files, subject, paragraphs(shown)))]
 
     def _error(self, found: Found) -> Quoted:
         return Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)

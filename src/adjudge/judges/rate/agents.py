@@ -89,7 +89,7 @@ FILES: Final = (
     *("prepare.md", "rules_prepare_search.md", "rules_prepare_anchors.md", "source.md", "end_now.md"),
     *("result.md", "evaluate.md", "evaluate_json.md", "evaluate_task.md", "queries.md", "queries_task.md"),
     *("answer.md", "answer_task.md", "compare.md", "compare_task.md"),
-    *("texts.md", "pair.md", "verdict_json.md", *TEXT_FILES),
+    *("texts.md", "pair.md", "context_pair.md", "verdict_json.md", *TEXT_FILES),
 )
 """Prompt files, beside that of the scale."""
 
@@ -718,8 +718,14 @@ async def compare(  # noqa: PLR0913 (what the agent is given)
     """
     texts = {_CANDIDATE: subject.translation, _ANCHOR: anchor.text}
     segment = replace(subject.segment, translations=texts)
+    own = subject.systems[0]  # what an anchor would have made of the segments before is not known
+    before = (
+        replace(s, translations={_CANDIDATE: s.translations[own]} if own in s.translations else {})
+        for s in subject.context
+    )
+    context = tuple(before)
     orders = [
-        replace(subject, segment=segment, systems=systems, context=())
+        replace(subject, segment=segment, systems=systems, context=context)
         for systems in ((_CANDIDATE, _ANCHOR), (_ANCHOR, _CANDIDATE))
     ]
     if is_identical(orders[0]):
