@@ -418,10 +418,13 @@ def test_confidence_is_the_share_of_the_result_at_the_token_that_tells_them_apar
     assert verified.confidence == pytest.approx(math.exp(-2.0) if share is None else share)
 
 
-async def test_a_correction_that_changes_nothing_drops_the_error_unasked() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_a_correction_that_changes_nothing_acquits_in_paper_and_code_alone(profile: Profile) -> None:
     replies = {MINE: [listing(AWKWARD)], ("style.awkward", "correction"): [corrected(subject().translation)]}
-    annotation, ask = await annotate(Himate(stages="se+sr"), replies)
-    assert (annotation.spans, annotation.flags) == ((), ("reflection_dropped",))
+    annotation, ask = await annotate(Himate(stages="se+sr", profile=profile), replies)
+    stands = profile == "recommended"
+    assert len(annotation.spans) == stands
+    assert annotation.flags == (("correction_failed",) if stands else ("reflection_dropped",))
     assert ask.wanted() == {"errors": 19, "correction": 1}
 
 

@@ -25,7 +25,8 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
          6. Verification is blind (recommended): beside the source stand version 1 and version 2, in both
             orders, and the agent says which has an error of its subtype where they differ: one, both or
             neither. The error itself is not shown, as its words tell the versions apart. The error stands
-            where the original has it, with a correction that failed too (both), flag `correction_failed`.
+            where the original has it, with a correction that failed too (both), flag `correction_failed`, or
+            that changed nothing: then nobody is asked, and the error has no confidence.
             Where one order says that the original has it and the other that it has not, the error stands,
             flag `orders_differ`, with a confidence of 0.5 at most. Profiles paper and code: the agent is told
             the error and which version is corrected, without the source, in one order; a version that is no

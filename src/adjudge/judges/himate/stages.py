@@ -465,6 +465,8 @@ class Reflection:
     async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Done:
         corrected = await self.correct(found, subject, ask)
         if corrected.text == subject.translation:  # no difference, and nobody need be asked
+            if self.is_blind:  # who copies a text acquits nobody
+                return _Done(found, (*corrected.flags, CORRECTION_FAILED))
             return _Done(None, (*corrected.flags, "reflection_dropped"))
         verified = await self.verify(found, corrected.text, subject, ask)
         span = replace(found.span, confidence=verified.confidence)
