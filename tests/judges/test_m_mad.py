@@ -324,6 +324,18 @@ async def test_what_the_final_judge_leaves_out_or_adds_is_flagged() -> None:
     assert (await MMad().annotate(subject(), cast)).flags == ("final_added", "final_dropped")
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("after", [(*SOFA, "major"), (SOFA[0], "style/awkward", "minor"), (*SOFA, "minor")])
+async def test_what_the_final_judge_gives_another_severity_or_category_is_flagged(
+    after: tuple[str, str, Severity], profile: Profile
+) -> None:
+    before: tuple[str, str, Severity] = (*SOFA, "minor")
+    sides = {"supporter": holds(before), "opponent": holds(before), "checker": AGREED}
+    cast = Cast(expert_accuracy=marks(before), final=holds(after), **sides)
+    annotation = await MMad(profile=profile).annotate(subject(), cast)
+    assert annotation.flags == (("final_changed",) if after != before else ())
+
+
 async def test_two_errors_of_one_place_are_two() -> None:
     told = marks((*SOFA, "major"), (SOFA[0], "accuracy/addition", "major"))
     cast = Cast(expert_accuracy=told, supporter=MAJOR, opponent=MAJOR, checker=AGREED)

@@ -37,7 +37,8 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
          8. The final judge is asked if any error is left (as in the code). Its rules are applied to its
             answer too: a non-translation stands alone, and one span has one error. Flag `tidied` where that
             dropped something. What it leaves out of the lists, or makes one of, is flagged `final_dropped`,
-            and what stands in none of them `final_added`. Its analysis is the rationale.
+            and what stands in none of them `final_added`, another category or severity `final_changed`. Its
+            analysis is the rationale.
          9. Without stage 1 (partition=false) one expert marks all four dimensions and there is one debate;
             with another strategy that is a baseline of the paper's table 5. Without stage 2: strategy=none.
             Without stage 3 (final_judge=false) the union of the viewpoints is scored; what stands in several
@@ -543,16 +544,23 @@ class Floor:
 def changes(stage: str, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
     """Flags for errors that a stage added or dropped; another category or severity is the same error.
 
-    A non-translation is one whatever words it quotes.
+    The final judge may give an error neither, which is a flag of its own. A non-translation is one whatever
+    words it quotes.
     """
-    old, new = (
-        Counter(
-            NON_TRANSLATION if s.category == NON_TRANSLATION else (s.side, s.start, s.end, s.text)
-            for s in spans
-        )
-        for spans in (before, after)
+    old, new = ([(_same(span), span.category, span.severity) for span in spans] for spans in (before, after))
+    gained, lost = (
+        Counter(s for s, *_ in a) - Counter(s for s, *_ in b) for a, b in ((new, old), (old, new))
     )
-    return [*([f"{stage}_added"] if new - old else []), *([f"{stage}_dropped"] if old - new else [])]
+    kept = {same for same, *_ in old}
+    is_changed = stage == "final" and any(each[0] in kept and each not in old for each in new)
+    found = {"added": gained, "dropped": lost, "changed": is_changed}
+    return [f"{stage}_{what}" for what, there in found.items() if there]
+
+
+def _same(span: ErrorSpan) -> object:
+    if span.category == NON_TRANSLATION:
+        return NON_TRANSLATION
+    return (span.side, span.start, span.end, span.text)
 
 
 def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...]]:
