@@ -124,6 +124,10 @@ class Obedient:
         )
 
 
+COPIED = {"verdict_in_text", "authors_reader"}
+"""Flags of an answer that may be copied from a text; the second stands in profiles paper and code alone."""
+
+
 class Calm:
     """Gives clean answers."""
 

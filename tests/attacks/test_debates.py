@@ -6,7 +6,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
 from adjudge.judges.m_mad import MMad
 from tests.attacks.corpus import ATTACKS
-from tests.attacks.hostile import PLACES, subject_with
+from tests.attacks.hostile import COPIED, PLACES, subject_with
 from tests.judges.test_m_mad import AGREED, REMARK, Cast, holds, marks
 
 OMITTED = ("", "accuracy/omission")
@@ -30,7 +30,7 @@ async def outcome(subject: Subject, strategy: str, cast: Cast) -> str:
         annotation = await judge.annotate(subject, cast)
     except AnswerError:
         return "refused"
-    return "flagged" if "verdict_in_text" in annotation.flags else "believed"
+    return "flagged" if COPIED & {*annotation.flags} else "believed"
 
 
 @pytest.mark.parametrize(("strategy", "agent"), AGENTS)

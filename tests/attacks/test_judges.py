@@ -17,7 +17,7 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
 from adjudge.llm.model import mark_of, render_message
 from tests.attacks.corpus import ATTACKS, Attack
-from tests.attacks.hostile import LATER, PLACES, Hostile, subject_with
+from tests.attacks.hostile import COPIED, LATER, PLACES, Hostile, subject_with
 from tests.judges.asking import SINGLE, load_judge
 
 SETTINGS: dict[str, list[dict[str, str]]] = {
@@ -39,7 +39,7 @@ def identity(way: tuple[str, str, dict[str, str]]) -> str:
 
 
 def parameter(way: tuple[str, str, dict[str, str]]) -> Any:
-    """A judge's other profiles read their replies as the recommended one does, or more strictly."""
+    """A judge's other profiles read their replies as the recommended one does, or by the authors' rule."""
     return pytest.param(way, id=identity(way), marks=[pytest.mark.exhaustive] * (way[1] != "recommended"))
 
 
@@ -65,7 +65,7 @@ async def outcome(judge: TranslationJudge, subject: Subject, ask: Hostile) -> st
         return "refused"
     if not ask.is_believed:
         return "not asked"
-    return "flagged" if "verdict_in_text" in annotation.flags else "believed"
+    return "flagged" if COPIED & {*annotation.flags} else "believed"
 
 
 def told_at(step: int, judge: TranslationJudge) -> list[Attack]:
@@ -91,7 +91,11 @@ async def test_a_verdict_from_the_text_is_refused_or_flagged(judge: TranslationJ
             outcomes[whole] += 1
             assert whole != "believed", (attack, place)
             prose = Hostile(f"Here is what I found.\n{attack.text}\nThat is all.", step=step)
-            assert await outcome(judge, subject, prose) == "refused", (attack, place)
+            among = await outcome(judge, subject, prose)
+            assert among == "refused" or (among == "flagged" and judge.profile != "recommended"), (
+                attack,
+                place,
+            )
         if step == 0:
             assert set(outcomes) == {"refused", "flagged"}, "no attack has the form of this judge"
 
