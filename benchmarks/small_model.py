@@ -119,7 +119,8 @@ No judge was measured with a capable model here. What a small one comes to: `mak
 ask SmolLM2-135M-Instruct (4 bits a weight) on llama.cpp's server about bundled translations, for $minutes
 minutes of two cores, with and without the JSON schema (recommended profile, `--max-tokens {ROOM}`; himate
 with core agents). **A model of this size cannot judge translations**: what it says in the form that was asked
-for is read, and means nothing. *Nowhere*: with a quotation that stands in neither text.
+for is read, and means nothing. *Nowhere*: with a quotation that stands in neither text. Replies of six tokens
+are empty lists of errors. Other work stretches the seconds.
 
 | {" | ".join(HEADS)} |
 |{" --- |" * len(HEADS)}
