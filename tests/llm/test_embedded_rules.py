@@ -525,6 +525,8 @@ async def compare(first: str, second: str, **facts: object) -> Reply:
         (DOUBLED, GOOD, "style", "E"),
         (DOUBLED, WRONG, "overall", "A"),
         (WRONG, DOUBLED, "brevity", "B"),
+        *(("", GOOD, criterion, "B") for criterion in ("faithfulness", "fluency", "style")),
+        ("", "", "style", "E"),
     ],
 )
 async def test_the_fewer_points_by_a_criterion_are_better(

@@ -91,7 +91,8 @@ def shares(reply: Reply, results: Sequence[str]) -> dict[str, float]:
         results: that are allowed.
 
     Returns:
-        The shares, which sum to 1; none where that token has no alternatives, or cannot be found.
+        The shares, which sum to 1; none where that token cannot be found, or no alternative to it begins a
+        result: a token that the grammar forced would have all of the probability.
     """
     spelled = "".join(token.token for token in reply.logprobs)
     found = _RESULT.fullmatch(spelled)
@@ -102,10 +103,11 @@ def shares(reply: Reply, results: Sequence[str]) -> dict[str, float]:
         before, after = after, after + token.token
         if len(after) <= found.start("value") or not _begun(after, results):
             continue
-        options = list(token.alternatives)
-        if options and token.token not in dict(options):
-            options.append((token.token, token.logprob))
-        told = [(_begun(before + other, results), logprob) for other, logprob in options]
+        options = dict(token.alternatives)
+        if not any(_begun(before + other, results) for other in options):
+            return {}
+        options.setdefault(token.token, token.logprob)
+        told = [(_begun(before + other, results), logprob) for other, logprob in options.items()]
         likeliest = max((logprob for result, logprob in told if result), default=0.0)
         weights = {
             one: math.fsum(math.exp(logprob - likeliest) for result, logprob in told if result == one)

@@ -123,11 +123,11 @@ def answer_translation(about: About) -> Tokens:
 
 
 _CORES: Final[Mapping[str, frozenset[str]]] = {
-    "faithfulness": frozenset({"accuracy", "terminology", "non-translation", "other"}),
+    "faithfulness": frozenset({"accuracy", "terminology", "other"}),
     "fluency": frozenset({"fluency", "locale convention"}),
     "style": frozenset({"style"}),
 }
-"""FiRE's criteria by the core types of the errors that speak to them; any other criterion looks at all."""
+"""FiRE's criteria by the core types that speak to them, beside a non-translation; others look at all."""
 
 
 def answer_verdict(about: About) -> Tokens:
@@ -159,7 +159,9 @@ def answer_criterion(about: About) -> Tokens:
 def _findings(about: About, system: str) -> list[Finding]:
     cores = _CORES.get(str(about.facts.get("criterion", "")))
     found = findings_of(about.subject.of(system))
-    return [f for f in found if cores is None or (f.span.category or "other").partition("/")[0] in cores]
+    if cores is None:
+        return found
+    return [f for f in found if (f.span.category or "other").partition("/")[0] in {*cores, "non-translation"}]
 
 
 # Answers in HiMATE's later stages
