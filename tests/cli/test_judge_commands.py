@@ -1,5 +1,6 @@
 """`adjudge show` lists a judge's settings as a command line spells them."""
 
+import inspect
 import json
 import re
 import shlex
@@ -16,7 +17,7 @@ from adjudge import examples
 from adjudge.cli.main import main
 from adjudge.cli.options import read_settings, split_settings
 from adjudge.core.record import Annotation
-from adjudge.core.wording import read_share
+from adjudge.core.wording import count, read_share
 from adjudge.errors import UsageError
 from adjudge.formats.read import load
 from adjudge.judges import JUDGES, load_judge
@@ -522,6 +523,29 @@ def test_a_judge_shows_every_message_and_its_schema_and_sends_nothing(
     ):
         assert part in said.out
     assert "nothing was sent" in said.err
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_judge_says_in_how_many_points_it_differs_from_its_paper_and_in_which(
+    judge: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("show", judge, "--differs", "--format", "json") == 0
+    points = json.loads(capsys.readouterr().out)["differs"]
+    source = Path(inspect.getfile(type(load_judge(judge)))).read_text(encoding="utf-8")
+    listed = source.split('\n"""\n')[0].partition("\nDiffers")[2]
+    assert len(points) == max(map(int, re.findall(r"^ {2,9}(\d+)\. ", listed, re.MULTILINE)))
+    assert " ".join(points).split() == re.sub(r"(?:^|\n) {1,9}\d+\. ", " ", listed).split()
+    line = (
+        f"profile paper of {judge}, which differs from its paper in up to {count(len(points), 'point')}: "
+        f"adjudge show {judge} --differs"
+    )
+    without = ("--without", "search") if judge == "rate" else ()
+    asked = ("--lp", "en-de", "--limit", "1", "--profile", "paper", *without)
+    for verb, more in ("run", ("--out", str(tmp_path / "run"))), ("forecast", ()):
+        assert call(verb, judge, EXAMPLES, *asked, *more) == 0
+        assert line in capsys.readouterr().err.splitlines()
+    assert call("show", judge, "--profile", "paper") == 0
+    assert line in capsys.readouterr().err.splitlines()
 
 
 def test_a_judge_shows_the_segment_and_the_settings_of_the_user(

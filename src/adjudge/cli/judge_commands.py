@@ -338,6 +338,7 @@ class ShowSettings:
         "recommended"
     )
     prompts: Annotated[Path | None, Option(help="Folder of your own prompts.")] = None
+    differs: Annotated[bool, Option(help="Show in which points the judge differs from its paper.")] = False
 
 
 def show_command(
@@ -355,12 +356,12 @@ def show_command(
 
     from adjudge import examples
     from adjudge.formats.read import load
-    from adjudge.judges._prompts import VERBATIM
+    from adjudge.judges import differences
     from adjudge.llm.model_choice import EMBEDDED, open_model
     from adjudge.llm.providers import Connection
     from adjudge.runs.conversation import exchange_to_json, rehearse, render_exchange
     from adjudge.runs.job import refuse_options
-    from adjudge.runs.units import adapter_of, code_of, is_judge, kind_of, load_annotator, options_of
+    from adjudge.runs.units import code_of, is_judge, load_annotator
 
     with naming_the_nearest(ctx):
         shown = load_annotator(
@@ -373,6 +374,11 @@ def show_command(
         refuse_options(shown)
     if not is_judge(shown):
         raise UsageError(f"{judge} is a metric: it has no messages")
+    if settings.differs:
+        points = differences(shown)
+        rows = [[str(number), point] for number, point in enumerate(points, start=1)]
+        print_result(form, Table(columns=["point", "difference"], rows=rows), {"differs": points})
+        return
     test_set = load(settings.segment or examples.path("test_set.jsonl"), lp=settings.lp)
     model = open_model(EMBEDDED, Connection()).model
     first = test_set if settings.segment is None else replace(test_set, segments=test_set.segments[:1])
@@ -386,15 +392,26 @@ def show_command(
         rows = [[e.use.stage, e.use.role, "" if e.reply is None else e.reply.text] for e in exchanges]
         data = {"judge": judge, "exchanges": [exchange_to_json(e, _MARK) for e in exchanges]}
         print_result(form, Table(columns=["stage", "role", "reply"], rows=rows), data)
-    print_note("\n  ".join(["settings:", *options_of(shown)]))
-    print_note(f"prompts: {shown.prompts_digest}")
-    if (adapter := adapter_of(shown)) is not None and adapter.is_verbatim:
-        print_note(VERBATIM)
-    if settings.system is not None and kind_of(shown) == "source":
-        print_note(f"{judge} judges all translations of a source together, so that all systems are shown")
-    for note in shown.lacking(first.lps) if isinstance(shown, Lacking) else ():
+    for note in _notes_on(shown, first, settings):
         print_note(note)
     print_note(f"nothing was sent; the replies are those of {EMBEDDED}, fixed rules")
+
+
+def _notes_on(judge: Judge, test_set: TestSet, settings: ShowSettings) -> Iterator[str]:
+    """What one must know of a judge beside its messages."""
+    from adjudge.judges import profile_note
+    from adjudge.judges._prompts import VERBATIM
+    from adjudge.runs.units import adapter_of, kind_of, options_of
+
+    yield "\n  ".join(["settings:", *options_of(judge)])
+    yield f"prompts: {judge.prompts_digest}"
+    yield from profile_note(judge)
+    if (adapter := adapter_of(judge)) is not None and adapter.is_verbatim:
+        yield VERBATIM
+    if settings.system is not None and kind_of(judge) == "source":
+        yield f"{judge.name} judges all translations of a source together, so that all systems are shown"
+    if isinstance(judge, Lacking):
+        yield from judge.lacking(test_set.lps)
 
 
 def _told(exchanges: list[Exchange]) -> tuple[int, int]:

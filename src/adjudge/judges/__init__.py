@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
@@ -23,6 +25,7 @@ from adjudge.core.judge import (
 )
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
+from adjudge.core.wording import count
 from adjudge.errors import AdjudgeError, UsageError, blamed
 from adjudge.judges._samples import Sampled
 
@@ -55,8 +58,10 @@ __all__ = [
     "Rate",
     "Sampled",
     "SingleAgent",
+    "differences",
     "has_setting",
     "load_judge",
+    "profile_note",
 ]
 
 JUDGES: Final[Mapping[str, str]] = {
@@ -179,6 +184,21 @@ def _check_judge(name: str, make: type[Any], judge: Any) -> None:  # noqa: ANN40
     find_protocol(judge.protocol)
     if judge.weights is not None:
         find_weights(judge.weights)
+
+
+def differences(judge: object) -> tuple[str, ...]:
+    """Points in which a judge differs from its paper, as the docstring of its module numbers them."""
+    text = sys.modules[type(judge).__module__].__doc__ or ""
+    points = re.split(r"(?:^ |\n {8}) ?[0-9]+\. ", text.partition("\nDiffers")[2].partition("\n\n")[0])
+    return tuple(" ".join(point.split()) for point in points[1:])
+
+
+def profile_note(judge: Judge) -> tuple[str, ...]:
+    """One line on the profile that judges, where its docstring numbers differences from a paper."""
+    if not (points := differences(judge)):
+        return ()
+    which = f"which differs from its paper in up to {count(len(points), 'point')}"
+    return (f"profile {judge.profile} of {judge.name}, {which}: adjudge show {judge.name} --differs",)
 
 
 def has_setting(name: str, setting: str) -> bool:

@@ -31,7 +31,7 @@ from adjudge.core.verb import MaxFailed, Names, OfMismatched, Option, settings, 
 from adjudge.core.wording import count, nearest
 from adjudge.errors import FailureReason, UsageError
 from adjudge.formats.read import OneOrMore, TextSettings
-from adjudge.judges import has_setting
+from adjudge.judges import has_setting, profile_note
 from adjudge.judges._prompts import VERBATIM, judged_texts
 from adjudge.judges._samples import Sampled
 from adjudge.llm.model_choice import EMBEDDED, Models, open_models
@@ -333,6 +333,8 @@ def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]
     if models is not None and all(model.name == EMBEDDED for model in models.all):
         notes.append(getattr(annotator, "by_rules", f"no language model judges: {EMBEDDED} are fixed rules"))
     judge = annotator.judge if isinstance(annotator, Sampled) else annotator
+    if is_judge(judge):
+        notes += profile_note(judge)
     if isinstance(judge, Lacking):
         notes += judge.lacking(plan.test_set.lps)
     if models is None or not isinstance(judge, Advising):
