@@ -33,46 +33,6 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final, Literal, TypeVar, cast, get_args
 
-__all__ = [
-    "BUDGET",
-    "CLOSED_PIPE",
-    "DONE",
-    "ERROR",
-    "FAILURES",
-    "FAILURE_REASONS",
-    "GATE_NO",
-    "GATE_UNSURE",
-    "INTERRUPTED",
-    "STOPPED",
-    "USAGE",
-    "AccessError",
-    "AdjudgeError",
-    "AnswerError",
-    "BudgetError",
-    "DataError",
-    "DataWarning",
-    "FailedWarning",
-    "FailureReason",
-    "FolderWarning",
-    "LanguagePairError",
-    "ModelError",
-    "NoToolsError",
-    "NotYoursError",
-    "ServerAwayError",
-    "ServerStopError",
-    "SettingError",
-    "StoreError",
-    "UnfinishedError",
-    "UnfitWarning",
-    "UniformFailureError",
-    "UsageError",
-    "blamed",
-    "exit_code_of",
-    "names_file",
-    "placing",
-    "warn",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 FailureReason = Literal[

@@ -21,7 +21,7 @@ from adjudge.curation.sources import PLACE, AskDifficulty, Difficulty
 from adjudge.errors import DataError, UsageError
 from adjudge.llm.asking import CONFIRM
 from adjudge.runs.job import prepare
-from adjudge.runs.run import run_to_end
+from adjudge.runs.session import run_to_end
 from adjudge.store.run_directory import read_run
 from tests.curation.conftest import sources
 from tests.faults.server import Server

@@ -29,7 +29,8 @@ from adjudge.judges._reading import shares
 from adjudge.judges.fire import Fire
 from adjudge.runs.engines import run
 from adjudge.runs.job import prepare
-from adjudge.runs.run import execute, run_to_end
+from adjudge.runs.run import execute
+from adjudge.runs.session import run_to_end
 from tests.faults.server import running, status
 from tests.judges.asking import Script, pair
 from tests.runs.conftest import small_set

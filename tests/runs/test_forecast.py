@@ -22,7 +22,7 @@ from adjudge.llm.providers import Connection
 from adjudge.runs.engines import run
 from adjudge.runs.forecast import Experience, aforecast, forecast, forecast_job, learn
 from adjudge.runs.job import prepare
-from adjudge.runs.run import run_to_end
+from adjudge.runs.session import run_to_end
 from adjudge.store.call_file import StoredRequest
 from adjudge.store.calls import CallReader
 from adjudge.store.json_lines import write_test_set

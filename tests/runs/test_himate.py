@@ -20,7 +20,8 @@ from adjudge.runs.calibration import acalibrate, for_calibration, percentile_of
 from adjudge.runs.engines import run
 from adjudge.runs.forecast import forecast
 from adjudge.runs.job import prepare
-from adjudge.runs.run import execute, run_to_end
+from adjudge.runs.run import execute
+from adjudge.runs.session import run_to_end
 from adjudge.store.run_directory import Calibration, read_calibration, read_run, write_calibration
 from tests.faults.server import Server, spelled
 from tests.runs.conftest import check_stops, platform_set

@@ -63,15 +63,6 @@ from adjudge.stats.agreement_coefficients import (
 from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 
-__all__ = [
-    "Agreement",
-    "AgreementSettings",
-    "agreement_of_all",
-    "consistency",
-    "find_agreement",
-    "pair_table",
-]
-
 
 @frozen
 class LabelTable:

@@ -31,8 +31,6 @@ from adjudge.formats.text import read_files
 from adjudge.stats.judged import Floats
 from adjudge.store.files import read_bytes, read_fields
 
-__all__ = ["Aligner", "Group", "align", "align_texts", "pieces_of"]
-
 ADDED: Final = "added"
 """Key of `Segment.meta`: system to the texts before this segment that translate no segment."""
 MERGED: Final = "merged"

@@ -42,16 +42,6 @@ from adjudge.stats.bootstrap import Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 from adjudge.store.files import read_fields, read_json, read_text
 
-__all__ = [
-    "BiasSettings",
-    "Biases",
-    "Families",
-    "bias",
-    "length_bias",
-    "position_bias",
-    "read_families",
-]
-
 
 @frozen
 class Families:

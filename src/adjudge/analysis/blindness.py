@@ -27,8 +27,6 @@ from adjudge.core.scores import Run
 from adjudge.core.wording import UNFIT, UNSEEN, count
 from adjudge.formats.read import Judgements
 
-__all__ = ["Answers", "association", "sight_notes", "sight_of", "signs", "why_unfit"]
-
 Floats = NDArray[np.float64]
 Classes = NDArray[np.int64]
 Values = Floats | Classes

@@ -51,28 +51,6 @@ from adjudge.stats.paired import (
     unit_differences,
 )
 
-__all__ = [
-    "LEAST",
-    "CompareSettings",
-    "Comparison",
-    "PairedTest",
-    "Side",
-    "Stratum",
-    "are_documents_known",
-    "compare",
-    "compare_scores",
-    "difference",
-    "effect",
-    "effective_size",
-    "every_part",
-    "notes_of",
-    "pairs_of",
-    "parts_of",
-    "side_by_side",
-    "side_of",
-    "unit_notes",
-]
-
 
 def effective_size(segments: Totals, units: Totals) -> float:
     """Independent segments that would give the same standard error as these documents, at most all segments.

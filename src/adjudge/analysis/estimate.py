@@ -24,8 +24,6 @@ from adjudge.core.wording import count, form, of_sight
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.few_labels import LEAST, SAFE, Estimate, Sample, Target, estimate_mean
 
-__all__ = ["EstimateSettings", "Estimation", "SystemEstimate", "estimate", "estimates"]
-
 Values = Mapping[Place, float]
 Drawn = Literal["segments", "documents"]
 """What was drawn at random for labelling."""

@@ -54,21 +54,6 @@ from adjudge.formats.read import Judgements, is_same_source, read_judgements
 from adjudge.stats.bounds import ENOUGH_UNITS, Totals, Unseen, cautious_bounds
 from adjudge.stats.paired import holm, sign_flip_p_values
 
-__all__ = [
-    "Gate",
-    "GateRow",
-    "GateSettings",
-    "Verdict",
-    "critical_p_value",
-    "gate",
-    "gate_scores",
-    "more_segments",
-    "non_inferiority",
-    "signed",
-    "verdict_words",
-]
-
-
 _NUISANCE = 0.005  # what `critical_p_value` spends on how many segments differ
 
 

@@ -98,8 +98,6 @@ from adjudge.stats.resampling import (
     swapped_differences,
 )
 
-__all__ = ["meta", "out_of_reach"]
-
 
 def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
     """Which systems, which segments, which reference: what a number that differs may be due to."""

@@ -39,28 +39,6 @@ from adjudge.stats.judged import Average, Floats, Result
 from adjudge.stats.measures import MEASURES, Scale
 from adjudge.stats.resampling import Method, default_method, methods_of
 
-__all__ = [
-    "PEOPLE",
-    "PRIMARY",
-    "MetaEvaluation",
-    "MetaSettings",
-    "MetricResults",
-    "Stratum",
-    "StratumKind",
-    "annotated_only",
-    "arguments",
-    "average_ranks",
-    "base_name",
-    "mean_of_part",
-    "mean_of_statistics",
-    "measure",
-    "named_gold",
-    "pooled_accuracy",
-    "task_statistics",
-    "within",
-]
-
-
 DEFAULT_MEASURES: Final = (
     "sys_accuracy",
     "sys_pearson",

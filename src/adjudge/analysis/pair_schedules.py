@@ -26,18 +26,6 @@ from adjudge.stats.bradley_terry import fit_bradley_terry
 from adjudge.stats.judged import Floats
 from adjudge.store.files import read_fields, read_json_lines, render_json_line, write_bytes
 
-__all__ = [
-    "ROUND",
-    "ListedPair",
-    "Pair",
-    "Place",
-    "Schedule",
-    "ScheduleKind",
-    "Standings",
-    "read_pairs",
-    "write_pairs",
-]
-
 ScheduleKind = Literal["all", "sampled", "anchored", "adaptive", "listed"]
 """Every pair; some at random; every system with some others; the pairs whose order is least certain; those of
 a list."""

@@ -28,20 +28,6 @@ from adjudge.errors import UsageError
 from adjudge.stats.judged import Floats
 from adjudge.stats.paired import sign_flip_p_values, unit_differences
 
-__all__ = [
-    "MOST_UNITS",
-    "Plan",
-    "Power",
-    "PowerSettings",
-    "Separation",
-    "least_enough",
-    "power",
-    "separations",
-    "simulated_power",
-    "units_needed",
-    "variance_parts",
-]
-
 MOST_UNITS: Final = 1_000_000
 """Above that many segments nothing is simulated: such a difference is none for people."""
 _CHANCES: Final = 64  # at which the spread of a pilot is tried

@@ -35,24 +35,6 @@ from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.read import Judgements
 from adjudge.stats.judged import Floats, divided
 
-__all__ = [
-    "OVERALL",
-    "VERDICTS",
-    "Comparisons",
-    "TieAgreement",
-    "TieCalibration",
-    "calibrate_ties",
-    "criteria_of",
-    "in_order_of_names",
-    "named_apart",
-    "numbered",
-    "preferences_from_annotations",
-    "preferences_from_scores",
-    "preferences_of",
-    "tabulate",
-]
-
-
 VERDICTS: Final[Mapping[Verdict, float]] = {"A": 1.0, "E": 0.0, "B": -1.0}
 """A verdict as a number: how far it is for A."""
 

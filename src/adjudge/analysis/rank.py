@@ -77,15 +77,6 @@ from adjudge.stats.paired import (
     too_few,
 )
 
-__all__ = [
-    "Method",
-    "RankedSystem",
-    "Ranking",
-    "rank",
-    "rank_by_criterion",
-]
-
-
 Method = Literal["mean", "item-mean", "copeland", "bradley-terry", "davidson"]
 """How systems get their scores: from the scores of segments, or from comparisons of two systems each."""
 

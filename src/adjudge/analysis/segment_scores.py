@@ -66,18 +66,6 @@ from adjudge.errors import DataError, UsageError
 from adjudge.stats.bounds import Totals
 from adjudge.stats.judged import Floats
 
-__all__ = [
-    "ScoreMatrix",
-    "coverage_note",
-    "document_scores",
-    "esa_score",
-    "points",
-    "score_matrix",
-    "score_records",
-    "undecided_note",
-]
-
-
 _POINTS: Final[dict[Verdict, tuple[float, float]]] = {"A": (1.0, 0.0), "B": (0.0, 1.0), "E": (0.5, 0.5)}
 
 

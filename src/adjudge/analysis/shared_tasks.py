@@ -27,25 +27,6 @@ from adjudge.stats.judged import AVERAGES, Average, Floats
 from adjudge.stats.measures import MEASURES
 from adjudge.store.files import Fields, read_fields, read_text
 
-__all__ = [
-    "Choice",
-    "LpRule",
-    "Role",
-    "Statistic",
-    "Task",
-    "Wishes",
-    "check_lps",
-    "check_metrics",
-    "check_systems",
-    "choose",
-    "find_task",
-    "list_tasks",
-    "references_in",
-    "suspicious",
-    "task_of",
-]
-
-
 Value = TypeVar("Value", float, Floats)
 
 Role = Literal["primary", "baseline", ""]

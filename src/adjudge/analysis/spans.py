@@ -78,19 +78,6 @@ from adjudge.stats.agreement_coefficients import cohen_kappa
 from adjudge.stats.bootstrap import Draws, lone_unit_note, mean_of
 from adjudge.stats.judged import Result
 
-__all__ = [
-    "CONFUSION",
-    "Confusion",
-    "MarkSettings",
-    "SpanComparison",
-    "SpanScore",
-    "SpanSettings",
-    "severity_confusion",
-    "severity_confusions",
-    "spans",
-    "spans_of_runs",
-]
-
 
 def read_both(
     run: Given, gold: Given, *, lp: str | None, test_set: TestSet | Path | str | None

@@ -73,8 +73,6 @@ from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Floats, Result
 
-__all__ = ["Analysis", "analyse", "bins_of", "error_profile", "features_of_ratings", "token_counts"]
-
 
 def error_profile(severities: Sequence[Sequence[str]], draws: Draws = NO_INTERVAL) -> dict[str, Result]:
     """Errors a translation, share of minor and of major ones, share of translations without any.

@@ -28,19 +28,6 @@ from adjudge.core.wording import count, form, of_sight
 from adjudge.errors import DataError, UsageError
 from adjudge.stats.few_labels import Labelled, conformal_bound, shown_bound, sources_needed
 
-__all__ = [
-    "Band",
-    "Cut",
-    "ThresholdSettings",
-    "Thresholds",
-    "bad_by_score",
-    "bad_by_severity",
-    "decide",
-    "find_thresholds",
-    "thresholds",
-]
-
-
 Key = tuple[str, str, str]
 """A translation: language pair, segment, system."""
 

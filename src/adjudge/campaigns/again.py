@@ -41,18 +41,6 @@ from adjudge.core.record import Annotation, Preference, grouped
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Kind, Submission
 
-__all__ = [
-    "Adjudications",
-    "GateReport",
-    "Measure",
-    "adjudicate",
-    "apply_gate",
-    "differ",
-    "find_measure",
-    "second_pass",
-    "why_no_gate",
-]
-
 _AT_ONCE: Final = 20  # pieces of work sent in one transaction
 
 

@@ -64,19 +64,6 @@ from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, NotYoursError, UnfinishedError, UsageError
 from adjudge.formats.campaign_export import FIRST
 
-__all__ = [
-    "Event",
-    "ItemView",
-    "Saved",
-    "TaskView",
-    "finish",
-    "release",
-    "save",
-    "send_segments_again",
-    "task_view",
-]
-
-
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _KIND: Final = re.compile(r"[a-z_-]{1,20}")
 _LONGEST: Final = 86_400.0  # seconds that one event may say it took

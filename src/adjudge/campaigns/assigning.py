@@ -64,28 +64,6 @@ from adjudge.core.frozen import frozen
 from adjudge.errors import NotYoursError
 from adjudge.formats.campaign_export import FIRST
 
-__all__ = [
-    "FOREVER",
-    "HELD",
-    "TAKEN",
-    "Assignment",
-    "assign_next",
-    "assignments",
-    "close_if_full",
-    "count_held_by_others",
-    "deal_again",
-    "deal_rows",
-    "expire_overdue",
-    "give_back",
-    "lease_end",
-    "lock_person",
-    "read_assignment",
-    "renew",
-    "share_work",
-    "take_up_again",
-]
-
-
 _Z: Final = 1.96
 _OVERLAP: Final = 60.0  # seconds read again: transactions end in another order than they began
 _COUNTED_EVERY: Final = 60.0  # seconds between counts of the open tasks

@@ -25,9 +25,6 @@ from adjudge.campaigns.tasks import Item, Task
 from adjudge.core.frozen import frozen
 from adjudge.core.language import script_of, target_language
 
-__all__ = ["Checks", "checks_noticed", "has_spaces", "noticed_by_person", "words_of"]
-
-
 _WITHOUT_SPACES: Final = frozenset({
     *("Bopo", "Hani", "Hans", "Hant", "Hira", "Jpan", "Kana", "Khmr", "Laoo", "Lana", "Mymr", "Talu", "Thai"),
     "Tibt",

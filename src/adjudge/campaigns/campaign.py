@@ -55,25 +55,6 @@ from adjudge.errors import AdjudgeError, DataError, StoreError, UsageError, warn
 from adjudge.formats.spreadsheet import render_cell
 from adjudge.store.files import make_parents, read_text, write_text
 
-__all__ = [
-    "TYPOLOGY",
-    "alone",
-    "completion_code",
-    "open_campaign",
-    "protocol_of",
-    "read_guidelines",
-    "read_links",
-    "refuse_taken",
-    "remove_campaign",
-    "restore_campaign",
-    "store_url",
-    "unfinished",
-    "write_file",
-    "write_guidelines",
-    "write_links",
-]
-
-
 STORE: Final = "campaign.sqlite"
 TYPOLOGY: Final = "typology.toml"
 _FILE: Final = "campaign.json"

@@ -53,18 +53,6 @@ from adjudge.stats.bootstrap import Draws
 from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
 
-__all__ = [
-    "OwnProgress",
-    "PersonProgress",
-    "Progress",
-    "Resting",
-    "count_first_pass",
-    "dashboard",
-    "find_own_progress",
-    "find_progress",
-    "watched",
-]
-
 
 @dataclass(frozen=True)
 class Counts:

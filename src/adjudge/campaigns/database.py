@@ -59,36 +59,6 @@ from adjudge.core.wording import count as counted
 from adjudge.errors import DataError, StoreError, UsageError
 from adjudge.store.sqlite import insist
 
-__all__ = [
-    "METADATA",
-    "ROLES",
-    "Campaign",
-    "Database",
-    "Person",
-    "Role",
-    "Statement",
-    "Turns",
-    "answer",
-    "assignment",
-    "audit",
-    "campaign",
-    "copy_campaign",
-    "delete_campaign",
-    "event",
-    "has_campaign",
-    "holds_nothing_new",
-    "item",
-    "lps_of",
-    "person",
-    "read_audit",
-    "session",
-    "size_of",
-    "task",
-    "verdict",
-    "write_audit",
-]
-
-
 _MOST: Final = 32  # of one transaction: the first of them waits for the last
 _Found = TypeVar("_Found")
 

@@ -40,17 +40,6 @@ from adjudge.formats.convert import of_annotator, write_content
 from adjudge.formats.file_content import content_of
 from adjudge.store.json_lines import record_to_json, span_to_json
 
-__all__ = [
-    "NON_TRANSLATION",
-    "campaign_header",
-    "check_form",
-    "dropped_segments",
-    "export_campaign",
-    "fitting_forms",
-    "stream_submissions",
-    "write_export",
-]
-
 NON_TRANSLATION: Final = "non-translation"
 """Category of the mark over a whole translation that is none of its source."""
 _COUNTS: Final = answer.c.is_complete.is_(True)

@@ -36,8 +36,6 @@ from adjudge.core.record import Annotation, ErrorSpan
 from adjudge.errors import UsageError
 from adjudge.formats.campaign_export import FIRST, Submission
 
-__all__ = ["import_submissions"]
-
 _SPOKEN: Final = {
     "check": "answers to attention checks, which belong to the campaign that made them",
     "tutorial": "answers in a tutorial, which belongs to the campaign that had it",

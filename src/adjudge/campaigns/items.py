@@ -25,37 +25,6 @@ from adjudge.core.protocol import CATEGORIES, INSTRUCTION_FAULT, Severity
 from adjudge.core.record import Side, Verdict
 from adjudge.errors import DataError
 
-__all__ = [
-    "IS_ITS_ANSWER",
-    "ITEMS_AND_ANSWERS",
-    "ITEM_COLUMNS",
-    "MEDIA",
-    "OMISSION",
-    "TURNED",
-    "AnyRow",
-    "Asked",
-    "Expected",
-    "ItemShown",
-    "MarkedSpan",
-    "Media",
-    "Missing",
-    "Shown",
-    "SpanShown",
-    "State",
-    "TranslationState",
-    "faults",
-    "feedback",
-    "first_state",
-    "in_systems_order",
-    "lacks",
-    "read_item",
-    "read_state",
-    "score_of",
-    "shown_order",
-    "text_hash",
-]
-
-
 Media = Literal["text", "image", "audio", "video"]
 MEDIA: Final[tuple[Media, ...]] = get_args(Media)
 

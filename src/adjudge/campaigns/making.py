@@ -63,9 +63,6 @@ from adjudge.formats.campaign_export import FIRST
 from adjudge.formats.text import check_file_name
 from adjudge.store.files import read_text, write_text
 
-__all__ = ["Extras", "insert_tasks", "new_campaign"]
-
-
 _ITEMS: Final = 200  # of a transaction: some ten milliseconds
 _PAUSE: Final = 0.02  # seconds at least: longer than a writer that waits looks away
 _SHARE: Final = 2.0  # times as long as a transaction took: on a slow machine, those who save need longer too

@@ -38,24 +38,6 @@ from adjudge.formats.campaign_export import FIRST
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-__all__ = [
-    "IDLE",
-    "LONGEST",
-    "Link",
-    "add_people",
-    "enter",
-    "insert_people",
-    "leave",
-    "new_link",
-    "people",
-    "revoke",
-    "select_people",
-    "set_password",
-    "sign_in",
-    "valid_links",
-    "who",
-]
-
 
 def hash_of(secret: str) -> str:
     """What the store keeps of a secret that is too long to be guessed."""

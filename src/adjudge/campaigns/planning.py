@@ -27,8 +27,6 @@ from adjudge.core.scores import Scores
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
-__all__ = ["Plan", "disagreement", "due_checks", "place_of_check", "plan_tasks", "share_languages"]
-
 Damage = Callable[[Task, CheckKind, Random], Task | None]
 """A damaged copy of a task; None where it cannot be damaged."""
 

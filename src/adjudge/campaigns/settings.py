@@ -25,22 +25,6 @@ from adjudge.core.verb import Option, Seed, settings, split_names
 from adjudge.errors import DataError, UsageError
 from adjudge.store.files import read_text
 
-__all__ = [
-    "NAMES",
-    "OURS",
-    "CampaignProtocol",
-    "CampaignSettings",
-    "CheckKind",
-    "Scale",
-    "Shows",
-    "canonical_category",
-    "find_campaign_protocol",
-    "read_settings",
-    "read_typology",
-    "render_settings",
-]
-
-
 NAMES: Final = (
     "esa",
     "esa-ai",

@@ -17,8 +17,6 @@ from adjudge.campaigns.database import Campaign, Person, Statement, assignment, 
 from adjudge.campaigns.database import person as people
 from adjudge.campaigns.items import AnyRow
 
-__all__ = ["WhyNothing", "did_fail", "had_enough", "tutorials_done", "why_nothing"]
-
 WhyNothing = Literal["", "tomorrow", "test"]
 
 _OF_TODAY: Final = Statement(

@@ -28,23 +28,6 @@ from adjudge.core.segment import INSTRUCTION, Segment, TestSet
 from adjudge.errors import DataError
 from adjudge.formats.campaign_export import Kind
 
-__all__ = [
-    "FOLDER",
-    "Given",
-    "Item",
-    "Pairs",
-    "Priorities",
-    "Task",
-    "copy_media",
-    "find_media",
-    "insert_copy",
-    "item_values",
-    "items_of",
-    "make_tasks",
-    "place_media",
-]
-
-
 _SPOKEN: Final = {
     "bare": "translations without a stored annotation, shown without marks",
     "unplaced": "marks without a place in the translation (something missing, or not found), left out",

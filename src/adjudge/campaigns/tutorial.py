@@ -18,8 +18,6 @@ from adjudge.core.record import Verdict
 from adjudge.errors import DataError, UsageError
 from adjudge.store.files import read_text
 
-__all__ = ["DOCUMENT", "make_tutorial", "read_tutorial"]
-
 DOCUMENT: Final = "tutorial"
 """Document of every tutorial task."""
 

@@ -19,9 +19,6 @@ from typing import Final, NamedTuple
 
 from adjudge.core.record import SUSPECT
 
-__all__ = ["DETECTORS", "Needles", "attack_flags", "find_attacks", "form_needles", "order_needles"]
-
-
 _TAGS: Final = re.compile("[\U000e0000-\U000e007f]+")
 _FLAG: Final = re.compile(  # England, Scotland and Wales, the only emoji that Unicode spells with tags
     "(?<=\U0001f3f4)\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"

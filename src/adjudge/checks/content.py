@@ -30,18 +30,6 @@ from adjudge.checks.texts import (
     whole,
 )
 
-__all__ = [
-    "check_chatter",
-    "check_length",
-    "check_names",
-    "check_refusal",
-    "check_repetition",
-    "check_sentences",
-    "check_untranslated",
-    "check_whole",
-]
-
-
 _COPIED_SHARE: Final = 0.8
 _COPIED_WORDS: Final = 4
 _COPIED_PLAIN: Final = 3  # of a text that is the same throughout

@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 from adjudge.checks.numerals import Keys, Matched, ascii_digits, mark_changed, match
 from adjudge.checks.texts import Language, Mark, Texts, Word, uses_latin
 
-__all__ = ["check_dates", "check_times", "match_dates", "match_times"]
-
 Day = tuple[int | None, int | None, int | None]
 """Year, month, day; None where the text leaves it open."""
 

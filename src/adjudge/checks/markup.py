@@ -9,8 +9,6 @@ from typing import Final
 
 from adjudge.checks.texts import MOST_LOOKED, Mark, Texts
 
-__all__ = ["LINK", "check_emoji", "check_encoding", "check_markup"]
-
 _END: Final = r"[^\s<>\"'“”«»()\[\]{}，。；：！？、）】》」.,;:!?]"
 LINK: Final = re.compile(
     rf"(?:https?://|www\.)[^\s<>\"“”«»，。；！？、（）《》]*{_END}"

@@ -22,9 +22,6 @@ from adjudge.checks.numerals import (
 )
 from adjudge.checks.texts import Language, Mark, Ranges, Texts
 
-__all__ = ["check_currency", "check_numbers", "check_telephone"]
-
-
 _MOST: Final = 100  # numbers without a counterpart that are looked for without their form
 
 

@@ -17,17 +17,6 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from adjudge.checks.texts import Language, Mark, Texts, Word
 
-__all__ = [
-    "Keys",
-    "Matched",
-    "Numeral",
-    "ascii_digits",
-    "mark_changed",
-    "match",
-    "read_numerals",
-    "spelled_values",
-]
-
 _MOST_DIGITS: Final = 24
 """Longer runs are codes, compared as they stand."""
 

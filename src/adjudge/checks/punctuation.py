@@ -11,8 +11,6 @@ from typing import Final
 from adjudge.checks.markup import LINK
 from adjudge.checks.texts import Language, Mark, Ranges, Texts
 
-__all__ = ["check_brackets", "check_capitals", "check_punctuation", "check_quotes", "check_spacing"]
-
 _HAN: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HALF_WIDTH: Final = re.compile(rf"(?<=[{_HAN}])[,;:!?](?!\d)|(?<=[{_HAN}])\.(?=\s|$|[{_HAN}])(?!\.)")
 _FULL_WIDTH: Final = re.compile(r"[，。；：！？、（）【】《》「」『』]+")

@@ -19,21 +19,6 @@ from typing import Any, Final, NamedTuple
 from adjudge.core.language import script_of, source_language, target_language
 from adjudge.core.record import Side
 
-__all__ = [
-    "MOST_LOOKED",
-    "Language",
-    "Mark",
-    "Ranges",
-    "Texts",
-    "Word",
-    "check_scripts",
-    "find_language",
-    "known_languages",
-    "letters_of",
-    "uses_latin",
-    "whole",
-]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # one object per code, so it can be a key
 class Language:

@@ -187,7 +187,7 @@ def ask(
     """
     from adjudge.cli.judge_commands import announce, print_forecast
     from adjudge.curation.questions import gather
-    from adjudge.runs.run import run_to_end
+    from adjudge.runs.session import run_to_end
 
     of_texts = ("lp", "systems", "limit", "source", "translation", "reference_file")
     job = make_job(ctx, question, asked, options.without("prompts", *of_texts))
@@ -509,7 +509,8 @@ def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[
     from adjudge.curation.drafting import CommandTranslator
     from adjudge.curation.questions import Gathered
     from adjudge.runs.job import prepare
-    from adjudge.runs.run import execute, run_to_end
+    from adjudge.runs.run import execute
+    from adjudge.runs.session import run_to_end
     from adjudge.store.run_directory import read_run
 
     if for_models := changed_options(options, ("model", "prompts")):

@@ -48,15 +48,6 @@ if TYPE_CHECKING:
     from adjudge.store.call_file import Exchange
     from adjudge.store.run_directory import Calibration
 
-__all__ = [
-    "announce",
-    "calibrate_run",
-    "make_job",
-    "print_forecast",
-    "print_summary",
-]
-
-
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 200  # characters
 
@@ -91,7 +82,7 @@ def run_command(
     A judge's own settings are options too, such as --steps 1 of ea-prompt; `adjudge show JUDGE` lists them.
     """
     from adjudge.runs.engines import carry_out
-    from adjudge.runs.run import run_to_end
+    from adjudge.runs.session import run_to_end
 
     job = make_job(ctx, judge, test_set, options)
     if options.out is None and not options.dry_run:
@@ -228,7 +219,7 @@ def forecast_command(
 def print_forecast(job: Job, form: TableFormat) -> None:
     """Print what a job would ask and cost."""
     from adjudge.runs.forecast import forecast_job
-    from adjudge.runs.run import run_to_end
+    from adjudge.runs.session import run_to_end
 
     found = run_to_end(forecast_job(job))
     notes = [str(job.signature), *_schema_note(job), *_confirming_note(job, found), *_notes(found)]
@@ -239,7 +230,7 @@ def announce(job: Job) -> None:
     """Say on one line what a run will cost, where it costs anything."""
     from adjudge.core.wording import form
     from adjudge.runs.forecast import forecast_job
-    from adjudge.runs.run import run_to_end
+    from adjudge.runs.session import run_to_end
 
     if not job.prices or job.options.reparse:
         return
@@ -529,7 +520,7 @@ def calibrate_command(
     verdicts of people. Nothing is asked; the --tie-threshold that agrees best with them is printed.
     """
     from adjudge.runs.calibration import acalibrate
-    from adjudge.runs.run import run_to_end
+    from adjudge.runs.session import run_to_end
     from adjudge.store.run_directory import write_calibration
 
     if options.gold is not None:

@@ -39,16 +39,6 @@ if TYPE_CHECKING:
     import typer
     from typer.core import TyperCommand
 
-__all__ = [
-    "COMMANDS",
-    "GROUPS",
-    "RESUMABLE",
-    "main",
-    "parting",
-    "render_version",
-]
-
-
 COMMANDS: Final[Mapping[str, str]] = {
     "demo": "Run every step on bundled data, offline, up to a report.",
     "run": "Judge a test set with a judge or a metric; resumes an interrupted run.",

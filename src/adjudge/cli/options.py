@@ -36,31 +36,6 @@ from adjudge.examples import of_demo
 from adjudge.reports.tables import Table, TableFormat, name_invisible, render_table
 from adjudge.store.settings_files import settings_files
 
-__all__ = [
-    "MOST_SHOWN",
-    "Command",
-    "FormatOption",
-    "LpOption",
-    "TestSetArgument",
-    "WithSettings",
-    "Without",
-    "changed_options",
-    "check_failures",
-    "check_sight",
-    "existing",
-    "is_for_people",
-    "naming_the_nearest",
-    "print_note",
-    "print_result",
-    "print_tables",
-    "print_text",
-    "progress_bar",
-    "read_settings",
-    "split_settings",
-    "state_words",
-    "with_options",
-]
-
 
 def existing(paths: Path | list[Path] | None) -> Path | list[Path] | None:
     """Check that the path exists. Used as a typer callback for options that accept a path only.

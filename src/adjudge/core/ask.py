@@ -18,32 +18,6 @@ from adjudge.core.frozen import frozen
 from adjudge.core.segment import Subject
 from adjudge.errors import AdjudgeError, AnswerError, UsageError, blamed
 
-__all__ = [
-    "CHAT_TOKEN",
-    "CLEAN",
-    "NO_ENGINE",
-    "UNSETTLED",
-    "About",
-    "Answer",
-    "Ask",
-    "Asked",
-    "Message",
-    "Query",
-    "Quoted",
-    "Reply",
-    "Role",
-    "Sampling",
-    "Script",
-    "SearchEngine",
-    "Snippet",
-    "TokenLogprob",
-    "Tool",
-    "ToolCall",
-    "Usage",
-    "WordsBesideError",
-    "value_of",
-]
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Role = Literal["system", "user", "assistant", "tool"]

@@ -16,8 +16,6 @@ from adjudge.core.extras import import_extra
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Column", "Framed", "Kind", "as_html"]
-
 Kind = Literal["text", "count", "score", "decimal", "p", "interval", "percent", "chance", "rank"]
 """How people read a value: `score` has the digits that its column can bear, `decimal` has fixed ones."""
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from adjudge.errors import UsageError
 
-__all__ = ["EXTRAS", "has_library", "import_extra", "missing_extra"]
-
 EXTRAS: Final = {
     "campaign": ("alembic", "argon2", "fastapi", "sqlalchemy", "starlette", "uvicorn"),
     "l10n": ("lxml", "openpyxl", "polib"),

@@ -7,8 +7,6 @@ from typing import TypeVar, dataclass_transform
 
 from adjudge.core.columns import Framed
 
-__all__ = ["frozen"]
-
 C = TypeVar("C")
 
 

@@ -33,32 +33,6 @@ from adjudge.core.record import Annotation, ErrorSpan, Failure, Preference, Reco
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, FailureReason, SettingError, UsageError, blamed
 
-__all__ = [
-    "PROFILES",
-    "Calls",
-    "CriteriaJudge",
-    "Judge",
-    "Metric",
-    "PairJudge",
-    "Profile",
-    "SearchingJudge",
-    "SourceJudge",
-    "Stoppable",
-    "TranslationJudge",
-    "annotation_of",
-    "choices_of",
-    "failure_of",
-    "find_attribute",
-    "find_class",
-    "fits",
-    "is_criteria_judge",
-    "is_pair_judge",
-    "is_searching_judge",
-    "is_source_judge",
-    "preference_of",
-    "read_settings",
-]
-
 Profile = Literal["recommended", "paper", "code"]
 PROFILES: tuple[Profile, ...] = ("recommended", "paper", "code")
 

@@ -24,24 +24,6 @@ from adjudge.errors import UsageError, warn
 if TYPE_CHECKING:
     from babel import Locale
 
-__all__ = [
-    "canonical_lp",
-    "coded_lp",
-    "count_words",
-    "is_right_to_left",
-    "is_same_language",
-    "language_name",
-    "lp_among",
-    "lp_in",
-    "lp_named",
-    "of_lp",
-    "one_spelling",
-    "pair_of",
-    "script_of",
-    "source_language",
-    "target_language",
-]
-
 _RIGHT_TO_LEFT: Final = frozenset({
     *("Adlm", "Arab", "Aran", "Armi", "Avst", "Hebr", "Mand", "Mend", "Nkoo", "Nbat", "Palm", "Phli", "Phlp"),
     *("Phnx", "Prti", "Rohg", "Samr", "Syrc", "Syre", "Syrj", "Syrn", "Thaa", "Yezi"),

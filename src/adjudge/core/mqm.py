@@ -24,22 +24,6 @@ from adjudge.core.record import Annotation, ErrorSpan, Record
 from adjudge.core.wording import count, form, nearest
 from adjudge.errors import DataError, UsageError
 
-__all__ = [
-    "DEFAULT_WEIGHTS",
-    "WEIGHTS",
-    "PassMark",
-    "Weights",
-    "find_weights",
-    "mean",
-    "mqm_range",
-    "mqm_score",
-    "read_weights",
-    "total",
-    "unknown_categories_note",
-    "unused_categories_note",
-    "weights_of",
-]
-
 DEFAULT_WEIGHTS: Final = "mqm-google"
 """Weights of MQM records that come without any."""
 

@@ -15,8 +15,6 @@ from typing import Final, TypeVar
 
 from adjudge.errors import DataError
 
-__all__ = ["KEPT", "as_name", "by_name", "is_blank", "keep_names", "look_alikes"]
-
 V = TypeVar("V")
 
 _SCRIPTS: Final = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})

@@ -15,21 +15,6 @@ from typing import Final, Literal, TypeGuard, get_args
 from adjudge.core.frozen import frozen
 from adjudge.errors import DataError, UsageError
 
-__all__ = [
-    "CATEGORIES",
-    "INSTRUCTION_FAULT",
-    "PROTOCOLS",
-    "SEVERITIES",
-    "SUBTYPES",
-    "Protocol",
-    "Severity",
-    "find_category",
-    "find_protocol",
-    "find_severity",
-    "fold_label",
-    "is_number",
-]
-
 Severity = Literal["neutral", "minor", "major", "critical"]
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 

@@ -18,30 +18,6 @@ from adjudge.core.segment import Digests
 from adjudge.core.wording import count, form
 from adjudge.errors import FAILURE_REASONS, DataError, FailureReason
 
-__all__ = [
-    "ADJUDICATED",
-    "DUPLICATE",
-    "RENORMALISED",
-    "SECOND_LOOK",
-    "SUSPECT",
-    "UNDECIDED",
-    "Annotation",
-    "ErrorSpan",
-    "Failure",
-    "Match",
-    "Preference",
-    "Record",
-    "Side",
-    "Verdict",
-    "are_by_criteria",
-    "by_pair",
-    "check_one_of",
-    "grouped",
-    "repeats_note",
-    "rows_by_pair",
-    "without_repeats",
-]
-
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 

@@ -22,36 +22,6 @@ from adjudge.core.mqm import PassMark, Weights
 from adjudge.core.record import Annotation, Failure, Preference, Record
 from adjudge.core.segment import TestSet
 
-__all__ = [
-    "CHECKLIST",
-    "INTERVAL",
-    "VERSION",
-    "Build",
-    "Card",
-    "CardVerdict",
-    "Checklist",
-    "Interval",
-    "Kind",
-    "Run",
-    "RunInfo",
-    "Scores",
-    "SegmentScore",
-    "Signature",
-    "Suspects",
-    "SystemScore",
-    "all_pass",
-    "by_lp",
-    "card_columns",
-    "counted_columns",
-    "failed_fields",
-    "listed",
-    "read_build",
-    "record_columns",
-    "spread_columns",
-    "untranslated_columns",
-]
-
-
 T = TypeVar("T")
 VERSION: Final = version("adjudge")
 

@@ -21,23 +21,6 @@ from adjudge.core.names import as_name, is_blank, keep_names
 from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError
 
-__all__ = [
-    "ALL_PASS",
-    "CRITERIA",
-    "INSTRUCTION",
-    "LEVELS",
-    "PAIRS",
-    "Criterion",
-    "Digests",
-    "Segment",
-    "Subject",
-    "Term",
-    "TestSet",
-    "digest_of",
-    "listed_pairs",
-    "read_criteria",
-]
-
 INSTRUCTION: Final = "instruction"
 """Key of `Segment.meta` with what a translation had to follow: a brief, a style guide, WMT26's instruction.
 

@@ -44,30 +44,6 @@ from adjudge.core.segment import TestSet
 from adjudge.core.wording import nearest, read_share
 from adjudge.errors import UsageError
 
-__all__ = [
-    "Alpha",
-    "ByDocument",
-    "IntervalDraws",
-    "LanguagePair",
-    "MaxFailed",
-    "Name",
-    "Names",
-    "Numbers",
-    "OneAnnotator",
-    "Option",
-    "Resamples",
-    "Scoring",
-    "Seed",
-    "Texts",
-    "argument_of",
-    "checks_keywords",
-    "option_of",
-    "settings",
-    "split_names",
-    "split_numbers",
-    "takes",
-]
-
 
 @frozen
 class Option:

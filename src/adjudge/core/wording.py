@@ -9,20 +9,6 @@ from typing import Final
 
 from adjudge.errors import UsageError
 
-__all__ = [
-    "UNFIT",
-    "command",
-    "count",
-    "form",
-    "has_too_many_failures",
-    "nearest",
-    "of_all",
-    "of_sight",
-    "read_share",
-    "shortened",
-    "unfit_first",
-]
-
 
 def form(amount: int, one: str, many: str) -> str:
     """Choose the word that goes with an amount: 1 is, 2 are."""

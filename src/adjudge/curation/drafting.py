@@ -32,9 +32,6 @@ from adjudge.judges._prompts import judged_texts
 from adjudge.judges._reading import Reading, object_schema, or_error, shown
 from adjudge.metrics.bridge import Answered, Program, accepted, find_program
 
-__all__ = ["AskTranslation", "CommandTranslator", "candidate_names", "check_names", "with_translations"]
-
-
 _SCHEMA: Final = object_schema(translation={"type": "string"})
 _ROOM: Final = 2048  # tokens of a reply at least
 _ROOM_EACH: Final = 4  # tokens a code point of the source: scripts differ, and JSON escapes

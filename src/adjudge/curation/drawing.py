@@ -34,8 +34,6 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import Given, read_judgements
 from adjudge.store.files import make_folder, render_json_line, write_bytes
 
-__all__ = ["ExampleSample", "PairSample", "draw_examples", "draw_pairs", "write_examples"]
-
 
 @frozen
 class Composition:

@@ -31,15 +31,6 @@ from adjudge.runs.run import execute
 from adjudge.runs.session import Outcome
 from adjudge.store.run_directory import read_run
 
-__all__ = [
-    "Gathered",
-    "Key",
-    "Question",
-    "blank",
-    "gather",
-]
-
-
 T = TypeVar("T")
 
 

@@ -32,8 +32,6 @@ from adjudge.errors import DataError, UsageError
 from adjudge.stats.correlation import ranks
 from adjudge.stats.judged import Floats
 
-__all__ = ["WAYS", "SelectSettings", "Way", "Worth", "choose", "priorities", "read_budget", "simulate"]
-
 Way = Literal["variance", "disagreement", "diversity", "combined", "random"]
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 

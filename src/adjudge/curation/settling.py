@@ -28,9 +28,6 @@ from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majorit
 from adjudge.stats.bootstrap import Draws
 from adjudge.stats.judged import Floats, Result
 
-__all__ = ["Agreed", "Gated", "gate_ratings", "settle"]
-
-
 _LEAST: Final = 2  # people who must have judged a pair: one alone agrees with nobody
 
 

@@ -26,18 +26,6 @@ from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._prompts import judged_texts
 from adjudge.judges._reading import Reading, object_schema
 
-__all__ = [
-    "PLACE",
-    "AskDifficulty",
-    "Difficulty",
-    "Domain",
-    "FilterSettings",
-    "find_private",
-    "keep_hardest",
-    "quotas",
-]
-
-
 LOWEST: Final = 1
 HIGHEST: Final = 10
 PLACE: Final = "source"

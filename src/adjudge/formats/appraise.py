@@ -39,41 +39,6 @@ from adjudge.formats.mqm_tsv import read_label
 from adjudge.formats.text import csv_rows
 from adjudge.store.files import Fields, read_fields, read_json, read_json_file, read_text, write_text
 
-__all__ = [
-    "ITEMS",
-    "MISSING",
-    "OMISSION",
-    "SEGMENT",
-    "AppraiseFile",
-    "AppraiseRow",
-    "AppraiseSpan",
-    "Batch",
-    "BatchItem",
-    "annotation_of",
-    "appraise_span_from_json",
-    "appraise_span_to_json",
-    "batches_test_set",
-    "code_points",
-    "code_units",
-    "find_batch_file",
-    "find_batches",
-    "last_submissions",
-    "named_items",
-    "names_items",
-    "not_shown",
-    "place_of",
-    "protocol_of",
-    "read_appraise",
-    "read_appraise_records",
-    "read_batches",
-    "read_span",
-    "render_columns",
-    "row_error",
-    "shown_twice",
-    "units_of",
-    "write_batches",
-]
-
 MISSING: Final = "missing"
 OMISSION: Final = "accuracy/omission"
 """Category of an error that Appraise marks as missing."""

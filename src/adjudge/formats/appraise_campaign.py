@@ -49,9 +49,6 @@ from adjudge.formats.campaign_export import (
 from adjudge.formats.mqm_tsv import render_label
 from adjudge.formats.text import write_csv
 
-__all__ = ["appraise_batches_of", "batches_beside", "read_appraise_submissions", "write_appraise_submissions"]
-
-
 MORE: Final = "appraise"
 """Key of `Submission.more` and of `CampaignFile.settings`: what else an export of Appraise said."""
 

@@ -25,31 +25,6 @@ from adjudge.errors import DataError, UsageError, placing
 from adjudge.store.files import Fields, read_fields, read_json_lines, render_json_line, write_bytes
 from adjudge.store.json_lines import record_from_json, record_to_json, span_from_json, span_to_json
 
-__all__ = [
-    "FIRST",
-    "KINDS",
-    "PASSES",
-    "SCHEMA",
-    "UNDECIDED_MARK",
-    "CampaignFile",
-    "Kind",
-    "Submission",
-    "apart",
-    "campaign_test_set",
-    "final_records",
-    "in_place",
-    "judgements",
-    "of_latest_pass",
-    "read_campaign_file",
-    "read_submissions",
-    "select_lp",
-    "submission_from_json",
-    "submission_to_json",
-    "unsaid_elsewhere",
-    "write_campaign_file",
-]
-
-
 SCHEMA: Final = "adjudge-campaign/1"
 
 UNDECIDED_MARK: Final = "undecided"

@@ -13,14 +13,6 @@ from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.store.settings_files import user_folder
 
-__all__ = [
-    "CATALOG",
-    "PublicSet",
-    "cache_folder",
-    "cached_path",
-    "find_public_set",
-]
-
 
 @frozen
 class PublicSet:

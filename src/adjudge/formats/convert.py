@@ -17,8 +17,6 @@ from adjudge.formats.file_content import Content
 from adjudge.formats.registry import Format, find_format
 from adjudge.store.files import make_parents
 
-__all__ = ["check_target", "of_annotator", "write_content"]
-
 _BY_CRITERIA = ("records", "parquet", "spreadsheet")
 """Formats that hold a judgement for each criterion of a segment."""
 _WITH_WEIGHTS = ("records", "parquet", "xliff")

@@ -26,8 +26,6 @@ from adjudge.errors import DataError, warn
 from adjudge.formats.catalog import cache_folder, cached_path, find_public_set
 from adjudge.store.files import write_text
 
-__all__ = ["Limits", "download", "fetch", "unpack"]
-
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that are here, and with how many there will be if the server said so."""
 

@@ -19,19 +19,6 @@ from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.formats.campaign_export import UNDECIDED_MARK, CampaignFile, campaign_test_set, final_records
 
-__all__ = [
-    "Content",
-    "ContentWithTexts",
-    "annotations_among",
-    "as_read",
-    "by_translation",
-    "content_of",
-    "placed",
-    "read_severity",
-    "respelled",
-    "warn_of_names",
-]
-
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 P = TypeVar("P", bound=Record | Segment)
 

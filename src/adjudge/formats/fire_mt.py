@@ -23,14 +23,6 @@ from adjudge.formats.file_content import ContentWithTexts
 from adjudge.formats.mtme import choose_lp
 from adjudge.store.files import Fields, find_files, read_json, read_text
 
-__all__ = [
-    "CRITERIA",
-    "FirePair",
-    "is_fire_folder",
-    "read_fire",
-    "read_fire_pairs",
-]
-
 ANNOTATOR: Final = "people"
 """Who the majority of a pair is by."""
 CRITERIA: Final[Mapping[str, str]] = {

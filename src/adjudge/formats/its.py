@@ -19,24 +19,6 @@ from adjudge.formats.mqm_tsv import Label
 from adjudge.store.files import read_json, render_json_line
 from adjudge.store.json_lines import record_from_json, record_to_json
 
-__all__ = [
-    "ISSUE_TYPES",
-    "ITS",
-    "STATED",
-    "STATED_NAMESPACE",
-    "annotator_of",
-    "annotators_ref",
-    "confidence_of",
-    "issue_attributes",
-    "its",
-    "keep_rating",
-    "keep_spans",
-    "label_of",
-    "read_stated",
-    "render_stated",
-    "severity_of",
-]
-
 ITS: Final = "http://www.w3.org/2005/11/its"
 _ANNOTATOR: Final = "urn:adjudge:annotator:"
 

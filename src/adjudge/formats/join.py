@@ -21,8 +21,6 @@ from adjudge.core.wording import form, of_all, shortened
 from adjudge.errors import UsageError
 from adjudge.formats.read import Judgements
 
-__all__ = ["Same", "put_together", "uncompared"]
-
 Same = Literal["sources", "translations"]
 Key = tuple[str, str, str | None]
 """Language pair, segment, and a system; without a name it is the source, and None is the reference."""

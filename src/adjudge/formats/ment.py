@@ -25,15 +25,6 @@ from adjudge.formats.mtme import choose_lp, find_lps
 from adjudge.formats.text import absent_translations, check_file_name, json_objects, left_out
 from adjudge.store.files import Fields, find_files, read_fields, read_json_lines, write_lines
 
-__all__ = [
-    "ANNOTATOR",
-    "is_ment_folder",
-    "read_ment_file",
-    "read_ment_folder",
-    "read_ment_ratings",
-    "write_ment_folder",
-]
-
 REFERENCE: Final = "ref"
 ANNOTATOR: Final = "ment"
 

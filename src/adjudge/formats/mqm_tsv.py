@@ -36,19 +36,6 @@ from adjudge.formats.text import single_lp
 from adjudge.store.files import read_fields, read_json, read_lines, write_lines
 from adjudge.store.json_lines import counts_from_json, span_from_json, span_to_json
 
-__all__ = [
-    "AttentionCheck",
-    "Label",
-    "Mark",
-    "MqmFile",
-    "carry_over",
-    "is_mqm_heading",
-    "read_label",
-    "read_mqm_tsv",
-    "render_label",
-    "write_mqm_tsv",
-]
-
 
 class Label(NamedTuple):
     """A category, and how its file spelled it where that is neither our spelling nor Google's."""

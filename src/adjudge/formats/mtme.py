@@ -42,24 +42,6 @@ from adjudge.formats.score_file import (
 from adjudge.formats.text import check_file_name, left_out, read_aligned, single_lp, write_aligned
 from adjudge.store.files import Fields, find_files, read_fields, read_json, read_lines, write_lines
 
-__all__ = [
-    "NO_TRANSLATION",
-    "ScoreFile",
-    "choose_lp",
-    "find_lps",
-    "find_score_files",
-    "find_test_set",
-    "is_mtme_folder",
-    "rater_name",
-    "read_bare_scores",
-    "read_mtme",
-    "read_ratings",
-    "read_score_records",
-    "write_mtme",
-    "write_ratings",
-    "write_score_records",
-]
-
 NO_TRANSLATION: Final = "[No translation supplied]"
 
 

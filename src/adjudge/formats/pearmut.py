@@ -42,14 +42,6 @@ from adjudge.formats.file_content import placed
 from adjudge.formats.mqm_tsv import read_label, render_label
 from adjudge.store.files import Fields, read_json_file, read_json_lines, write_lines, write_text
 
-__all__ = [
-    "RESET",
-    "pearmut_test_set",
-    "read_pearmut",
-    "read_pearmut_submissions",
-    "write_pearmut_submissions",
-]
-
 _DOCUMENT: Final = re.compile(r"(.*)_(?:#|###)_", re.DOTALL)
 """What comes before the last part of an id is the document."""
 _TUTORIAL: Final = "_#_tutorial_#_"

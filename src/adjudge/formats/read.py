@@ -45,23 +45,6 @@ from adjudge.formats.text import read_documents, read_files, split_names, with_d
 from adjudge.store.files import read_text
 from adjudge.store.run_directory import TEST_SET, read_run, run_of
 
-__all__ = [
-    "Given",
-    "Judgements",
-    "OneOrMore",
-    "TextSettings",
-    "detect",
-    "find_path",
-    "is_same_source",
-    "load",
-    "load_lines",
-    "read_content",
-    "read_judgements",
-    "reading_as",
-    "refuse_twice",
-    "sources_of",
-]
-
 
 @checks_keywords
 def load(

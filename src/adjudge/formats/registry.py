@@ -103,9 +103,6 @@ from adjudge.store.files import find_files, inside, read_head, uncollected
 from adjudge.store.json_lines import read_test_set, write_records, write_test_set
 from adjudge.store.run_directory import INFO, TEST_SET, read_records, read_run, read_run_info, run_of
 
-__all__ = ["FORMATS", "Asked", "Format", "Seen", "claimed_by", "find_format"]
-
-
 _HEAD: Final = 1 << 20  # bytes of a file that tell what it is
 _TOKEN: Final = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*+)(?:"(?P<key>\s*+:)?|\Z)|[{}\[\]]', re.DOTALL)
 

@@ -28,8 +28,6 @@ from adjudge.formats.score_file import SCORE_COLUMNS, read_score_rows
 from adjudge.formats.tabular import has_source, read_table
 from adjudge.store.json_lines import record_from_json, with_digests
 
-__all__ = ["HUB", "Frame", "Rows", "content_of_rows", "place_of", "read_parquet", "rows_in", "write_parquet"]
-
 Rows = Sequence[Mapping[str, Any]]
 
 

@@ -41,26 +41,6 @@ if TYPE_CHECKING:
 
     from adjudge.core.scores import Scores, Signature
 
-__all__ = [
-    "AVERAGES",
-    "SCORE_COLUMNS",
-    "Level",
-    "ScoreTable",
-    "count_of_lines",
-    "files_beside_lines",
-    "is_lines_folder",
-    "is_number",
-    "is_score_table",
-    "name_and_lp",
-    "read_plain_scores",
-    "read_score",
-    "read_score_file",
-    "read_score_rows",
-    "write_score_file",
-    "write_score_files",
-]
-
-
 Level = Literal["seg", "doc", "domain", "sys"]
 
 AVERAGES: Final = ".avg_seg_scores.tsv"

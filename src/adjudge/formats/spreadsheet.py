@@ -21,8 +21,6 @@ from adjudge.core.segment import TestSet
 from adjudge.formats.campaign_export import CampaignFile, Submission, judgements
 from adjudge.store.files import write_text
 
-__all__ = ["disarm", "render_cell", "write_judgements", "write_spreadsheet"]
-
 _SAID: Final = (
     *("system", "other system", "criterion", "verdict", "rating", "errors", "minor", "major", "critical"),
     *("marked", "comment"),

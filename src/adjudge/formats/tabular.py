@@ -39,9 +39,6 @@ from adjudge.formats.xml_text import LANG, Element, children, local_name, plain_
 from adjudge.store.files import read_bytes, read_fields, read_json, read_text
 from adjudge.store.json_lines import RECORD_KEYS
 
-__all__ = ["is_csv_of_texts", "read_csv_texts", "read_po", "read_tmx", "read_xlsx"]
-
-
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "source": ("source", "src", "source text", "source segment"),
     "reference": ("reference", "ref", "reference text", "reference translation"),

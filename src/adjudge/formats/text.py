@@ -28,27 +28,6 @@ from adjudge.core.wording import count
 from adjudge.errors import DataError, UsageError, warn
 from adjudge.store.files import Fields, find_files, read_json_lines, read_lines, write_lines, write_text
 
-__all__ = [
-    "absent_translations",
-    "as_holes",
-    "check_file_name",
-    "csv_rows",
-    "is_text_folder",
-    "json_objects",
-    "left_out",
-    "read_aligned",
-    "read_documents",
-    "read_files",
-    "read_text_folder",
-    "single_lp",
-    "split_names",
-    "unit_name",
-    "with_documents",
-    "write_aligned",
-    "write_csv",
-    "write_text_folder",
-]
-
 K = TypeVar("K")
 
 _SOURCE: Final = "source.txt"

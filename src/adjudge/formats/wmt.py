@@ -39,22 +39,6 @@ from adjudge.store.files import (
     write_bytes,
 )
 
-__all__ = [
-    "MARKS",
-    "TEXTS",
-    "is_challenge_folder",
-    "is_score_folder",
-    "is_system_folder",
-    "read_challenge_set",
-    "read_wmt25",
-    "read_wmt25_jsonl",
-    "read_wmt26",
-    "read_wmt_scores",
-    "read_wmt_systems",
-    "write_wmt25",
-    "write_wmt26",
-]
-
 TEXTS: Final = (
     *("doc_id", "segment_id", "source_lang", "target_lang", "set_id", "system_id"),
     *("source_segment", "hypothesis_segment", "reference_segment", "domain_name", "method"),

@@ -61,8 +61,6 @@ from adjudge.formats.xml_text import (
     write_xml,
 )
 
-__all__ = ["SYSTEM", "lp_of", "read_judged_xliff", "read_xliff", "write_xliff"]
-
 SYSTEM: Final = "target"
 """Whose translation the one of a file is that does not say who made it."""
 

@@ -20,23 +20,6 @@ from adjudge.core.frozen import frozen
 from adjudge.errors import DataError
 from adjudge.store.files import read_bytes, write_bytes
 
-__all__ = [
-    "LANG",
-    "Element",
-    "XmlFile",
-    "check_type",
-    "children",
-    "children_by_name",
-    "local_name",
-    "places",
-    "plain_text",
-    "read_xml",
-    "root_name",
-    "wrap",
-    "wrap_all",
-    "write_xml",
-]
-
 Element = Any
 """An element of lxml, which is imported when a file needs it."""
 

@@ -25,7 +25,7 @@ from adjudge.core.judge import (
 )
 from adjudge.core.mqm import find_weights
 from adjudge.core.protocol import find_protocol
-from adjudge.core.wording import count
+from adjudge.core.wording import command, count
 from adjudge.errors import AdjudgeError, UsageError, blamed
 from adjudge.judges._samples import Sampled
 
@@ -198,7 +198,7 @@ def profile_note(judge: Judge) -> tuple[str, ...]:
     if not (points := differences(judge)):
         return ()
     which = f"which differs from its paper in up to {count(len(points), 'point')}"
-    return (f"profile {judge.profile} of {judge.name}, {which}: adjudge show {judge.name} --differs",)
+    return (f"profile {judge.profile} of {judge.name}, {which}: {command('show', judge.name, '--differs')}",)
 
 
 def has_setting(name: str, setting: str) -> bool:

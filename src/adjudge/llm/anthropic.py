@@ -27,8 +27,6 @@ from adjudge.llm.envelope import Known, is_filtered
 from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import ROOM, Endpoint
 
-__all__ = ["AnthropicDialect"]
-
 _VERSION: Final = "2023-06-01"
 _ADAPTIVE: Final = re.compile(r"claude-((opus|sonnet)-4-[6-9]|(opus|sonnet|haiku)-[5-9]|fable|mythos)")
 """Models that are told an effort; older ones get a number of tokens to think."""

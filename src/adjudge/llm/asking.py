@@ -51,20 +51,6 @@ from adjudge.llm.money import NOTHING, unsure_of
 from adjudge.llm.remote import is_search, now, query_message, read_snippets
 from adjudge.store.call_file import Attempt, StoredRequest, Use, unit_name
 
-__all__ = [
-    "ASKED_AGAIN",
-    "WRONG",
-    "Asker",
-    "Quiet",
-    "Tally",
-    "Trail",
-    "UnitAsk",
-    "check_reply",
-    "cut_error",
-    "is_same_model",
-]
-
-
 FINAL: Final[frozenset[FailureReason]] = frozenset({"logprob", "model_mismatch", "refused"})
 """Asking again would not help, or would ask until the answer pleases."""
 

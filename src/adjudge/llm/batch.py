@@ -54,8 +54,6 @@ from adjudge.llm.money import NOTHING, Meter, batch_name, most_of
 from adjudge.llm.providers import PROVIDERS, Endpoint
 from adjudge.llm.remote import RemoteModel, now
 
-__all__ = ["Desk", "Spool", "check_batches", "find_results", "open_desk"]
-
 
 class _Row(NamedTuple):
     start: int

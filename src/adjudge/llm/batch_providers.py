@@ -30,27 +30,6 @@ from adjudge.llm.faults import Fault, Tries, fault_of, read_error, retried
 from adjudge.llm.providers import Endpoint
 from adjudge.llm.wire import JSON_BODY, Wire, read_body
 
-__all__ = [
-    "EXPIRED",
-    "LEDGER",
-    "Batch",
-    "BatchDialect",
-    "BatchWire",
-    "FileBatches",
-    "Frame",
-    "Ledger",
-    "Limits",
-    "MessageBatches",
-    "Place",
-    "Status",
-    "UnsureError",
-    "key_in",
-    "open_batch_dialect",
-    "read_key",
-    "refuse_open_batches",
-]
-
-
 _TRANSFER: Final = 3600.0  # seconds for a file
 _CHUNK: Final = 1 << 20
 _LONGEST_LINE: Final = 64 << 20  # bytes that are held in memory

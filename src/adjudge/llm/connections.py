@@ -21,8 +21,6 @@ from typing import Any, Final
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-__all__ = ["Asked", "Connector", "Surplus", "SurplusError"]
-
 _SILENCE: Final = 1.0  # seconds; what is still owed would have come
 _MOST: Final = 64  # answers in doubt on one connection
 _ENDED: Final = (b"HTTP/1.1 408", b"HTTP/1.0 408")  # some servers say so before they close an idle connection

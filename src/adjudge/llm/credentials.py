@@ -11,8 +11,6 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from adjudge.errors import ModelError, UsageError
 
-__all__ = ["Redactor", "check_address", "counting", "read_key"]
-
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _SECRET_PARAMETER: Final = re.compile(r"key|token|secret|sig|passw|auth", re.IGNORECASE)
 _NET: Final = re.compile(

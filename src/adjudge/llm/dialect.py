@@ -24,24 +24,6 @@ from adjudge.llm.credentials import Redactor
 from adjudge.llm.envelope import SPECIAL
 from adjudge.llm.model import Request
 
-__all__ = [
-    "FILTERED",
-    "Dialect",
-    "fail_envelope",
-    "finish_of",
-    "object_of",
-    "read_arguments",
-    "read_calls",
-    "read_count",
-    "read_json_body",
-    "read_logprobs",
-    "read_model",
-    "read_words",
-    "refuse_calls",
-    "refuse_duplicate_keys",
-    "render_turns",
-]
-
 
 class Dialect(Protocol):
     """One way of speaking to one endpoint; keeps no state."""

@@ -24,8 +24,6 @@ from adjudge.core.segment import Subject
 from adjudge.errors import ModelError
 from adjudge.llm.model import Request
 
-__all__ = ["ROLES", "RulesModel"]
-
 Tokens = tuple[TokenLogprob, ...]
 
 _STAND_INS: Final = {

@@ -16,8 +16,6 @@ from adjudge.core.ask import Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.model import Request, render_message
 
-__all__ = ["SPECIAL", "Known", "is_filtered", "refuse_counts"]
-
 Known = Mapping[str, Any]
 """Keys of a body: None for one that may say anything, else the keys that are known within it."""
 

@@ -20,17 +20,6 @@ from adjudge.core.frozen import frozen
 from adjudge.errors import AnswerError, FailureReason, ServerAwayError
 from adjudge.llm.pacing import read_wait
 
-__all__ = [
-    "Fault",
-    "Patience",
-    "Tries",
-    "fault_of",
-    "read_error",
-    "read_retry_after",
-    "read_retry_delay",
-    "retried",
-]
-
 Consequence = Literal["retry", "fail", "stop", "setting"]
 
 _LONGEST_MESSAGE: Final = 300

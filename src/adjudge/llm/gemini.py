@@ -28,8 +28,6 @@ from adjudge.llm.envelope import Known, is_filtered
 from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import ROOM, Endpoint
 
-__all__ = ["GeminiDialect"]
-
 _BY_TOKENS: Final = "gemini-2.5"
 """Models that are given a number of tokens to think; later ones are told a level."""
 _OURS: Final = "call-"

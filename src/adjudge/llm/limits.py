@@ -23,8 +23,6 @@ from adjudge.errors import ServerAwayError
 from adjudge.llm.faults import Fault, Patience
 from adjudge.llm.pacing import Blame, Bucket, Kind, Pace, Sizes, Window, read_allowances
 
-__all__ = ["Limiter", "Load", "Pauses", "Share", "Turn", "join", "load_of"]
-
 
 class Turn:
     """A call and its place in the queue: each `async with` is one try, and ends whatever happens.

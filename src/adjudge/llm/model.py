@@ -22,20 +22,6 @@ from adjudge.core.segment import Segment
 from adjudge.llm.providers import COMPATIBLE, PROVIDERS
 from adjudge.store.call_file import StoredRequest, message_to_json, tools_to_json
 
-__all__ = [
-    "Identity",
-    "Model",
-    "NotYetError",
-    "Request",
-    "SchemaUse",
-    "call_key",
-    "mark_of",
-    "question_digest",
-    "render_message",
-    "stored_request",
-]
-
-
 GROWING: Final = (8192, 16_384, 32_768)
 """Tokens for thinking, beside those of the answer, of a model whose replies are cut; one after the other."""
 

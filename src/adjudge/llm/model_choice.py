@@ -20,16 +20,6 @@ from adjudge.llm.remote import RemoteModel, ReplayModel, open_recorded
 from adjudge.store.call_file import Attempt
 from adjudge.store.settings_files import find_default
 
-__all__ = [
-    "EMBEDDED",
-    "Models",
-    "OpenModel",
-    "chosen_outside",
-    "describe_models",
-    "open_model",
-    "open_models",
-]
-
 EMBEDDED: Final = "builtin/rules"
 _REPLAY: Final = "replay:"
 

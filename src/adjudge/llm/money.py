@@ -35,31 +35,6 @@ from adjudge.llm.model import Request, render_message
 from adjudge.store.calls import Spent
 from adjudge.store.settings_files import find_default, read_toml
 
-__all__ = [
-    "NOTHING",
-    "RATES",
-    "STOPPED",
-    "Account",
-    "Budget",
-    "Meter",
-    "Price",
-    "PriceTable",
-    "Tokens",
-    "batch_name",
-    "estimate_messages",
-    "estimate_text",
-    "find_prices",
-    "most_of",
-    "most_of_body",
-    "read_prices",
-    "render_price",
-    "script_of_character",
-    "shipped_prices",
-    "unsure_of",
-    "with_batches",
-]
-
-
 # Prices
 
 

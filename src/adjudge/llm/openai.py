@@ -34,9 +34,6 @@ from adjudge.llm.envelope import Known, is_filtered
 from adjudge.llm.model import Request, render_message
 from adjudge.llm.providers import COMPATIBLE, ROOM, Endpoint, Provider
 
-__all__ = ["ChatDialect", "read_envelope", "read_usage"]
-
-
 _CALLING: Final = ("tool_calls", "function_call")
 _FINISHED: Final = {
     **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),

@@ -20,19 +20,6 @@ from typing import Final, Literal, get_args
 
 from adjudge.core.ask import Usage
 
-__all__ = [
-    "Allowance",
-    "Blame",
-    "Bucket",
-    "Kind",
-    "Pace",
-    "Sizes",
-    "Window",
-    "read_allowances",
-    "read_wait",
-]
-
-
 Kind = Literal["requests", "tokens"]
 
 _FIELDS: Final = ("limit", "remaining", "reset")

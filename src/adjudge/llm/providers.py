@@ -21,8 +21,6 @@ from adjudge.core.frozen import frozen
 from adjudge.errors import UsageError
 from adjudge.llm.faults import Patience
 
-__all__ = ["COMPATIBLE", "PROVIDERS", "ROOM", "Connection", "Endpoint", "Provider"]
-
 Effort = Literal["low", "medium", "high"]
 
 ROOM: Final[Mapping[Effort, int]] = {"low": 2048, "medium": 8192, "high": 24_576}

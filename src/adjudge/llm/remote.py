@@ -31,20 +31,6 @@ from adjudge.llm.wire import Wire
 from adjudge.store.call_file import KILLED, SUSPECT, Attempt
 from adjudge.store.calls import SEARCH_PREFIX, CallReader, find_store
 
-__all__ = [
-    "ENDPOINT",
-    "RemoteModel",
-    "ReplayModel",
-    "is_search",
-    "now",
-    "open_recorded",
-    "query_message",
-    "read_query",
-    "read_snippets",
-    "search_reply",
-]
-
-
 _ENOUGH: Final = 2048  # tokens of a reply; a server that refuses so few refuses the question
 _FEWER: Final = (5, 0)  # alternatives of a token, one after the other, where a server refuses more
 

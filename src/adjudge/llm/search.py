@@ -38,9 +38,6 @@ from adjudge.llm.providers import Endpoint, Provider
 from adjudge.llm.remote import ENDPOINT, RemoteModel, open_recorded, read_query, search_reply
 from adjudge.llm.wire import Wire
 
-__all__ = ["open_search"]
-
-
 _SUFFIXES: Final = (".md", ".txt")
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
 _HEADING: Final = re.compile(r"#+ +(?P<title>.+)")

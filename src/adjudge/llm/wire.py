@@ -28,8 +28,6 @@ from adjudge.llm.faults import Fault, fault_of, read_error, read_retry_after, re
 from adjudge.llm.model import Request
 from adjudge.llm.providers import Endpoint
 
-__all__ = ["JSON_BODY", "Wire", "open_dialect", "read_body"]
-
 T = TypeVar("T")
 
 Heard = Callable[[Mapping[str, str]], None]

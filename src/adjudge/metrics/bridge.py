@@ -30,9 +30,6 @@ from adjudge.core.record import Annotation, ErrorSpan, Match, Preference, Record
 from adjudge.core.segment import Subject
 from adjudge.errors import FAILURE_REASONS, AnswerError, DataError, UsageError
 
-__all__ = ["Answered", "Bridge", "Command", "Program", "accepted", "find_program", "split_command"]
-
-
 Answered = Mapping[str, Any]
 """One answer: an object whose `id` was asked for."""
 

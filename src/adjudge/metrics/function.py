@@ -22,8 +22,6 @@ from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError, blamed
 from adjudge.metrics.bridge import read_number
 
-__all__ = ["FunctionMetric", "metric", "read_plugin"]
-
 _TEXTS: Final = ("source", "translation", "reference")
 
 

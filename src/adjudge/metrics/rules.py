@@ -13,8 +13,6 @@ from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.errors import UsageError
 
-__all__ = ["Rules"]
-
 
 @frozen
 class Rules:

@@ -23,9 +23,6 @@ from adjudge.errors import DataError, UsageError
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as Scorer
 
-__all__ = ["Bleu", "SpBleu"]
-
-
 PieceModel = Literal["flores200", "flores101", "spBLEU-1K"]
 Tokenizer = Literal[
     "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "flores200", "flores101", "spBLEU-1K"

@@ -30,19 +30,6 @@ from adjudge.reports.tables import draws_for
 from adjudge.store.files import uncollected
 from adjudge.store.run_directory import TEST_SET, read_run
 
-__all__ = [
-    "RULES_MODEL",
-    "Annotator",
-    "Judged",
-    "Result",
-    "beside_gold",
-    "gold_annotators",
-    "judged_annotators",
-    "read_judged",
-    "shown_records",
-    "shown_texts",
-]
-
 _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
 """Formats whose lines are those of a whole test set, of one language pair."""
 _PEOPLE: Final = frozenset({"appraise", "campaign", "mqm-tsv", "mtme-ratings", "pearmut"})

@@ -49,18 +49,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-__all__ = [
-    "Subsets",
-    "analysis_data",
-    "analysis_rows",
-    "analysis_tables",
-    "campaign_figures",
-    "people_figure",
-    "reproduction_figures",
-    "subsets_figure",
-]
-
-
 _DEFINITIONS: Final = {"paper": "as the paper", "mended": "mended", "": ""}
 _SIGNIFICANT: Final = 3  # digits of a number
 _WHOSE: Final = (

@@ -41,33 +41,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-__all__ = [
-    "COLOURS",
-    "FILE_FORMATS",
-    "Box",
-    "Figure",
-    "add_caption",
-    "count_steps",
-    "distribution_figure",
-    "draw_matrix",
-    "figure_canvas",
-    "figure_format",
-    "figure_style",
-    "fitting_lines",
-    "label_ends",
-    "label_points",
-    "lost_of",
-    "page_svg",
-    "place_labels",
-    "radar_figure",
-    "range_words",
-    "ranking_figure",
-    "short_name",
-    "spread_heights",
-    "steps_figure",
-    "titled_drawing",
-]
-
 COLOURS: Final[Mapping[str, str]] = {
     "#1c1d20": "ink",
     "#5a5d64": "soft",

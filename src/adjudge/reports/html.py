@@ -49,17 +49,6 @@ from adjudge.reports.tables import name_invisible, share
 from adjudge.reports.words import FAILURES
 from adjudge.store.files import uncollected, write_text
 
-__all__ = [
-    "Drawer",
-    "drawer_for",
-    "drawing",
-    "drawn",
-    "packed_blocks",
-    "render_page",
-    "report",
-    "served_policy",
-]
-
 _LARGE: Final = 4_000_000  # characters of texts; a smaller page is plain text that anybody can search
 _BLOCK: Final = 1000  # segments
 _LEVEL: Final = 3

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["meta_figures", "threshold_figure"]
-
 _INK, _SOFT, _ACCENT, _LINE, _PAPER = COLOURS
 _short = partial(short_name, longest=22)
 _GAP: Final = 0.075  # of two labels, as a part of the height of the axes

@@ -26,22 +26,6 @@ if TYPE_CHECKING:  # `adjudge meta` starts without them
     from adjudge.analysis.spans import Confusion, SpanComparison, SpanScore
     from adjudge.reproduce.reproduction import Cell, Reproduction
 
-__all__ = [
-    "best_first",
-    "confusion_data",
-    "confusion_rows",
-    "confusion_table",
-    "meta_rows",
-    "meta_tables",
-    "reproduction_data",
-    "reproduction_rows",
-    "reproduction_tables",
-    "span_data",
-    "span_table",
-    "summary",
-]
-
-
 # Meta-evaluations
 
 

@@ -32,8 +32,6 @@ from adjudge.reports.result_tables import (
 from adjudge.reports.tables import Table, digits_for, number, render_table, whole
 from adjudge.reports.words import finding
 
-__all__ = ["render", "show"]
-
 _ROWS: Final = 20
 _NOTES: Final = 4
 _NOTE: Final = 240  # characters

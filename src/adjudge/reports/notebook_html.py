@@ -19,8 +19,6 @@ from adjudge.reports.result_tables import system_table
 from adjudge.reports.segments import plain, render_marked, span_words
 from adjudge.reports.tables import Table, number
 
-__all__ = ["render_record", "render_records", "render_run", "render_tables"]
-
 _SEGMENTS: Final = 5  # of a run; its report has them all
 _ROWS: Final = 20  # translations or pairs of each of them
 _CELL: Final = "padding:.2em .8em;vertical-align:top;background:transparent"

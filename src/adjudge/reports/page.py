@@ -94,8 +94,6 @@ from adjudge.reports.words import axis_words, card_words, finding, headline, lp_
 from adjudge.stats.bounds import Totals, bounds_of_difference
 from adjudge.store.files import uncollected
 
-__all__ = ["Page", "make_page", "page_commands", "run_command"]
-
 _BAR: Final = 1000
 _MOST_PAIRED: Final = 12  # systems in a matrix of pairs
 _SHORT: Final = 150  # letters of a verdict; two lines of a page 1,280 pixels wide hold more

@@ -36,21 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-__all__ = [
-    "Bin",
-    "Dot",
-    "Part",
-    "Point",
-    "bars_figure",
-    "binned_means",
-    "clustered_mean",
-    "cost_figure",
-    "curve_figure",
-    "dots_figure",
-    "file_stem",
-    "matrix_figure",
-]
-
 
 @frozen
 class Bin:

@@ -52,17 +52,6 @@ from adjudge.stats.agreement_coefficients import PairAgreement, agreement_matrix
 from adjudge.stats.bootstrap import Draws
 from adjudge.stats.judged import Floats, Result
 
-__all__ = [
-    "agreement_part",
-    "beside",
-    "calibration_part",
-    "cost_of",
-    "cost_part",
-    "criteria_part",
-    "errors_part",
-    "strata_part",
-]
-
 _MOST_PEOPLE: Final = 8
 _FEWEST_SHARED: Final = 2
 MOST_ROWS: Final = 16  # of a matrix in which numbers can be read

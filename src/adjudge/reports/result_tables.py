@@ -47,27 +47,6 @@ from adjudge.reports.words import card_words
 from adjudge.stats.agreement_coefficients import FEWEST, AlternativeTest
 from adjudge.stats.judged import Result
 
-__all__ = [
-    "agreement_data",
-    "agreement_table",
-    "bias_data",
-    "bias_table",
-    "comparison_table",
-    "document_table",
-    "estimate_table",
-    "gate_table",
-    "guarantees",
-    "p_value_table",
-    "power_table",
-    "ranking_table",
-    "render_junit",
-    "render_summary",
-    "segment_table",
-    "system_table",
-    "threshold_table",
-]
-
-
 # Scores and rankings
 
 

@@ -33,30 +33,6 @@ from adjudge.reports.tables import NAMES, RANGES, is_invisible, name_invisible
 from adjudge.reports.tables import name_of as tables_name_of
 from adjudge.reports.words import FAILURES, lp_words
 
-__all__ = [
-    "UNTRANSLATED",
-    "Errors",
-    "Key",
-    "Verdicts",
-    "count_errors",
-    "count_failures",
-    "count_left_out",
-    "count_verdicts",
-    "filter_choices",
-    "iter_segments_data",
-    "merge_segments",
-    "name_of",
-    "page_facts",
-    "page_texts",
-    "plain",
-    "render_marked",
-    "segment_orders",
-    "span_words",
-    "spread_by_translation",
-    "to_script_json",
-    "warn_of_misfits",
-]
-
 Key = tuple[str, str]
 """Language pair and segment id."""
 Json = dict[str, Any]

@@ -24,30 +24,6 @@ from adjudge.core.wording import count, unfit_first
 from adjudge.errors import UsageError
 from adjudge.formats.spreadsheet import disarm
 
-__all__ = [
-    "CHECKLIST_NOTE",
-    "NAMES",
-    "NOTHING",
-    "RANGES",
-    "Table",
-    "TableFormat",
-    "digits_for",
-    "draws_for",
-    "duration",
-    "exact_cells",
-    "interval",
-    "is_invisible",
-    "name_invisible",
-    "name_of",
-    "number",
-    "p_value",
-    "render_table",
-    "share",
-    "table_of",
-    "whole",
-]
-
-
 # Invisible characters
 
 

@@ -22,19 +22,6 @@ from adjudge.errors import FailureReason
 from adjudge.reports.annotators import Annotator
 from adjudge.reports.tables import digits_for, number
 
-__all__ = [
-    "FAILURES",
-    "axis_words",
-    "card_words",
-    "finding",
-    "headline",
-    "in_words",
-    "leader",
-    "lp_words",
-    "meaning",
-    "unbeaten",
-]
-
 FAILURES: Final[Mapping[FailureReason, str]] = {
     "ambiguous": "the reply can be read in two ways",
     "bad_envelope": "the server's answer is not built as it should be",

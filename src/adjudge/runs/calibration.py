@@ -24,8 +24,6 @@ from adjudge.runs.session import Outcome
 from adjudge.runs.units import Annotator
 from adjudge.store.run_directory import Calibration, LpThreshold
 
-__all__ = ["acalibrate", "for_calibration", "percentile_of"]
-
 ENOUGH: Final = 20
 """Confidences of a subtype, or of a core type, below which it has no threshold of its own."""
 

@@ -31,8 +31,6 @@ from adjudge.runs.units import adapter_of, judge_subject
 from adjudge.store.call_file import Attempt, Exchange, StoredRequest, Use
 from adjudge.store.traces import Conversations
 
-__all__ = ["ReadableRun", "check_adapter", "exchange_to_json", "rehearse", "render_exchange"]
-
 T = TypeVar("T")
 
 _FOUND: Final = Snippet(title="What was found", text="Here stands what the search engine found.")

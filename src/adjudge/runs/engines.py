@@ -29,9 +29,6 @@ from adjudge.runs.session import Outcome, run_to_end
 from adjudge.runs.units import Annotator
 from adjudge.store.run_directory import INFO, is_finished, read_run, read_run_info, refuse_changed
 
-__all__ = ["ENGINES", "arun", "carry_out", "run"]
-
-
 Engine = Callable[[Job], Awaitable[Outcome]]
 
 ENGINES: Final[Mapping[str, str]] = {

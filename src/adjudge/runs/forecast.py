@@ -38,9 +38,6 @@ from adjudge.runs.units import Annotator, Plan, Unit, adapter_of, calls_of, is_j
 from adjudge.store.call_file import Attempt, StoredRequest, Use
 from adjudge.store.calls import CallReader
 
-__all__ = ["Experience", "Forecast", "aforecast", "forecast", "forecast_job", "learn"]
-
-
 _MARK: Final = "0" * 16
 _SAMPLE: Final = 500
 _ENOUGH: Final = 10  # answered calls of a model before its own count is believed

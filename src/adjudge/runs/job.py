@@ -56,22 +56,6 @@ from adjudge.runs.units import (
 )
 from adjudge.store.call_file import STORE
 
-__all__ = [
-    "RESOLVED",
-    "CalibrateSettings",
-    "ForecastSettings",
-    "Job",
-    "RunSettings",
-    "check_logprobs",
-    "open_again",
-    "prepare",
-    "refuse_options",
-    "remedy_for",
-    "roles_of",
-    "serves",
-]
-
-
 _COMMON: Final = ("samples", "temperature", "explain_in", "search")
 _OF_NAMED: Final = ("profile", "prompts", "settings", "plugin", *_COMMON)
 RESOLVED: Final = (*_OF_NAMED, *TextSettings.__dataclass_fields__)

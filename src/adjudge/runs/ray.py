@@ -59,16 +59,6 @@ from adjudge.store.files import write_bytes
 from adjudge.store.json_lines import read_test_set
 from adjudge.store.run_directory import INFO, RECORDS, SHARDS, TEST_SET, read_run_info
 
-__all__ = [
-    "RAISED",
-    "Fleet",
-    "Recipe",
-    "Stopped",
-    "import_ray",
-    "recipe_of",
-]
-
-
 _PATIENCE: Final = 30.0  # seconds in which whoever held a shard before lets it go
 _LOOK: Final = 0.2
 _STEP: Final = Decimal("1e-9")  # of an amount, so that sums come out even

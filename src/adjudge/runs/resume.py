@@ -51,23 +51,6 @@ from adjudge.store.run_directory import (
     write_run_info,
 )
 
-__all__ = [
-    "Entry",
-    "Journal",
-    "Kept",
-    "RunDirectory",
-    "basis_of",
-    "describe_test_set",
-    "differences",
-    "find_lost",
-    "keep_answers",
-    "now",
-    "remove_shards",
-    "shards_in",
-    "take_in",
-]
-
-
 PART: Final = ".records.part"
 """Records of the session that goes on, as they are written."""
 _OLD: Final = ".records.old"  # of the one before it, while it is read

@@ -37,15 +37,12 @@ from adjudge.runs.session import (
     MetricSession,
     Outcome,
     rare_collections,
-    run_to_end,
     work_in_waves,
 )
 from adjudge.runs.units import Outcome as Judged
 from adjudge.runs.units import Unit, adapter_of, is_judge, is_metric
 from adjudge.store.call_file import run_name
 from adjudge.store.calls import CallStore
-
-__all__ = ["execute", "run_to_end", "settle_lost"]
 
 
 async def refuse_lost(job: Job, folder: Path, stores: Sequence[Path]) -> frozenset[bytes]:

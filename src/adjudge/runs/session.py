@@ -48,20 +48,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = [
-    "JudgeSession",
-    "Judging",
-    "MetricSession",
-    "Outcome",
-    "Progress",
-    "Sink",
-    "rare_collections",
-    "run_to_end",
-    "work",
-    "work_in_waves",
-]
-
-
 WINDOW: Final = 65_536  # units that may wait for a slow one before them; about 30 MB of records
 _BREATH: Final = 8  # units between two turns of the event loop
 

@@ -61,29 +61,6 @@ from adjudge.llm.model import NotYetError
 from adjudge.store.call_file import unit_name
 from adjudge.store.files import read_lines
 
-__all__ = [
-    "Annotator",
-    "Outcome",
-    "Plan",
-    "Slot",
-    "Unit",
-    "calls_of",
-    "code_of",
-    "criteria_of",
-    "is_judge",
-    "is_metric",
-    "judge_subject",
-    "kind_of",
-    "load_annotator",
-    "options_of",
-    "plan_units",
-    "read_terms",
-    "settings_of",
-    "shard_of",
-    "signature_of",
-    "split",
-]
-
 _SHOWN: Final = 80  # characters of a line that is no term
 
 UnitKind = Literal["translation", "criteria", "pair", "source"]

@@ -28,9 +28,6 @@ from adjudge.stats.judged import (
     pair_counts,
 )
 
-__all__ = ["Compat", "acc_eq"]
-
-
 Integers = NDArray[Any]
 """Of 64 bits, or Python's own where these do not hold them."""
 

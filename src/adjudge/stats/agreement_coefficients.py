@@ -30,27 +30,6 @@ from adjudge.stats.bootstrap import (
 from adjudge.stats.correlation import kendall_c, pearson, pearson_values, tau_c_values
 from adjudge.stats.judged import Floats, Result, judged
 
-__all__ = [
-    "FEWEST",
-    "LEVELS",
-    "MAJORITY",
-    "OF_SCORES",
-    "Alignment",
-    "AlternativeTest",
-    "Level",
-    "PairAgreement",
-    "agreement_matrix",
-    "alternative_annotator_test",
-    "cohen_kappa",
-    "error_recall",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "majority",
-    "percentage_agreement",
-    "system_profile",
-]
-
-
 _ONE_LABEL = "only one label was ever given, so chance agrees as often"
 
 

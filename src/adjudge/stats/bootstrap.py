@@ -16,21 +16,6 @@ from adjudge.core.scores import Interval
 from adjudge.errors import DataError
 from adjudge.stats.judged import Floats, Result
 
-__all__ = [
-    "LEVEL",
-    "NO_INTERVAL",
-    "Draws",
-    "beyond_chance",
-    "bootstrap_interval",
-    "bootstrap_means",
-    "estimate",
-    "lone_unit_note",
-    "mean_of",
-    "percentile_intervals",
-    "unit_draws",
-]
-
-
 LEVEL = 0.95
 """Share of resamples that an interval holds."""
 

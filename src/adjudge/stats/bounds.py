@@ -20,19 +20,6 @@ from adjudge.core.scores import Interval
 from adjudge.stats.bootstrap import LEVEL
 from adjudge.stats.judged import Floats, divided
 
-__all__ = [
-    "ENOUGH_UNITS",
-    "METHOD",
-    "Bounds",
-    "Totals",
-    "Unseen",
-    "bounds_of_difference",
-    "bounds_of_means",
-    "cautious_bounds",
-    "linearised",
-]
-
-
 _LEAST_FLIPPED: Final = 6  # all flips of five documents give p >= 0.0625
 METHOD: Final = "Student's t with Hall's correction for skew"
 

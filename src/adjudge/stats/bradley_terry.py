@@ -16,19 +16,6 @@ from adjudge.core.frozen import frozen
 from adjudge.errors import DataError
 from adjudge.stats.judged import Floats
 
-__all__ = [
-    "PULL",
-    "Cycle",
-    "Strengths",
-    "connected_parts",
-    "fit_bradley_terry",
-    "fit_davidson",
-    "has_finite_davidson",
-    "smallest_cycles",
-    "unbeaten_groups",
-]
-
-
 Bools = NDArray[np.bool_]
 
 _SLACK: Final = 1e-9  # above which a linear program found a direction

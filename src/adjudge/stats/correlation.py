@@ -31,22 +31,6 @@ from adjudge.stats.judged import (
     shared,
 )
 
-__all__ = [
-    "contrastive_accuracy",
-    "kendall_b",
-    "kendall_c",
-    "kendall_like",
-    "pairwise_difference_pearson",
-    "pearson",
-    "pearson_values",
-    "ranks",
-    "spearman",
-    "spearman_values",
-    "tau_23",
-    "tau_b_values",
-    "tau_c_values",
-]
-
 
 def contrastive_accuracy(
     gold: Floats, metric: Floats, average: Average = "item", *, epsilon: float = 0.0

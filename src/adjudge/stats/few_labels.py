@@ -17,21 +17,6 @@ from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 
-__all__ = [
-    "LEAST",
-    "SAFE",
-    "Estimate",
-    "Labelled",
-    "Sample",
-    "Target",
-    "betting_p_value",
-    "conformal_bound",
-    "estimate_mean",
-    "labels_needed",
-    "shown_bound",
-    "sources_needed",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Target = Literal["test-set", "population"]

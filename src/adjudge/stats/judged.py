@@ -20,24 +20,6 @@ from adjudge.core.frozen import frozen
 from adjudge.core.scores import Interval
 from adjudge.errors import UsageError
 
-__all__ = [
-    "AVERAGES",
-    "SHORT",
-    "Average",
-    "Counts",
-    "Floats",
-    "Judged",
-    "Result",
-    "divided",
-    "judged",
-    "lone_group",
-    "nothing_compared",
-    "pair_counts",
-    "shared",
-    "sharing",
-]
-
-
 Floats = NDArray[np.float64]
 
 Average = Literal["item", "sys", "none"]

@@ -28,9 +28,6 @@ from adjudge.stats.correlation import (
 from adjudge.stats.judged import AVERAGES, Average, Floats, Result, judged
 from adjudge.stats.spa import pairwise_accuracy, soft_pairwise_accuracy
 
-__all__ = ["MEASURES", "Measure", "Scale", "mae", "mse"]
-
-
 Scale = Literal["minmax", "range"]
 """What becomes 0 and 1: ends of the protocol's range, or the lowest and highest score that there is."""
 

@@ -17,34 +17,6 @@ from numpy.typing import NDArray
 
 from adjudge.stats.bounds import Totals
 
-__all__ = [
-    "ROUNDING",
-    "TITLES",
-    "Alternative",
-    "Seed",
-    "Test",
-    "better_p_values",
-    "deciding_draws",
-    "enlarged",
-    "holm",
-    "is_exact",
-    "monte_carlo_bounds",
-    "open_ranks",
-    "random_signs",
-    "rank_ranges",
-    "rank_sum_p_value",
-    "share_of_hits",
-    "sign_flip_p_values",
-    "sign_vectors",
-    "signed_rank_p_value",
-    "significance_clusters",
-    "significance_ranks",
-    "significantly_better",
-    "smallest_p_value",
-    "too_few",
-    "unit_differences",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Seed = int | Sequence[int]

@@ -19,31 +19,6 @@ from numpy.typing import NDArray
 from adjudge.stats.judged import Average, Floats, divided
 from adjudge.stats.paired import ROUNDING, Seed, random_signs, share_of_hits, sign_vectors
 
-__all__ = [
-    "Compared",
-    "Correlation",
-    "Differences",
-    "Ints",
-    "OrderStatistic",
-    "Swapping",
-    "accuracy_differences",
-    "accuracy_p_values",
-    "correlation_p_values",
-    "group_rows",
-    "joint_p_values",
-    "metric_differences",
-    "order_p_values",
-    "pooled_differences",
-    "sign_test_limit",
-    "soft_p_values",
-    "swapped_correlations",
-    "swapped_orders",
-    "swapped_soft",
-    "williams_p_value",
-    "williams_p_values",
-]
-
-
 Ints = NDArray[np.int64]
 
 

@@ -41,19 +41,6 @@ from adjudge.stats.permutation import (
     williams_p_values,
 )
 
-__all__ = [
-    "Drawing",
-    "Method",
-    "bootstrap_p_values",
-    "default_method",
-    "measure_draws",
-    "methods_of",
-    "metric_p_values",
-    "resampled",
-    "swapped_differences",
-]
-
-
 Resampled = Callable[[Floats], Floats]
 """Draws by segments, how often each was drawn, to one value a draw; NaN where it has none."""
 

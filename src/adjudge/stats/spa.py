@@ -13,8 +13,6 @@ from adjudge.stats.acc_eq import Compat
 from adjudge.stats.judged import Floats, Judged, Result, judged
 from adjudge.stats.paired import enlarged, sign_flip_p_values
 
-__all__ = ["better_p_values", "pairwise_accuracy", "random_signs", "soft_pairwise_accuracy"]
-
 Singles = NDArray[np.float32]
 
 _WIDEST: Final = 1e30

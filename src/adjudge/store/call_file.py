@@ -45,45 +45,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = [
-    "BUSY_SECONDS",
-    "KILLED",
-    "STORE",
-    "SUSPECT",
-    "Attempt",
-    "CallWriter",
-    "Claim",
-    "Codec",
-    "Departure",
-    "Exchange",
-    "Release",
-    "Row",
-    "Save",
-    "SaveUses",
-    "Standing",
-    "StoredRequest",
-    "TornRowError",
-    "Use",
-    "check_row",
-    "checksum",
-    "closed_if_refused",
-    "find_row",
-    "has_tables",
-    "make_tables",
-    "message_to_json",
-    "open_to_write",
-    "reply_from_json",
-    "reply_to_json",
-    "request_from_json",
-    "request_to_json",
-    "run_name",
-    "store_error",
-    "store_errors",
-    "tools_to_json",
-    "unit_name",
-    "usage_of",
-]
-
 STORE: Final = "calls.sqlite"
 BUSY_SECONDS: Final = 60  # to wait for another process that writes
 SCHEMA_VERSION: Final = 2

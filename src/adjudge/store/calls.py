@@ -54,18 +54,6 @@ from adjudge.store.call_file import (
 )
 from adjudge.store.run_directory import read_run_info
 
-__all__ = [
-    "CallReader",
-    "CallStore",
-    "CallTotals",
-    "Spent",
-    "find_store",
-    "lacking",
-    "open_store",
-    "take_calls",
-]
-
-
 StoredUse = tuple[bytes, str, str, str, str]
 """Key, stage, role, reason, detail."""
 

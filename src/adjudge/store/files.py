@@ -36,30 +36,6 @@ from adjudge.core.names import as_name, by_name
 from adjudge.core.protocol import is_number
 from adjudge.errors import DataError, FolderWarning, UsageError, warn
 
-__all__ = [
-    "LINES_WANTED",
-    "Fields",
-    "decode",
-    "find_files",
-    "inside",
-    "make_folder",
-    "make_parents",
-    "program_digest",
-    "read_bytes",
-    "read_fields",
-    "read_head",
-    "read_json",
-    "read_json_file",
-    "read_json_lines",
-    "read_lines",
-    "read_text",
-    "render_json_line",
-    "uncollected",
-    "write_bytes",
-    "write_lines",
-    "write_text",
-]
-
 LINES_WANTED = "; one JSON object a line is wanted: `jq -c .[] FILE`"
 _BOM = "\ufeff"
 _BLANKS = b" \t\r\n"  # of JSON

@@ -27,21 +27,6 @@ from adjudge.store.files import (
     write_bytes,
 )
 
-__all__ = [
-    "RECORD_KEYS",
-    "counts_from_json",
-    "read_test_set",
-    "record_from_json",
-    "record_to_json",
-    "record_to_line",
-    "span_from_json",
-    "span_to_json",
-    "with_digests",
-    "write_records",
-    "write_test_set",
-]
-
-
 _KEYS: Final = frozenset(
     {"segment", "document", "domain", "lp", "source", "references", "translations", "meta"}
 )

@@ -37,32 +37,6 @@ from adjudge.store.files import (
 )
 from adjudge.store.json_lines import read_test_set, record_from_json
 
-__all__ = [
-    "ANSWERS",
-    "INFO",
-    "RECORDS",
-    "SHARDS",
-    "TEST_SET",
-    "AnswerKeys",
-    "Calibration",
-    "LpThreshold",
-    "accepting_changed",
-    "digest_of_records",
-    "is_changed",
-    "is_finished",
-    "read_answer_keys",
-    "read_calibration",
-    "read_records",
-    "read_run",
-    "read_run_info",
-    "refuse_changed",
-    "run_of",
-    "write_answer_keys",
-    "write_calibration",
-    "write_run_info",
-]
-
-
 ANSWERS: Final = "answers.keys"
 INFO: Final = "run.json"
 RECORDS: Final = "records.jsonl"

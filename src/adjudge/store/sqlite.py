@@ -6,8 +6,6 @@ import sqlite3
 import time
 from typing import Final
 
-__all__ = ["insist"]
-
 _LOOK: Final = 0.003  # seconds between two looks whether the other one has ended
 
 

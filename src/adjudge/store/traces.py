@@ -25,9 +25,6 @@ from adjudge.store.calls import CallReader, find_store
 from adjudge.store.json_lines import read_test_set
 from adjudge.store.run_directory import RECORDS, TEST_SET, read_records, read_run_info
 
-__all__ = ["Conversations", "Trace", "TracedUnit"]
-
-
 _LAST: Final = "\U0010ffff"  # stands behind every other character in SQLite's order
 
 

@@ -40,18 +40,6 @@ from adjudge.web.pages import FILE_ROUTER, PAGE_ROUTER
 from adjudge.web.requests import add_messages
 from adjudge.web.security import NO_TELEMETRY, AccessLog, Guard, Served, network_of, read_site
 
-__all__ = [
-    "Connections",
-    "Listening",
-    "Patience",
-    "address_of",
-    "create_app",
-    "ending_quietly",
-    "listen",
-    "protocol_of",
-    "serve",
-]
-
 
 def create_app(
     campaign: Campaign, *, public_url: str | None = None, clock: Callable[[], float] = time.time

@@ -28,8 +28,6 @@ from starlette.exceptions import HTTPException
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, StoreError
 from adjudge.web.security import Id, Served, TooOftenError, annotator_of
 
-__all__ = ["MESSAGES", "AtOnce", "Body", "Message", "StrictRoute", "add_messages", "render"]
-
 
 class Body(BaseModel):
     """A body: no field that is not asked for, no number that is written as text, no NaN."""

@@ -37,29 +37,6 @@ from adjudge.errors import AccessError, AdjudgeError, NotYoursError, UsageError
 if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig
 
-__all__ = [
-    "NO_TELEMETRY",
-    "AccessLog",
-    "Annotator",
-    "Guard",
-    "Guesses",
-    "Id",
-    "Organiser",
-    "Refusal",
-    "Served",
-    "ServedHere",
-    "SignedIn",
-    "Site",
-    "TooOftenError",
-    "Window",
-    "annotator_of",
-    "drop_cookie",
-    "give_cookie",
-    "network_of",
-    "read_site",
-    "refusal_of",
-]
-
 NO_TELEMETRY: Final[TelemetryConfig] = {
     "tracing": False,
     "metrics": False,

@@ -41,9 +41,6 @@ from adjudge.store.files import uncollected
 from adjudge.web.app import Connections, ending_quietly, protocol_of
 from adjudge.web.security import NO_TELEMETRY, Guard, Site
 
-__all__ = ["Talk", "create_follower", "create_viewer", "serve_viewer"]
-
-
 Json = dict[str, Any]
 _Condition = tuple[str, tuple[object, ...]]
 
