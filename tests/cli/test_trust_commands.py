@@ -789,6 +789,17 @@ def test_json_has_every_cell_with_its_verdict(data: Path, capsys: pytest.Capture
     assert "lack an input" in asked.err
 
 
+def test_a_row_of_ones_own_is_added(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = write_scores(data / "en-de.own.seg.score", METRIC)
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data, "--add", f"mine={own}", "--format", "json")
+    (theirs, mine) = [
+        c for c in asked.json["cells"] if c["column"] == "en-de seg Pearson" and c["row"] in {"chrF", "mine"}
+    ]
+    assert (mine["ours"], mine["paper"], mine["reason"]) == (theirs["ours"], None, "no row of the paper")
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data, "--add", data / "nothing")
+    assert (asked.code, "no run and no file" in asked.err) == (2, True)
+
+
 def test_the_table_has_the_papers_tables_and_ends_with_a_count(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
