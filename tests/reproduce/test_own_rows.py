@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import adjudge
-from adjudge.errors import UsageError
-from adjudge.reproduce.paper_tables import Definition, Input, Paper, PaperTable, Row
+from adjudge.errors import DataError, UsageError
+from adjudge.reproduce.paper_tables import Definition, Input, Paper, PaperTable, Row, read_paper
 from adjudge.reproduce.reproduction import Cell, reproduce
 from tests.analysis.folders import GOLD, METRIC, QE, write_folder, write_scores
 from tests.reproduce.test_reproduction import write_benchmark, write_verdicts
@@ -155,3 +155,53 @@ def test_bleu_of_the_corpus_is_the_papers(adjudge_data: Path, tmp_path: Path) ->
         assert f"{own.ours:.1f}" == theirs.paper, column
     assert cells["Table 8", "ours", "zh-en sys Acc"].reason.endswith("which are no means of segments")
     assert cells["Table 8", "ours", "zh-en seg r"].ours is not None
+
+
+def test_scores_of_systems_are_points_by_comparisons(tmp_path: Path) -> None:
+    write_benchmark(tmp_path)
+    write_verdicts(tmp_path, "ABEAA")
+    (tmp_path / "fire/GPT-4o-FiRE_en-zh.jsonl").rename(tmp_path / "fire/records.jsonl")
+    text = (tmp_path / "fire/records.jsonl").read_text()
+    text = text.replace('"m"', '"GPT-4o"').replace('"n"', '"NLLB"')
+    (tmp_path / "fire/DeepSeek-R1-FiRE_en-zh.jsonl").write_text(text)
+    with pytest.raises(DataError, match="pair 1 is of m and n"):  # tables 2 and 3 are about the benchmark
+        found("fire", tmp_path)
+    (tmp_path / "fire/en-zh/en-zh-annotation.json").unlink()
+    cells = found("fire", tmp_path)
+    for system, points in (("GPT-4o", 0.7), ("NLLB", 0.3)):
+        cell = cells["Table 15", system, "en-zh Faithfulness"]
+        assert cell.ours == pytest.approx(points)
+        assert cell.reason == "no number of the paper to compare"
+    assert cells["Table 15", "DeepL", "en-zh Faithfulness"].reason == (
+        "wanted: verdicts on faithfulness of DeepL in fire/DeepSeek-R1-FiRE_en-zh.jsonl"
+    )
+    (tmp_path / "fire/QwQ-32B-FiRE-wmt24pp_zh-de.jsonl").write_text(text.replace("en-zh", "zh-de"))
+    cell = found("fire", tmp_path)["Table 16", "GPT-4o", "zh-de Faithfulness"]
+    assert (cell.paper, cell.verdict) == ("0.86", "differs")
+    assert cell.ours == pytest.approx(0.7)
+
+
+def test_every_criterion_of_table_16_shares_one_point_between_two_systems() -> None:
+    (table,) = [table for table in read_paper("fire").tables if table.name == "Table 16"]
+    for place in range(len(table.columns)):
+        scores = [float(row.cells[place]) for row in table.rows if row.cells[place] != "-"]
+        assert sum(scores) / len(scores) == pytest.approx(0.5, abs=0.06)
+
+
+def test_fires_third_language_pair(tmp_path: Path) -> None:
+    write_benchmark(tmp_path)
+    (tmp_path / "fire/en-zh").rename(tmp_path / "fire/ja-zh")
+    (tmp_path / "fire/ja-zh/en-zh-annotation.json").rename(tmp_path / "fire/ja-zh/ja-zh-annotation.json")
+    write_verdicts(tmp_path, "ABBBEE", lp="ja-zh")
+    (tmp_path / "fire/GPT-4o-FiRE_en-zh.jsonl").rename(tmp_path / "fire/GPT-4o-FiRE_ja-zh.jsonl")
+    cell = found("fire", tmp_path)["Table 11", "GPT-4o-FiRE", "ja-zh Faithfulness"]
+    assert (cell.paper, cell.verdict) == ("80.6", "differs")
+    assert cell.ours == pytest.approx(200 / 3)
+
+
+@pytest.mark.realdata
+def test_ment_has_as_many_translations_as_printed(adjudge_data: Path) -> None:
+    cells = found("rate", adjudge_data)
+    own = [cell for (table, row, _), cell in cells.items() if (table, row) == ("Table 2", "ZH-EN")]
+    assert [cell.verdict for cell in own] == ["match"] * 5
+    assert cells["Table 2", "Total", "Total"].paper == "7530"

@@ -35,31 +35,6 @@ from adjudge.formats.read import Judgements, detect, read_judgements, refuse_twi
 from adjudge.formats.score_file import ScoreTable, lp_before_dot, read_score_file
 from adjudge.stats.judged import Floats, divided
 
-__all__ = [
-    "CLEAN",
-    "EvalSet",
-    "Found",
-    "Frame",
-    "InMemory",
-    "Level",
-    "OwnScores",
-    "ScoreSet",
-    "count_strangers",
-    "find_own_scores",
-    "foreign_note",
-    "golds_by_lp",
-    "is_unspaced",
-    "length_names",
-    "over_units",
-    "read_score_source",
-    "row_means",
-    "source_lengths",
-    "split_raters",
-    "split_score",
-    "stem_of",
-    "tables_as_scores",
-]
-
 Level = Literal["segment", "document", "domain"]
 """What measures of segments compare: segments, or means of their scores over documents or domains."""
 

@@ -47,8 +47,6 @@ from adjudge.formats.read import detect, find_path, load
 from adjudge.formats.score_file import read_score_file
 from adjudge.store.files import find_files, read_bytes
 
-__all__ = ["find_metrics", "find_references", "find_set_lps", "known_name", "read_eval_set", "read_one"]
-
 _FOLDERS: Final = frozenset({"mtme", "ment"})
 _JUDGED_TEXTS: Final = frozenset({"mqm-tsv", "ment-jsonl", "wmt25", "wmt25-jsonl"})
 """Formats that hold texts and the gold of these texts in one file."""

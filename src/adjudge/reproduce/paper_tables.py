@@ -27,28 +27,12 @@ from adjudge.formats.mtme import find_lps
 from adjudge.stats.judged import Average
 from adjudge.stats.measures import MEASURES, Scale
 
-__all__ = [
-    "EMPTY",
-    "META",
-    "UNPRINTED",
-    "Definition",
-    "Input",
-    "Inputs",
-    "MissingInputError",
-    "Paper",
-    "PaperTable",
-    "Reason",
-    "Row",
-    "list_papers",
-    "read_paper",
-]
-
-
 EMPTY: Final = "-"
 UNPRINTED: Final = "?"
 """A number that the paper gives in a picture only, or not at all, and that is computed all the same."""
 
 META: Final = "meta"
+COUNT: Final = "translations"
 
 
 @frozen
@@ -56,7 +40,8 @@ class Definition:
     """What a column's numbers are.
 
     Args:
-        measure: in `stats.measures`; `meta`, a task's mean; or one of `reproduction.PAIR_MEASURES`,
+        measure: in `stats.measures`; `meta`, a task's mean; `translations`, how many people judged, of the
+            language pairs that the row's metric names; or one of `reproduction.PAIR_MEASURES`,
             `reproduction.MARK_MEASURES` or `esa_tables.CAMPAIGN_MEASURES`.
         lps: language pairs, one unless it is a mean.
         average: of a segment measure; None for the measure's own.
@@ -71,7 +56,7 @@ class Definition:
         criterion: of pairs, None for the row's; of campaigns, which of the row's numbers.
         subset: of pairs.
         threshold: of marked errors, the overlap that a match needs.
-        judged_by: only what this metric judged; empty for all.
+        judged_by: only what this metric judged; empty for all. The evaluator of `pairs_score`.
     """
 
     measure: str

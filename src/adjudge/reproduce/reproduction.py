@@ -23,6 +23,7 @@ from adjudge.analysis.eval_set import EvalSet, ScoreSet, find_own_scores, row_me
 from adjudge.analysis.meta_settings import MetaSettings, mean_of_statistics, measure, task_statistics, within
 from adjudge.analysis.preferences import VERDICTS as PREFERENCES_VERDICTS
 from adjudge.analysis.preferences import preferences_of
+from adjudge.analysis.segment_scores import score_records
 from adjudge.analysis.shared_tasks import Task, find_task
 from adjudge.analysis.spans import spans
 from adjudge.core.frozen import frozen
@@ -34,6 +35,7 @@ from adjudge.formats.mtme import read_mtme
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES, campaign_value, known
 from adjudge.reproduce.paper_tables import (
+    COUNT,
     EMPTY,
     META,
     UNPRINTED,
@@ -50,11 +52,9 @@ from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majorit
 from adjudge.stats.bootstrap import NO_INTERVAL
 from adjudge.stats.judged import Floats, Result
 
-__all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", "reproduce"]
-
-
-PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement"})
-"""Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset."""
+PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement", "pairs_score"})
+"""Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset; points of a
+system (win 1, tie 0.5), the mean over its comparisons."""
 
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", "")
 
@@ -64,7 +64,7 @@ def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs)
 
     Args:
         definition: whose measure is one of `PAIR_MEASURES`.
-        metric: place and stem of an evaluator's records, or a criterion where the definition has none.
+        metric: place and stem of an evaluator's records; a criterion, if the definition has none; a system.
         source: name of the input.
         inputs: the files.
 
@@ -74,6 +74,8 @@ def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs)
     """
     (lp,) = definition.lps
     criterion = definition.criterion or metric
+    if definition.measure == "pairs_score":
+        return _points(definition, metric, lp, CRITERIA[criterion], inputs)
     file, pairs = _benchmark(definition, source, inputs)
     gold = np.array([_labels(pair, criterion, file) for pair in pairs])
     if definition.measure == "pairs":
@@ -88,6 +90,14 @@ def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs)
     found = [s.agreement.value for s in shares if (s.pairs, s.against) == (definition.subset, MAJORITY)]
     told = inputs.told(inputs.file(metric, lp, _ENDINGS))
     return _known(found[0] if found else None, f"verdicts on {criterion} in {told}")
+
+
+def _points(definition: Definition, system: str, lp: str, criterion: str, inputs: Inputs) -> float:
+    file = inputs.file(definition.judged_by, lp, _ENDINGS)
+    said = inputs.content(file, lambda path: read_judgements(path, lp, needed=False), lp).records
+    chosen = [r for r in said if isinstance(r, Preference) and (r.lp, r.criterion) == (lp, criterion)]
+    found = {s.system: s.score for s in score_records(chosen).systems} if chosen else {}
+    return _known(found.get(system), f"verdicts on {criterion} of {system} in {inputs.told(file)}")
 
 
 def _benchmark(definition: Definition, source: str, inputs: Inputs) -> tuple[Path, Sequence[FirePair]]:
@@ -242,6 +252,11 @@ def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -
         kept = np.flatnonzero(_kept(definition, lp, source, inputs).all(axis=0))
         segments = {inputs.side(source, lp).eval_set.segments[place] for place in kept}
         return mark_value(definition, metric, source, segments, inputs)
+    if definition.measure == COUNT:
+        judged = [
+            (_kept(definition, lp, source, inputs), inputs.side(source, lp).gold) for lp in metric.split()
+        ]
+        return float(sum((kept & ~np.isnan(gold.segments)).sum() for kept, gold in judged))
     if definition.measure == META:
         return _meta(definition, metric, source, inputs)
     (lp,) = definition.lps
@@ -337,7 +352,7 @@ _OWN: Final = "no row of the paper"
 _NOISE: Final = 10  # digits; what lies beyond them is no reason to round a half up or down
 _NEAR: Final = "less than one unit of the last digit apart"
 _UNKNOWN: Final = "we know no reason"
-_UNPRINTED: Final = "the paper prints no number"
+_UNPRINTED: Final = "no number of the paper to compare"
 
 
 @frozen
@@ -352,7 +367,7 @@ class Cell:
         ours: on the same scale, with every digit; None where an input is missing.
         verdict: `match`: ours is the paper's, rounded as that is printed. `rounding`: they are less than one
             unit of the last digit apart, for no reason but rounding. `differs`. `missing-input`: there are
-            no two numbers to compare, since a file is missing or the paper prints none.
+            no two numbers to compare, since a file is missing or we have none of the paper.
         reason: empty for a match; else why, or which file is wanted.
     """
 
@@ -465,7 +480,7 @@ def _with_own(table: PaperTable, inputs: Inputs) -> Iterator[PaperTable]:
             yield replace(table, name=_part(table.name, row.name), columns=partly, rows=tuple(rows))
 
 
-_ROWS_ARE_NO_JUDGES: Final = CAMPAIGN_MEASURES.keys() | {"pairs", "pairs_kappa"}
+_ROWS_ARE_NO_JUDGES: Final = CAMPAIGN_MEASURES.keys() | PAIR_MEASURES - {"pairs_agreement"} | {COUNT}
 
 
 def _part(table: str, name: str) -> str:
