@@ -33,26 +33,6 @@ from adjudge.formats.read import Given, Judgements, load, read_judgements
 from adjudge.stats.bootstrap import lone_unit_note
 from adjudge.stats.bounds import METHOD, Totals, bounds_of_means
 
-__all__ = [
-    "Place",
-    "ScoreSettings",
-    "Source",
-    "costly_note",
-    "domains_of",
-    "draws_documents",
-    "few_documents_note",
-    "intervals_of_means",
-    "is_critical",
-    "lone_system_note",
-    "score",
-    "score_judgements",
-    "scored",
-    "together",
-    "translated_by_all",
-    "with_cards",
-    "with_intervals",
-]
-
 Place = tuple[str, str]
 """Language pair and id of a segment."""
 

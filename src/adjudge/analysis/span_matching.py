@@ -27,36 +27,6 @@ from adjudge.errors import UsageError
 from adjudge.stats.bootstrap import bootstrap_interval
 from adjudge.stats.judged import Floats
 
-__all__ = [
-    "RULES",
-    "THRESHOLD",
-    "THRESHOLDS",
-    "Average",
-    "Credit",
-    "Mark",
-    "Rule",
-    "Unit",
-    "best_pairs",
-    "common_run",
-    "exact_match",
-    "f1_of",
-    "find_rule",
-    "is_same_place",
-    "macro",
-    "mark_of",
-    "micro",
-    "overlap",
-    "partial_credit",
-    "partial_match",
-    "quality",
-    "quality_intervals",
-    "shares",
-    "split_words",
-    "wmt23_characters",
-    "wmt25_characters",
-]
-
-
 Average = Literal["micro", "macro"]
 
 

@@ -45,27 +45,6 @@ from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate
 from adjudge.stats.correlation import kendall_c, pearson
 from adjudge.stats.judged import Floats, Result, divided
 
-__all__ = [
-    "LEAST_SHARED",
-    "THRESHOLD",
-    "PairAgreement",
-    "SegmentAgreement",
-    "Twice",
-    "agreement_section",
-    "annotator_section",
-    "count_errors",
-    "error_agreement",
-    "gold_section",
-    "meets",
-    "met_by_both",
-    "overlap_section",
-    "pair_agreements",
-    "score_agreement",
-    "segment_agreements",
-    "twice_judged",
-]
-
-
 Severities = Sequence[Sequence[str]]
 Marks = Sequence[Sequence[Mark]]
 

@@ -43,27 +43,6 @@ from adjudge.stats.bootstrap import NO_INTERVAL, Draws, mean_of
 from adjudge.stats.judged import Floats, Result
 from adjudge.stats.paired import sign_flip_p_values
 
-__all__ = [
-    "FEWEST",
-    "Check",
-    "assistance_section",
-    "attention",
-    "check_section",
-    "checks_of",
-    "damaged_range",
-    "drift_section",
-    "exact_damage",
-    "fates",
-    "learned_speed_up",
-    "means_by_system",
-    "median_seconds",
-    "pace_section",
-    "progress_curve",
-    "seconds_between_starts",
-    "seconds_by_person",
-    "strictness",
-]
-
 
 @frozen
 class Check:

@@ -28,40 +28,6 @@ from adjudge.stats.bootstrap import NO_INTERVAL, Draws, estimate, mean_of
 from adjudge.stats.judged import Floats, Result, divided
 from adjudge.store.json_lines import span_from_json
 
-__all__ = [
-    "SAME",
-    "Definition",
-    "Key",
-    "Mark",
-    "Number",
-    "Piece",
-    "Section",
-    "by_translation",
-    "counted",
-    "covered_share",
-    "difference_of",
-    "final_pieces",
-    "has_marks",
-    "has_ratings",
-    "independent",
-    "left_out",
-    "marks_of",
-    "matrix_of",
-    "mean_by_student",
-    "over_segments",
-    "pieces_of",
-    "pooled_share",
-    "ratio_of",
-    "repeated_share",
-    "score_name",
-    "share_of",
-    "slope_of",
-    "starts_or_ends_within",
-    "touches",
-    "wilson_interval",
-]
-
-
 Definition = Literal["", "paper", "mended"]
 """Whose definition it is, where the ESA paper's has a flaw: the paper's, or ours without it."""
 

@@ -44,25 +44,6 @@ from adjudge.stats.judged import Floats, Result
 from adjudge.stats.paired import rank_sum_p_value
 from adjudge.stats.spa import pairwise_accuracy
 
-__all__ = [
-    "WEIGHTS",
-    "Beside",
-    "Standing",
-    "best_major_weight",
-    "cluster_cuts",
-    "comparison_sections",
-    "draft_section",
-    "find_standing",
-    "major_weight_curve",
-    "preferences_of",
-    "ranked",
-    "subset_agreement",
-    "subset_section",
-    "system_section",
-    "systems_beside",
-    "weight_section",
-]
-
 
 def subset_agreement(
     scores: Floats, size: int, draws: int = 1000, seed: int = 0, *, as_paper: bool = False

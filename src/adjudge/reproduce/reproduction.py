@@ -53,8 +53,8 @@ from adjudge.stats.bootstrap import NO_INTERVAL
 from adjudge.stats.judged import Floats, Result
 
 PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement", "pairs_score"})
-"""Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset; points of a
-system (win 1, tie 0.5), the mean over its comparisons."""
+"""Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset; points of
+a system (win 1, tie 0.5), the mean over its comparisons."""
 
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", "")
 
