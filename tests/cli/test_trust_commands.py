@@ -789,6 +789,17 @@ def test_json_has_every_cell_with_its_verdict(data: Path, capsys: pytest.Capture
     assert "lack an input" in asked.err
 
 
+def test_a_row_of_ones_own_is_added(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = write_scores(data / "en-de.own.seg.score", METRIC)
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data, "--add", f"mine={own}", "--format", "json")
+    (theirs, mine) = [
+        c for c in asked.json["cells"] if c["column"] == "en-de seg Pearson" and c["row"] in {"chrF", "mine"}
+    ]
+    assert (mine["ours"], mine["paper"], mine["reason"]) == (theirs["ours"], None, "no row of the paper")
+    asked = Asked(capsys, "reproduce", "m-mad", "--data", data, "--add", data / "nothing")
+    assert (asked.code, "no run and no file" in asked.err) == (2, True)
+
+
 def test_the_table_has_the_papers_tables_and_ends_with_a_count(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -840,7 +851,9 @@ def test_what_a_paper_does_not_print_is_null_and_a_dash(
     monkeypatch.setattr(reproduction, "reproduce", cache(reproduction.reproduce))
     asked = Asked(capsys, "reproduce", "esa", "--data", adjudge_data, "--format", "json")
     alone = [c for c in asked.json["cells"] if c["paper"] is None and c["ours"] is not None]
-    assert all(c["verdict"] == "missing-input" and c["reason"].startswith("the paper") for c in alone)
+    assert all(
+        c["verdict"] == "missing-input" and c["reason"].startswith("no number of the paper") for c in alone
+    )
     assert f"{len(alone)} have no number in the paper" in asked.err
     asked = Asked(capsys, "reproduce", "esa", "--data", adjudge_data)
     (line,) = [x for x in asked.out.splitlines() if x.split()[:4] == ["checks", "ESA,", "all", "–"]]

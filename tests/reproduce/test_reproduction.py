@@ -529,6 +529,6 @@ def test_a_number_that_the_paper_does_not_print_stands_alone(reproduction_data: 
     why = Reason(tables=("Table 1",), text="mended")
     (cell,) = reproduce(paper("?", PEARSON), reproduction_data).cells
     assert (cell.paper, cell.verdict, cell.is_unprinted) == ("", "missing-input", True)
-    assert (cell.ours, cell.reason) == (value(reproduction_data), "the paper prints no number")
+    assert (cell.ours, cell.reason) == (value(reproduction_data), "no number of the paper to compare")
     (cell,) = reproduce(paper("?", PEARSON, why), reproduction_data).cells
-    assert cell.reason == "the paper prints no number; ours: mended"
+    assert cell.reason == "no number of the paper to compare; ours: mended"

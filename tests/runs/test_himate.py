@@ -268,6 +268,27 @@ def test_thresholds_are_swept_over_a_finished_run_without_a_call(tmp_path: Path,
     assert len(server.log) == asked
 
 
+def test_the_stages_of_the_papers_ablation_are_replayed_without_a_call(
+    tmp_path: Path, server: Server
+) -> None:
+    server.answer = model(finds=True)
+    options: Any = {"base_url": server.url, "model": "mock"}
+    run("himate", platform_set(1), out=tmp_path / "full", settings={"most": "1"}, **options)
+    asked = len(server.log)
+    replays = {}
+    for stages in ("se", "se+sr"):
+        settings: Any = {"most": "1", "stages": stages}
+        replay: Any = {"model": f"replay:{tmp_path / 'full'}", "settings": settings}
+        replays[stages] = run("himate", platform_set(1), out=tmp_path / stages, **replay)
+    assert len(server.log) == asked
+    for stages, replayed in replays.items():
+        settings = {"most": "1", "stages": stages}
+        fresh = run("himate", platform_set(1), out=tmp_path / f"fresh-{stages}", settings=settings, **options)
+        assert replayed.records == fresh.records
+        assert replayed.info.counts.get("failed", 0) == 0
+    assert len(server.log) > asked
+
+
 def test_what_cannot_be_calibrated_is_said(tmp_path: Path) -> None:
     from adjudge.judges import load_judge
 

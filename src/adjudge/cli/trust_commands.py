@@ -209,6 +209,10 @@ def reproduce_command(
     data: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder with the paper's inputs, such as wmt23 and m-mad.")
     ],
+    add: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[NAME=]RUN", help="Add a row of your own to every table of judges."),
+    ] = None,
     figures: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for figures as PDF, SVG and PNG (esa: 4 and 9)."),
@@ -218,7 +222,8 @@ def reproduce_command(
     """Compute a paper's tables again: its cell, ours, and a verdict with the reason where they differ.
 
     A cell whose files are not below DIR says which one is wanted. The page "reproduce" of the documentation
-    names them all.
+    names them all. A run of --add that judged a part only has its row in a table of that part, where every
+    other row is computed on the same part.
     """
     from adjudge.reports.campaign_report import reproduction_figures
     from adjudge.reports.metric_tables import (
@@ -229,7 +234,7 @@ def reproduce_command(
     )
     from adjudge.reproduce.reproduction import reproduce
 
-    found = reproduce(paper, data)
+    found = reproduce(paper, data, add or ())
     if figures is not None:
         drawn = [path for figure in reproduction_figures(found) for path in figure.write(figures)]
         print_note(f"Figures in {figures}: {len(drawn)} files")

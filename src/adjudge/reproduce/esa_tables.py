@@ -54,9 +54,6 @@ from adjudge.stats.paired import Test, better_p_values, significance_clusters
 from adjudge.stats.spa import pairwise_accuracy
 from adjudge.store.files import read_text
 
-__all__ = ["CAMPAIGN_MEASURES", "Study", "campaign_value", "marks_of_appraise", "marks_of_wmt", "points_of"]
-
-
 Key = tuple[str, int]
 """System, and line of the test set from 0."""
 

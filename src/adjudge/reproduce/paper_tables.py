@@ -9,43 +9,30 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from adjudge.analysis.eval_set import EvalSet, ScoreSet
+from adjudge.analysis.eval_set import EvalSet, OwnScores, ScoreSet
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.shared_tasks import LpRule, Wishes, choose, find_task, suspicious
 from adjudge.core.frozen import frozen
-from adjudge.errors import UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.formats.catalog import CATALOG, cached_path
 from adjudge.formats.ment import ANNOTATOR
 from adjudge.formats.mtme import find_lps
 from adjudge.stats.judged import Average
-from adjudge.stats.measures import Scale
-
-__all__ = [
-    "EMPTY",
-    "UNPRINTED",
-    "Definition",
-    "Input",
-    "Inputs",
-    "MissingInputError",
-    "Paper",
-    "PaperTable",
-    "Reason",
-    "Row",
-    "list_papers",
-    "read_paper",
-]
-
+from adjudge.stats.measures import MEASURES, Scale
 
 EMPTY: Final = "-"
 UNPRINTED: Final = "?"
 """A number that the paper gives in a picture only, or not at all, and that is computed all the same."""
+
+META: Final = "meta"
+COUNT: Final = "translations"
 
 
 @frozen
@@ -53,7 +40,8 @@ class Definition:
     """What a column's numbers are.
 
     Args:
-        measure: in `stats.measures`; `meta`, a task's mean; or one of `reproduction.PAIR_MEASURES`,
+        measure: in `stats.measures`; `meta`, a task's mean; `translations`, how many people judged, of the
+            language pairs that the row's metric names; or one of `reproduction.PAIR_MEASURES`,
             `reproduction.MARK_MEASURES` or `esa_tables.CAMPAIGN_MEASURES`.
         lps: language pairs, one unless it is a mean.
         average: of a segment measure; None for the measure's own.
@@ -68,6 +56,7 @@ class Definition:
         criterion: of pairs, None for the row's; of campaigns, which of the row's numbers.
         subset: of pairs.
         threshold: of marked errors, the overlap that a match needs.
+        judged_by: only what this metric judged; empty for all. The evaluator of `pairs_score`.
     """
 
     measure: str
@@ -84,6 +73,14 @@ class Definition:
     criterion: str | None = None
     subset: str = "ranked"
     threshold: float = 0.5
+    judged_by: str = ""
+
+    @property
+    def is_of_systems(self) -> bool:
+        """Whether scores of systems are compared."""
+        return self.measure == META or (
+            self.measure in MEASURES and MEASURES[self.measure].takes == "systems"
+        )
 
 
 @frozen
@@ -244,7 +241,8 @@ def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 Content = TypeVar("Content")
 
-_ENDINGS: Final = (".seg.score", ".seg.score.gz", ".jsonl", "")
+_SEG: Final = ".seg.score"
+_ENDINGS: Final = (_SEG, f"{_SEG}.gz", ".jsonl", "")
 """Of a file of scores; records, as `adjudge run` writes them; a run."""
 
 
@@ -273,16 +271,17 @@ class Inputs:
     Args:
         data: the folder.
         paper: says what may lie where.
+        own: runs and files of a user's own, by the metric of their rows.
 
     `notes` collects what a reader must know of the files that were read.
     """
 
-    def __init__(self, data: Path, paper: Paper) -> None:
-        self.data, self.paper = data, paper
+    def __init__(self, data: Path, paper: Paper, own: Mapping[str, OwnScores]) -> None:
+        self.data, self.paper, self.own = data, paper, own
         self.side = cache(self._side)
         self.metric = cache(self._metric)
         self.notes: dict[str, None] = {}
-        self._contents: dict[Path, Any] = {}
+        self._contents: dict[tuple[Path, str], Any] = {}
 
     def place(self, name: str, wanted: str) -> Path:
         """A folder that is there: below the data folder, or a public test set that was fetched.
@@ -344,7 +343,7 @@ class Inputs:
             name: of the input.
             lp: language pair.
             metric: of the test set's folder; with a `/`, the place and the stem of a file beside it. `{lp}`
-                and `{ref}` stand for the language pair and the reference.
+                and `{ref}` stand for the language pair and the reference. Or one of `own`.
 
         Raises:
             MissingInputError: there is no such file.
@@ -352,16 +351,27 @@ class Inputs:
         """
         side = self.side(name, lp)
         reference = self.rule(name, lp).reference or self.paper.inputs[name].reference
-        metric = metric.format(lp=lp, ref=reference)
-        slash = "/" in metric
-        source = str(self.file(metric)) if slash else metric
-        file = side.folder / "metric-scores" / lp / f"{metric}.seg.score"
-        if not slash and not any(path.is_file() for path in (file, file.with_name(f"{file.name}.gz"))):
-            raise MissingInputError(self.told(file))
-        found = read_one(side.folder, lp, "metric", source)
+        if metric in self.own or "/" in metric:
+            file = self.file(metric, lp)
+            source = str(file)
+        else:
+            source = metric.format(lp=lp, ref=reference)
+            file = side.folder / "metric-scores" / lp / f"{source}.seg.score"
+            if not any(path.is_file() for path in (file, file.with_name(f"{file.name}.gz"))):
+                raise MissingInputError(self.told(file))
+        found = self.read(metric, partial(read_one, side.folder, lp, "metric", source))
         scores = next(iter(found.select(side.eval_set.systems).metrics.values()))
-        self._check(scores, side, self.told(Path(source)) if slash else self.told(file))
+        self._check(scores, side, self.told(file))
         self.notes |= dict.fromkeys(found.notes)
+        columns = [c for table in self.paper.tables for c in table.columns.values() if c.is_of_systems]
+        if (
+            columns
+            and _SEG in file.name
+            and not file.with_name(file.name.replace(_SEG, ".sys.score")).is_file()
+        ):
+            self.notes[
+                f"{self.told(file)}: without a .sys.score, a system's score is its segments' mean."
+            ] = None
         return scores
 
     def _check(self, scores: ScoreSet, side: Side, source: str) -> None:
@@ -375,28 +385,47 @@ class Inputs:
             raise MissingInputError(f"scores of {', '.join(absent)} in {source}")
         self.notes |= dict.fromkeys(suspicious(source, scores, side.gold, side.eval_set.systems))
 
-    def file(self, metric: str, endings: Sequence[str] = _ENDINGS) -> Path:
+    def read(self, metric: str, read: Callable[[], Content]) -> Content:
+        """Read a metric's file. One of `own` that is about something else leaves its cells empty.
+
+        Raises:
+            MissingInputError: it is one of `own`, and cannot be used here.
+        """
+        try:
+            return read()
+        except (DataError, UsageError) as error:
+            if metric not in self.own:
+                raise
+            raise MissingInputError(str(error)) from error
+
+    def file(self, metric: str, lp: str, endings: Sequence[str] = _ENDINGS) -> Path:
         """Return the path if it is an existing file or run directory.
 
         Args:
-            metric: its place and stem, with a `/` between them.
+            metric: its place and stem, with a `/` between them; or one of `own`.
+            lp: language pair.
             endings: that the name may have, the usual one first.
 
         Raises:
             MissingInputError: there is none.
         """
-        place, _, stem = metric.partition("/")
+        if metric in self.own:
+            path = self.own[metric].file_of(lp)
+            if not isinstance(path, Path):
+                raise MissingInputError(f"judgements of {lp}")
+            return path
+        place, _, stem = metric.format(lp=lp).partition("/")
         folder = self.place(place, f"{stem}{endings[0]}")
         found = next((path for end in endings if (path := folder / f"{stem}{end}").exists()), None)
         if found is None:
             raise MissingInputError(self.told(folder / f"{stem}{endings[0]}"))
         return found
 
-    def content(self, file: Path, read: Callable[[Path], Content]) -> Content:
-        """Read a file of another kind; the second time it is known."""
-        if file not in self._contents:
-            self._contents[file] = read(file)
-        known: Content = self._contents[file]
+    def content(self, file: Path, read: Callable[[Path], Content], lp: str = "") -> Content:
+        """Read a file of another kind, or what it has of a language pair; the second time it is known."""
+        if (file, lp) not in self._contents:
+            self._contents[file, lp] = read(file)
+        known: Content = self._contents[file, lp]
         return known
 
     def told(self, file: Path) -> str:

@@ -9,7 +9,7 @@ FiRE's pairs: labels of three people on pairs of translations, and evaluators' v
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
@@ -19,9 +19,11 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adjudge.analysis.eval_set import EvalSet, ScoreSet
+from adjudge.analysis.eval_set import EvalSet, ScoreSet, find_own_scores, row_means
 from adjudge.analysis.meta_settings import MetaSettings, mean_of_statistics, measure, task_statistics, within
 from adjudge.analysis.preferences import VERDICTS as PREFERENCES_VERDICTS
+from adjudge.analysis.preferences import preferences_of
+from adjudge.analysis.segment_scores import score_records
 from adjudge.analysis.shared_tasks import Task, find_task
 from adjudge.analysis.spans import spans
 from adjudge.core.frozen import frozen
@@ -33,7 +35,9 @@ from adjudge.formats.mtme import read_mtme
 from adjudge.formats.read import Judgements, read_judgements
 from adjudge.reproduce.esa_tables import CAMPAIGN_MEASURES, campaign_value, known
 from adjudge.reproduce.paper_tables import (
+    COUNT,
     EMPTY,
+    META,
     UNPRINTED,
     Definition,
     Inputs,
@@ -47,13 +51,10 @@ from adjudge.reproduce.paper_tables import (
 from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority, percentage_agreement
 from adjudge.stats.bootstrap import NO_INTERVAL
 from adjudge.stats.judged import Floats, Result
-from adjudge.store.run_directory import read_records
 
-__all__ = ["MARK_MEASURES", "PAIR_MEASURES", "Cell", "Reproduction", "printed", "reproduce"]
-
-
-PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement"})
-"""Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset."""
+PAIR_MEASURES: Final = frozenset({"pairs", "pairs_kappa", "pairs_agreement", "pairs_score"})
+"""Number of pairs of a subset; Fleiss' kappa of all pairs; agreement with the majority on a subset; points of
+a system (win 1, tie 0.5), the mean over its comparisons."""
 
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", "")
 
@@ -63,7 +64,7 @@ def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs)
 
     Args:
         definition: whose measure is one of `PAIR_MEASURES`.
-        metric: place and stem of an evaluator's records, or a criterion where the definition has none.
+        metric: place and stem of an evaluator's records; a criterion, if the definition has none; a system.
         source: name of the input.
         inputs: the files.
 
@@ -73,23 +74,53 @@ def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs)
     """
     (lp,) = definition.lps
     criterion = definition.criterion or metric
-    place = inputs.paper.inputs[source].place
-    file = inputs.place(place, f"{lp}/{lp}-annotation.json") / lp / f"{lp}-annotation.json"
-    if not file.is_file():
-        raise MissingInputError(inputs.told(file))
-    pairs = inputs.content(file, read_fire_pairs)
+    if definition.measure == "pairs_score":
+        return _points(definition, metric, lp, CRITERIA[criterion], inputs)
+    file, pairs = _benchmark(definition, source, inputs)
     gold = np.array([_labels(pair, criterion, file) for pair in pairs])
     if definition.measure == "pairs":
         return float(_subset(gold, definition.subset).sum())
     if definition.measure == "pairs_kappa":
         return _known(fleiss_kappa(gold).value, f"labels of {criterion} in {inputs.told(file)}")
-    evaluator = inputs.file(metric.format(lp=lp), _ENDINGS)
-    records = inputs.content(evaluator, read_records)
-    verdicts = _verdicts(records, pairs, CRITERIA[criterion], evaluator)
+    verdicts = _said(definition, metric, lp, pairs, inputs)
+    if definition.judged_by:
+        judged = ~np.isnan(_said(definition, definition.judged_by, lp, pairs, inputs))
+        gold, verdicts = gold[judged], verdicts[judged]
     shares = percentage_agreement(verdicts, gold, [""] * gold.shape[1], NO_INTERVAL)
     found = [s.agreement.value for s in shares if (s.pairs, s.against) == (definition.subset, MAJORITY)]
-    wanted = f"verdicts on {criterion} in {metric.format(lp=lp)}{_ENDINGS[0]}"
-    return _known(found[0] if found else None, wanted)
+    told = inputs.told(inputs.file(metric, lp, _ENDINGS))
+    return _known(found[0] if found else None, f"verdicts on {criterion} in {told}")
+
+
+def _points(definition: Definition, system: str, lp: str, criterion: str, inputs: Inputs) -> float:
+    file = inputs.file(definition.judged_by, lp, _ENDINGS)
+    said = inputs.content(file, lambda path: read_judgements(path, lp, needed=False), lp).records
+    chosen = [r for r in said if isinstance(r, Preference) and (r.lp, r.criterion) == (lp, criterion)]
+    found = {s.system: s.score for s in score_records(chosen).systems} if chosen else {}
+    return _known(found.get(system), f"verdicts on {criterion} of {system} in {inputs.told(file)}")
+
+
+def _benchmark(definition: Definition, source: str, inputs: Inputs) -> tuple[Path, Sequence[FirePair]]:
+    """The pairs of a language pair, and their file."""
+    (lp,) = definition.lps
+    place = inputs.paper.inputs[source].place
+    file = inputs.place(place, f"{lp}/{lp}-annotation.json") / lp / f"{lp}-annotation.json"
+    if not file.is_file():
+        raise MissingInputError(inputs.told(file))
+    return file, inputs.content(file, read_fire_pairs)
+
+
+def _said(definition: Definition, metric: str, lp: str, pairs: Sequence[FirePair], inputs: Inputs) -> Floats:
+    """An evaluator's verdict on each pair; scores are compared, and those of marked errors by criterion."""
+    file = inputs.file(metric, lp, _ENDINGS)
+
+    def read() -> Floats:
+        said = inputs.content(file, lambda path: read_judgements(path, lp, needed=False), lp)
+        by_criterion = any(r.protocol == "mqm" for r in said.records)
+        records = (r for r in preferences_of(said, by_criterion=by_criterion) if r.lp == lp)
+        return _verdicts(records, pairs, CRITERIA[str(definition.criterion)], file)
+
+    return inputs.read(metric, read)
 
 
 def _known(value: float | None, wanted: str) -> float:
@@ -164,11 +195,13 @@ def mark_value(
     (lp,) = definition.lps
     side = inputs.side(source, lp)
     gold = _gold_file(side.folder / "human-scores", f"{lp}.{side.gold.name}", inputs)
-    run = inputs.file(metric.format(lp=lp), _ENDINGS)
+    run = inputs.file(metric, lp, _ENDINGS)
     texts = inputs.content(side.folder / "sources" / f"{lp}.txt", lambda _: read_mtme(side.folder, lp))
     sides = []
     for file in (run, gold):
-        judged: Judgements = inputs.content(file, lambda path: read_judgements(path, lp, texts, needed=False))
+        judged: Judgements = inputs.content(
+            file, lambda path: read_judgements(path, lp, texts, needed=False), lp
+        )
         kept = [
             r
             for r in judged.records
@@ -179,8 +212,8 @@ def mark_value(
         if not kept:
             raise MissingInputError(f"judgements of the column's segments in {inputs.told(file)}")
         sides.append(kept)
-    found = spans(*sides, rule=_RULE, threshold=definition.threshold, lp=lp, test_set=texts)
-    return found.scores[0].f1
+    marked = partial(spans, *sides, rule=_RULE, threshold=definition.threshold, lp=lp, test_set=texts)
+    return inputs.read(metric, marked).scores[0].f1
 
 
 def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
@@ -194,9 +227,6 @@ def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
     if len(there) != 1:
         raise MissingInputError(inputs.told(merged))
     return there[0]
-
-
-_META: Final = "meta"
 
 
 def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
@@ -218,11 +248,16 @@ def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -
     if definition.measure in CAMPAIGN_MEASURES:
         return campaign_value(definition, metric, source, inputs)
     if definition.measure in MARK_MEASURES:
-        eval_set = inputs.side(source, definition.lps[0]).eval_set
-        kept = _columns(definition, eval_set)
-        segments = {name for name, wanted in zip(eval_set.segments, kept, strict=True) if wanted}
+        (lp,) = definition.lps
+        kept = np.flatnonzero(_kept(definition, lp, source, inputs).all(axis=0))
+        segments = {inputs.side(source, lp).eval_set.segments[place] for place in kept}
         return mark_value(definition, metric, source, segments, inputs)
-    if definition.measure == _META:
+    if definition.measure == COUNT:
+        judged = [
+            (_kept(definition, lp, source, inputs), inputs.side(source, lp).gold) for lp in metric.split()
+        ]
+        return float(sum((kept & ~np.isnan(gold.segments)).sum() for kept, gold in judged))
+    if definition.measure == META:
         return _meta(definition, metric, source, inputs)
     (lp,) = definition.lps
     gold, scores = _scores(definition, metric, lp, source, inputs)
@@ -257,11 +292,35 @@ def _scores(
     """Gold and metric of the translations that the definition is about."""
     side = inputs.side(source, lp)
     gold, scores = side.gold, inputs.metric(source, lp, metric)
-    columns = _columns(definition, side.eval_set)
-    if not columns.all():
-        cells: Floats = np.where(columns[None, :], gold.segments, np.nan)
+    kept = _kept(definition, lp, source, inputs)
+    if not kept.all():
+        if definition.is_of_systems and not _are_means(scores):
+            raise MissingInputError(f"scores of systems on these segments alone; {scores.name} has {_WHOLE}")
+        cells: Floats = np.where(kept, gold.segments, np.nan)
         gold, scores = within(gold, cells), within(scores, cells)
     return (_of_totals(gold), _of_totals(scores)) if definition.totals else (gold, scores)
+
+
+def _kept(definition: Definition, lp: str, source: str, inputs: Inputs) -> NDArray[np.bool_]:
+    """Which translations the definition is about, systems by segments."""
+    side = inputs.side(source, lp)
+    kept = np.broadcast_to(_columns(definition, side.eval_set), side.gold.segments.shape)
+    if definition.judged_by:
+        kept = kept & ~np.isnan(inputs.metric(source, lp, definition.judged_by).segments)
+    return kept
+
+
+def _are_means(scores: ScoreSet) -> bool:
+    """Whether scores of systems are means, or sums, of those of segments, and not of a corpus."""
+    means = row_means(scores.segments)
+    sums = means * (~np.isnan(scores.segments)).sum(axis=1)
+    return any(np.allclose(scores.systems, own, rtol=_PUBLISHED, equal_nan=True) for own in (means, sums))
+
+
+_WHOLE: Final = "those of its whole corpus, which are no means of segments"
+
+_PUBLISHED: Final = 1e-4
+"""Relative difference by which a published mean may be rounded."""
 
 
 def _columns(definition: Definition, eval_set: EvalSet) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -288,10 +347,12 @@ def _of_totals(scores: ScoreSet) -> ScoreSet:
 Verdict = Literal["match", "rounding", "differs", "missing-input"]
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
+_OWN: Final = "no row of the paper"
+
 _NOISE: Final = 10  # digits; what lies beyond them is no reason to round a half up or down
 _NEAR: Final = "less than one unit of the last digit apart"
 _UNKNOWN: Final = "we know no reason"
-_UNPRINTED: Final = "the paper prints no number"
+_UNPRINTED: Final = "no number of the paper to compare"
 
 
 @frozen
@@ -306,7 +367,7 @@ class Cell:
         ours: on the same scale, with every digit; None where an input is missing.
         verdict: `match`: ours is the paper's, rounded as that is printed. `rounding`: they are less than one
             unit of the last digit apart, for no reason but rounding. `differs`. `missing-input`: there are
-            no two numbers to compare, since a file is missing or the paper prints none.
+            no two numbers to compare, since a file is missing or we have none of the paper.
         reason: empty for a match; else why, or which file is wanted.
     """
 
@@ -354,29 +415,40 @@ class Reproduction:
         return Signature("reproduce", {"paper": self.paper, "version": VERSION})
 
 
-def reproduce(paper: str | Paper, data: Path | str) -> Reproduction:
+def reproduce(paper: str | Paper, data: Path | str, add: Sequence[str] = ()) -> Reproduction:
     """Compute the tables of a paper again, as far as their inputs are there.
 
     Args:
         paper: one of `papers.list_papers`, or one of your own.
         data: folder with the test sets and score files that the paper's page in the documentation names.
+        add: `[NAME=]PATH` of runs and files of scores. Each gets a row in every table of judges; where it
+            judged only a part of what a column is about, all rows are computed again on that part, in a table
+            of their own.
 
     Raises:
-        UsageError: no such paper, or no such folder.
+        UsageError: no such paper, or no such folder; a run that can stand in no table.
         DataError: a file is not what it should be.
     """
     described = read_paper(paper) if isinstance(paper, str) else paper
     data = Path(data)
     if not data.is_dir():
         raise UsageError(f"no folder {str(data)!r}: --data names the one with the paper's inputs")
-    inputs = Inputs(data, described)
+    lps = [lp for t in described.tables for definition in t.columns.values() for lp in definition.lps]
+    own = find_own_scores(add, [*dict.fromkeys(lps)])
+    inputs = Inputs(data, described, {f"+{name}": scores for name, scores in own.items()})
     cells = [
         _cell(_Printed(table=table, row=row, column=column, claimed=claimed, text=text), inputs)
-        for table in described.tables
+        for printed_table in described.tables
+        for table in _with_own(printed_table, inputs)
         for row in table.rows
         for (column, claimed), text in zip(table.columns.items(), row.cells, strict=True)
         if text != EMPTY
     ]
+    for name in own:
+        rows = [cell for cell in cells if cell.row == name]
+        if all(cell.ours is None for cell in rows):
+            why = rows[0].reason if rows else "none of its tables compares judges"
+            raise UsageError(f"{name} can stand in no table of {described.name}: {why}")
     return Reproduction(
         paper=described.name,
         title=described.title,
@@ -384,6 +456,56 @@ def reproduce(paper: str | Paper, data: Path | str) -> Reproduction:
         cells=tuple(cells),
         notes=(*described.notes, *inputs.notes),
     )
+
+
+def _with_own(table: PaperTable, inputs: Inputs) -> Iterator[PaperTable]:
+    """The table with a row for each run of the user's own, and one on what each judged only a part of."""
+    if not inputs.own or any(c.measure in _ROWS_ARE_NO_JUDGES for c in table.columns.values()):
+        yield table
+        return
+    added = {
+        key: Row(name=key[1:], metric=key, cells=(UNPRINTED,) * len(table.columns)) for key in inputs.own
+    }
+    if taken := {row.name for row in table.rows} & {row.name for row in added.values()}:
+        raise UsageError(f"{table.name} has a row {min(taken)!r}: call yours by another name, NAME=RUN")
+    yield replace(table, rows=(*table.rows, *added.values()))
+    for key, row in added.items():
+        partly = {
+            name: replace(definition, judged_by=key)
+            for name, definition in table.columns.items()
+            if 0 < (share := _judged(definition, key, table.input, inputs))[0] < share[1]
+        }
+        rows = [replace(r, cells=(UNPRINTED,) * len(partly)) for r in (*table.rows, row)]
+        if partly:
+            yield replace(table, name=_part(table.name, row.name), columns=partly, rows=tuple(rows))
+
+
+_ROWS_ARE_NO_JUDGES: Final = CAMPAIGN_MEASURES.keys() | PAIR_MEASURES - {"pairs_agreement"} | {COUNT}
+
+
+def _part(table: str, name: str) -> str:
+    return f"{table}, on what {name} judged"
+
+
+def _judged(definition: Definition, metric: str, source: str, inputs: Inputs) -> tuple[int, int]:
+    """Count the translations, or pairs, that a metric judged, and all those that a definition is about."""
+    found = [0, 0]
+    try:
+        for lp in definition.lps:
+            if definition.measure in PAIR_MEASURES:
+                file, pairs = _benchmark(definition, source, inputs)
+                gold = np.array([_labels(pair, str(definition.criterion), file) for pair in pairs])
+                wanted = _subset(gold, definition.subset)
+                judged = ~np.isnan(_said(definition, metric, lp, pairs, inputs))
+            else:
+                wanted = _kept(definition, lp, source, inputs)
+                if not definition.is_of_systems:
+                    wanted = wanted & ~np.isnan(inputs.side(source, lp).gold.segments)
+                judged = ~np.isnan(inputs.metric(source, lp, metric).segments)
+            found = [found[0] + int((wanted & judged).sum()), found[1] + int(wanted.sum())]
+    except MissingInputError:
+        return 0, 0
+    return found[0], found[1]
 
 
 @frozen
@@ -411,10 +533,15 @@ class _Printed:
 def _cell(theirs: _Printed, inputs: Inputs) -> Cell:
     text = "" if theirs.text == UNPRINTED else theirs.text
     cell = partial(Cell, table=theirs.table.name, row=theirs.row.name, column=theirs.column, paper=text)
+    is_own = theirs.row.metric in inputs.own
     try:
+        if is_own and not theirs.claimed.judged_by:
+            _refuse_part(theirs, inputs)
         ours = theirs.value(theirs.claimed, inputs)
     except MissingInputError as missing:
         return cell(ours=None, verdict="missing-input", reason=f"wanted: {missing}")
+    if is_own:
+        return cell(ours=ours, verdict="missing-input", reason=_OWN)
     place = theirs.table.name, theirs.row.name, theirs.column
     reason = next((reason for reason in inputs.paper.reasons if reason.applies(*place)), None)
     if not text:
@@ -427,6 +554,13 @@ def _cell(theirs: _Printed, inputs: Inputs) -> Cell:
     if reason is None:
         return cell(ours=ours, verdict=verdict, reason=_NEAR if by_rounding else _UNKNOWN)
     return cell(ours=ours, verdict=verdict, reason=f"{reason.text}{_proof(reason, theirs, inputs)}")
+
+
+def _refuse_part(theirs: _Printed, inputs: Inputs) -> None:
+    judged, wanted = _judged(theirs.claimed, theirs.row.metric, theirs.table.input, inputs)
+    if judged < wanted:
+        beside = f", see {_part(theirs.table.name, theirs.row.name)}" if judged else ""
+        raise MissingInputError(f"{wanted:,} judgements; it has {judged:,}{beside}")
 
 
 def _proof(reason: Reason, theirs: _Printed, inputs: Inputs) -> str:
