@@ -666,16 +666,95 @@ async def test_a_sure_error_is_not_lost_to_a_graver_one_in_its_place_that_is_den
     assert annotation.flags == ("merged_errors", "discussion_dropped")
 
 
-async def test_what_one_agent_lists_apart_stays_apart() -> None:
-    replies = {
-        MINE: [listing(error("dem neuen Sofa", "style/awkward", "minor"), AWKWARD)],
-        ("style.awkward", "correction"): [corrected(BETTER)] * 2,
+WIDER = error("dem neuen Sofa", "style/awkward", "major")
+APART = error("die die", "style/awkward", "minor")
+
+
+def listed(*errors: dict[str, str], opinions: Sequence[str] = ()) -> dict[tuple[str, str], list[str | Reply]]:
+    """One agent with several errors, all of which stand after stage 2."""
+    return {
+        MINE: [listing(*errors)],
+        ("style.awkward", "correction"): [corrected(BETTER)] * len(errors),
         ("style.awkward", "verification"): [CORRECTED],
-        ("tier-1.style", "opinion"): [opinion("minor")] * 2,
-        ("style.awkward", "response"): [AGREE] * 2,
+        ("tier-1.style", "opinion"): list(opinions),
+        ("style.awkward", "response"): [AGREE] * len(opinions),
     }
-    annotation, _ = await annotate(Himate(), replies)
+
+
+async def test_what_one_agent_lists_twice_in_one_place_is_one_error_and_what_it_lists_apart_is_two() -> None:
+    third = error("neuen Sofa,", "style/awkward", "major")
+    thrice = listed(AWKWARD, WIDER, third, opinions=[opinion("major")])
+    annotation, _ = await annotate(Himate(), thrice)
+    assert (mqm_score(annotation, find_weights("himate")), annotation.flags) == (-5, ("merged_errors",))
+    apart = listed(AWKWARD, APART, opinions=[opinion("minor")] * 2)
+    annotation, _ = await annotate(Himate(), apart)
     assert (len(annotation.spans), annotation.flags) == (2, ())
+
+
+@pytest.mark.parametrize("stages", ["se", "se+sr"])
+@pytest.mark.parametrize("other", ["style.awkward", "fluency.grammar"])
+async def test_without_a_discussion_the_gravest_of_a_place_is_left(stages: Any, other: str) -> None:
+    name = other.replace(".", "/")
+    found = {MINE: [AWKWARD, APART]}
+    found.setdefault((other, "errors"), []).append({**WIDER, "category": name})
+    replies: dict[tuple[str, str], list[str | Reply]] = {}
+    for (role, wants), errors in found.items():
+        replies[role, wants] = [listing(*errors)]
+        replies[role, "correction"] = [corrected(BETTER)] * len(errors)
+        replies[role, "verification"] = [CORRECTED]
+    annotation, _ = await settled(Himate(stages=stages), replies)
+    assert Counter(marks(annotation)) == {
+        (name, "major", "dem neuen Sofa"): 1,
+        ("style/awkward", "minor", "die die"): 1,
+    }
+    assert annotation.flags == ("merged_errors",)
+    each, _ = await settled(Himate(stages=stages, profile="paper", most=3), replies)
+    assert (len(each.spans), each.flags) == (3, ())
+
+
+@pytest.mark.parametrize(("severity", "discussions"), [("major", 0), ("minor", 1)])
+async def test_what_cannot_change_the_score_is_not_discussed(severity: str, discussions: int) -> None:
+    names = ["fluency/grammar", "style/awkward"]
+    replies = claimed(severity, {"style": [opinion("minor")]}, names)
+    replies["fluency.grammar", "verification"] = [sure(CORRECTED, 0.9)]
+    replies["style.awkward", "verification"] = [sure(CORRECTED, 0.3)]
+    judge = Himate(threshold=Threshold(0.5))
+    annotation, ask = await settled(judge, replies)
+    assert marks(annotation) == [("fluency/grammar", severity, "neuen Sofa")]
+    assert annotation.flags == ("merged_errors",)
+    assert ask.wanted()["opinion"] == ask.wanted()["response"] == discussions
+    assert judge.calls.min <= len(ask.asked) <= judge.calls.max
+
+
+async def test_another_subtype_by_the_expert_is_flagged_and_the_evaluator_is_shown_both_definitions() -> None:
+    opinions = {"accuracy": [opinion("major", subtype="accuracy/omission")]}
+    annotation, ask = await settled(Himate(), claimed("major", opinions, FIVE[:1]))
+    assert marks(annotation) == [("accuracy/omission", "major", "neuen Sofa")]
+    assert annotation.flags == ("subtype_changed",)
+    shown = [name for name in SUBTYPES if f"- {name}:" in ask.asked[-1].words]
+    assert shown == ["accuracy/addition", "accuracy/omission"]
+    own = {"accuracy": [opinion("major", subtype="accuracy/addition")]}
+    annotation, ask = await settled(Himate(), claimed("major", own, FIVE[:1]))
+    assert annotation.flags == ()
+    assert [name for name in SUBTYPES if f"- {name}:" in ask.asked[-1].words] == ["accuracy/addition"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("severity", ["major", "minor"])
+async def test_a_severity_of_an_error_that_does_not_exist_is_ambiguous(
+    profile: Profile, severity: str
+) -> None:
+    with pytest.raises(AnswerError, match="ambiguous: an error that does not exist is"):
+        await annotate(Himate(profile=profile), one_error(opinion(severity, exists=False)))
+
+
+async def test_a_boolean_that_came_as_a_text_is_one_and_flagged() -> None:
+    for exists, found in (("true", 1), ("False", 0)):
+        said = {"opinion": "x", "exists": exists, "severity": "minor" if found else "neutral"}
+        agreed = '{"reply": "So it is.", "agrees": "true"}'
+        annotation, _ = await annotate(Himate(), one_error(json.dumps(said), agreed))
+        assert len(annotation.spans) == found
+        assert "normalised" in annotation.flags
 
 
 async def test_no_consensus_on_what_the_expert_denies_drops_the_error_but_not_in_the_code() -> None:

@@ -38,11 +38,15 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
          8. What is discussed is a place, and not a subtype (recommended): the expert of each core type sees
             all errors that agents reported there, and says whether there is one of its core type, of which
             subtype, and how grave. One error is left of a place, the gravest that is sure or that an expert
-            accepts, flag `merged_errors`. In paper and code an expert is asked about one subtype, and one
-            word can cost as often as agents name it; asked about the first of these subtypes alone, an expert
-            that accepts another would leave no error.
+            accepts, flag `merged_errors`, whether several agents reported it there or one. A place where a
+            major error is sure is not discussed: no expert could change the score. Without stage 3 the
+            gravest of a place is left. In paper and code an expert is asked about one subtype, and one word
+            can cost as often as agents name it; asked about the first of these subtypes alone, an expert that
+            accepts another would leave no error.
          9. Both agents of a discussion are shown the correction of stage 2, and the tier-1 agent the
-            definition of its core type with those of all subtypes.
+            definition of its core type with those of all subtypes. Where the expert names a subtype that
+            nobody reported in the place, the tier-2 agent is shown its definition, too, and the error is
+            flagged `subtype_changed`.
         10. Without agreement after four turns the tier-1 agent's last verdict counts, flag `no_consensus`;
             the paper only says that the concluding conversation decides. Code, and profile code: a tier-1
             agent that agrees ends the discussion, at once or in its second turn, with what stood after stage
@@ -98,6 +102,7 @@ from adjudge.judges.himate.stages import (
     Reflection,
     Scope,
     Stage,
+    merge,
 )
 from adjudge.store.run_directory import Calibration, read_calibration
 
@@ -364,8 +369,11 @@ class Himate:
         return self._scope.prompts.digest
 
     def _annotation(self, subject: Subject, *stages: Stage) -> Annotation:
-        spans = tuple(found.span for found in stages[-1].found)
-        flags = tuple(flag for stage in stages for flag in stage.flags)
+        last = stages[-1]
+        if self._is_ours and self.stages != "se+sr+cd":  # a discussion merges places itself
+            last = merge(last)
+        spans = tuple(found.span for found in last.found)
+        flags = tuple(flag for stage in (*stages[:-1], last) for flag in stage.flags)
         return annotation_of(self, subject, spans=spans, flags=flags)
 
     @property

@@ -53,6 +53,7 @@ __all__ = [
     "Reflection",
     "Scope",
     "Stage",
+    "merge",
 ]
 
 
@@ -762,7 +763,12 @@ class Discussion:
         return self.threshold is None or confidence is None or confidence <= self.threshold(found.subtype)
 
     def _disputes(self, place: tuple[Found, ...]) -> list[Dispute]:
-        """One for each core type that has something in this place of which an agent is not sure."""
+        """One for each core type that has something in this place of which an agent is not sure.
+
+        None where a major error there is sure: it is left, whatever an expert says.
+        """
+        if any(one.span.severity == "major" and not self.is_unsure(one) for one in place):
+            return []
         by_core: dict[str, tuple[Found, ...]] = {}
         for one in filter(self.is_unsure, place):
             by_core[one.coordinator] = (*by_core.get(one.coordinator, ()), one)
@@ -809,9 +815,11 @@ class Discussion:
 
     async def respond(self, found: Found, turns: Turns, subject: Subject, ask: Ask) -> Response:
         """The tier-2 agent's turn."""
-        words = {"definitions": self.scope.define(found.subtype)}
         said = turns[-1]
-        facts = {"exists": said.exists, "severity": said.severity} if isinstance(said, Opinion) else {}
+        assert isinstance(said, Opinion)  # noqa: S101 (an evaluator answers the expert)
+        facts = {"exists": said.exists, "severity": said.severity}
+        named = dict.fromkeys((found.subtype, said.subtype or found.subtype))
+        words = {"definitions": "\n".join(map(self.scope.define, named))}
         answer: Answer[Response] = await ask(
             self._messages("respond", words, (found,), turns, subject),
             about=self._about("response", found.agent.role, found, subject, **facts),
@@ -866,19 +874,25 @@ _SAME: Final = 0.5  # of both spans overlaps: a match in the paper's Appendix E
 
 
 def find_places(found: Sequence[Found]) -> list[tuple[Found, ...]]:
-    """What several agents report in one place, the gravest first, then the surest, then by the agents' order.
+    """What is reported in one place, the gravest first, then the surest, then by the agents' order.
 
     An error is in the place of the first one that it overlaps by half of both at least, or, without a place,
-    equals in its words. What one agent lists apart stays apart.
+    equals in its words, whether another agent reported it or the same.
     """
     places: list[list[Found]] = []
     for one in sorted(found, key=_gravity):
-        shared = (p for p in places if p[0].agent != one.agent and _is_same_place(one.span, p[0].span))
-        if (place := next(shared, None)) is None:
+        if (place := next((p for p in places if _is_same_place(one.span, p[0].span)), None)) is None:
             places.append([one])
         else:
             place.append(one)
     return sorted(map(tuple, places), key=lambda place: found.index(place[0]))
+
+
+def merge(stage: Stage) -> Stage:
+    """The gravest error of each place, where no discussion decides."""
+    places = find_places(stage.found)
+    flags = ("merged_errors",) if len(places) < len(stage.found) else ()
+    return Stage(tuple(place[0] for place in places), (*stage.flags, *flags))
 
 
 def _gravity(found: Found) -> tuple[int, float]:
@@ -900,6 +914,8 @@ def _settled(dispute: Dispute, opinion: Opinion, flags: Sequence[str]) -> _Done:
         return _Done(None, (*flags, "discussion_dropped"))
     found = dispute.claim(opinion.subtype)
     category = opinion.subtype or found.subtype
+    if category != found.subtype:
+        flags = (*flags, "subtype_changed")
     span = replace(found.span, severity=opinion.severity, note=opinion.opinion, category=category)
     return _Done(found._replace(span=span), tuple(flags))
 
@@ -908,7 +924,8 @@ def read_opinion(reply: Reply, subject: Subject, subtypes: Sequence[str] = ()) -
     """Read the expert's verdict; of a place it names one of these subtypes, with or without the core type.
 
     Raises:
-        AnswerError: reasons, existence, subtype or severity are missing or not in their form.
+        AnswerError: reasons, existence, subtype or severity are missing or not in their form; ambiguous for
+            a severity of an error that does not exist.
     """
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("opinion", "exists", *(["subtype"] if subtypes else []), "severity")
@@ -916,6 +933,8 @@ def read_opinion(reply: Reply, subject: Subject, subtypes: Sequence[str] = ()) -
     short = {name.partition("/")[2]: name for name in subtypes}
     subtype = reading.label(said["subtype"], subtypes, "subtype", short) if subtypes else None
     severity = reading.label(said["severity"], SEVERITIES, "severity")
+    if not exists and severity != "neutral":
+        raise AnswerError("ambiguous", f"an error that does not exist is {severity}")
     words = reading.words(said["opinion"], "opinion")
     return Opinion(words, exists, severity, reading.settle(is_clean=not exists), subtype)
 
