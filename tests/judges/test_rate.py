@@ -12,7 +12,7 @@ import pytest
 from adjudge.core.ask import Message, Query, Quoted, Reply, Snippet, ToolCall
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Segment, Subject
-from adjudge.errors import AnswerError, UsageError
+from adjudge.errors import AnswerError, NoToolsError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges.rate import Rate
 from adjudge.judges.rate.agents import Anchor, Memory, Note, Outcome, Scale, move
@@ -395,6 +395,27 @@ async def test_nobody_finishes_without_an_evaluation() -> None:
     assert found[0].rating == 1
 
 
+@pytest.mark.parametrize("instruction", ["", "Look at the pun."])
+async def test_an_evaluation_and_a_comparison_show_their_notes_and_instruction_by_name(
+    instruction: str,
+) -> None:
+    """So that turns of an author can name them, whether the core agent gives any or not."""
+    _, ask = await judged(
+        act("evaluate", instruction=instruction),
+        rated(3, 0.5),
+        act("compare", tentative_score=3, context_notes="", **ANCHORS),
+        verdict("A"),
+        verdict("B"),
+        finish(3),
+    )
+    shown = {quoted.name: quoted.text for quoted in ask.asked[1].quoted}
+    assert {*shown} == {"notes", "instruction", "source", "translation"}
+    assert (shown["notes"], shown["instruction"]) == ("(none)", instruction or "(none)")
+    assert {quoted.name for quoted in ask.asked[3].quoted} == {
+        *("notes", "source", "translation-a", "translation-b")
+    }
+
+
 async def test_a_failed_evaluation_is_told_and_may_be_tried_again() -> None:
     found, ask = await judged(
         act("evaluate"), BAD, act("evaluate", instruction="Answer in JSON."), rated(1), finish(1)
@@ -597,6 +618,23 @@ async def test_one_system_that_failed_does_not_fail_the_others() -> None:
 
 
 XML = Rate(profile="paper")
+
+
+class Toolless(Script):
+    """A server that takes no tools."""
+
+    async def __call__(self, *args: Any, **more: Any) -> Any:
+        if more.get("tools"):
+            raise NoToolsError("server_error", "no tools")
+        return await super().__call__(*args, **more)
+
+
+async def test_a_server_without_tools_is_asked_in_xml_and_every_judgement_says_so() -> None:
+    replies = (spelled("evaluate"), rated(3), spelled("finish", score="3", rationale="x"))
+    (found,) = await Rate(order="given").annotate_all(source(A=THREE["A"]), Toolless(*replies))
+    assert isinstance(found, Annotation)
+    assert (found.rating, found.flags) == (3, ("tools_in_xml",))
+    assert (await one(*replies, judge=Rate(order="given", tools="xml"))).flags == ()
 
 
 async def test_the_xml_form_does_the_same() -> None:

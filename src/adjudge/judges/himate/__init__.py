@@ -226,7 +226,7 @@ class Himate:
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
         """Mark the errors of one translation."""
-        found = await self.evaluate(subject, ask)
+        found = await self._evaluation.run(subject, ask)
         if self.stages == "se":
             return self._annotation(subject, found)
         stands = await self.reflect(found, subject, ask, measured=self.threshold is not None)
@@ -240,13 +240,9 @@ class Himate:
 
     async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[tuple[str, float], ...]]:
         """The first two stages, with subtype and confidence of every verification, for a calibration."""
-        found = await self.evaluate(subject, ask)
+        found = await self._evaluation.run(subject, ask)
         stands = await self.reflect(found, subject, ask, measured=True)
         return self._annotation(subject, found, stands), stands.confidences
-
-    async def evaluate(self, subject: Subject, ask: Ask) -> Stage:
-        """First stage: every agent looks for errors of its subtype."""
-        return await self._evaluation.run(subject, ask)
 
     async def reflect(self, stage: Stage, subject: Subject, ask: Ask, *, measured: bool) -> Stage:
         """Second stage: every agent corrects its errors, and compares."""
@@ -352,15 +348,15 @@ class Himate:
     @property
     def calls(self) -> Calls:
         """One an agent, then for each error a correction, its verifications, and four turns at most."""
-        most = self._count * self._most
+        count = len(self._agents)
         compared = 2 if self._is_ours and self.verifications == 1 else self.verifications
         reflected = 0 if self.stages == "se" else 1 + compared
         turns = 2 if self.stages == "se+sr+cd" else 0
         unsure = TYPICAL if self.threshold is None else round(UNSURE * TYPICAL)
         return Calls(
-            self._count,
-            self._count + TYPICAL * reflected + unsure * turns,
-            self._count + most * (reflected + ROUNDS * turns),
+            count,
+            count + TYPICAL * reflected + unsure * turns,
+            count + count * self._most * (reflected + ROUNDS * turns),
         )
 
     @property
@@ -392,10 +388,6 @@ class Himate:
     def _agents(self) -> tuple[Agent, ...]:
         return BY_SUBTYPE if self.agents == "subtype" else BY_CORE
 
-    @property
-    def _count(self) -> int:
-        return len(self._agents)
-
     @cached_property
     def _evaluation(self) -> Evaluation:
         return Evaluation(
@@ -412,7 +404,7 @@ class Himate:
             form="json", severities=SEVERITIES, categories=SUBTYPES, explain_in=self.explain_in or "en"
         )
         own = (
-            ("versions.md", "review_place.md") if self._is_ours else ("verify.md", "compare.md", "review.md")
+            ["versions.md", "review_place.md"] if self._is_ours else ["verify.md", "compare.md", "review.md"]
         )
         files = (*FILES, *own, errors.file, *errors.example_files)
         return Scope(prompts=load_prompts("himate", files, self.prompts), errors=errors)

@@ -129,6 +129,12 @@ class Found(NamedTuple):
         """Role of the tier-1 agent that is asked when the agent is not sure."""
         return f"tier-1.{_word(_core(self.subtype))}"
 
+    def about(self, stage: str, wants: str, subject: Subject, *, role: str = "", **facts: object) -> About:
+        """A question about it: to its agent, unless to another role."""
+        span, role = self.span, role or self.agent.role
+        own = {"category": self.subtype, "span": span.text, "side": span.side, "found": span.severity}
+        return About(judge="himate", stage=stage, subject=subject, role=role, wants=wants, facts=own | facts)
+
 
 class Stage(NamedTuple):
     """What a stage leaves to the next: the errors that stand, and flags on the way.
@@ -487,7 +493,7 @@ class Reflection:
         system, shown = ([task, scope], [told, texts]) if self.is_blind else ([task], [texts, scope, told])
         answer: Answer[Corrected] = await ask(
             [Message("system", paragraphs(system)), Message("user", paragraphs(shown))],
-            about=self._about("correction", found, subject),
+            about=found.about("correction", "correction", subject),
             read=partial(read_correction, subject=subject),
             attempts=self.attempts,
             schema=CORRECTION,
@@ -527,7 +533,9 @@ class Reflection:
             self._blind(found, corrected, subject, is_turned=is_turned)
             if self.is_blind
             else self._told(found, corrected, subject),
-            about=self._about("verification", found, subject, "versions" if self.is_blind else None, **facts),
+            about=found.about(
+                "verification", "versions" if self.is_blind else "verification", subject, **facts
+            ),
             read=partial(
                 read_verification, subject=subject, results=results, measured=sampling.logprobs is True
             ),
@@ -572,15 +580,6 @@ class Reflection:
 
     def _error(self, found: Found) -> Quoted:
         return Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
-
-    def _about(
-        self, stage: str, found: Found, subject: Subject, wants: str | None = None, **more: object
-    ) -> About:
-        facts = {"category": found.subtype, "span": found.span.text, "side": found.span.side, **more}
-        role = found.agent.role
-        return About(
-            judge="himate", stage=stage, subject=subject, role=role, wants=wants or stage, facts=facts
-        )
 
 
 def both(first: Verified, second: Verified) -> Verified:
@@ -806,7 +805,7 @@ class Discussion:
         subtypes = [name for name in SUBTYPES if self.by_place and _core(name) == _core(found.subtype)]
         answer: Answer[Opinion] = await ask(
             self._messages(file, words, dispute.claims, turns, subject),
-            about=self._about(wants, found.coordinator, found, subject, **facts),
+            about=found.about("discussion", wants, subject, role=found.coordinator, **facts),
             read=partial(read_opinion, subject=subject, subtypes=subtypes),
             attempts=self.attempts,
             schema=opinion_schema(subtypes),
@@ -817,12 +816,12 @@ class Discussion:
         """The tier-2 agent's turn."""
         said = turns[-1]
         assert isinstance(said, Opinion)  # noqa: S101 (an evaluator answers the expert)
-        facts = {"exists": said.exists, "severity": said.severity}
+        facts: dict[str, object] = {"exists": said.exists, "severity": said.severity}
         named = dict.fromkeys((found.subtype, said.subtype or found.subtype))
         words = {"definitions": "\n".join(map(self.scope.define, named))}
         answer: Answer[Response] = await ask(
             self._messages("respond", words, (found,), turns, subject),
-            about=self._about("response", found.agent.role, found, subject, **facts),
+            about=found.about("discussion", "response", subject, **facts),
             read=partial(read_response, subject=subject),
             attempts=self.attempts,
             schema=RESPONSE,
@@ -856,18 +855,6 @@ class Discussion:
             said.append(files.piece("statement", speaker=speaker, statement=statement))
         texts = render_texts(files, subject)
         return [system, Message("user", paragraphs([*said, texts] if self.by_place else [texts, *said]))]
-
-    def _about(self, wants: str, role: str, found: Found, subject: Subject, **more: object) -> About:
-        span = found.span
-        facts = {"category": found.subtype, "span": span.text, "side": span.side, "found": span.severity}
-        return About(
-            judge="himate",
-            stage="discussion",
-            subject=subject,
-            role=role,
-            wants=wants,
-            facts={**facts, **more},
-        )
 
 
 _SAME: Final = 0.5  # of both spans overlaps: a match in the paper's Appendix E
