@@ -1026,6 +1026,56 @@ def test_a_run_is_told_that_everything_is_discussed_and_what_prompts_share() -> 
     assert Himate(threshold=Threshold(0.5)).advise("m", ("en-de",), []) == ()
 
 
+async def test_every_agent_knows_the_types_of_the_others_by_name() -> None:
+    _, ask = await annotate(Himate(), {})
+    begun = [asked.messages[0].parts[0] for asked in ask.asked]
+    for text in begun:
+        task = str(text).partition("You are responsible for")[0]
+        assert task == str(begun[0]).partition("You are responsible for")[0]
+        assert [name for name in SUBTYPES if name not in task] == []
+
+
+@pytest.mark.parametrize(
+    ("verified", "found"),
+    [
+        ([CORRECTED, CORRECTED], "the original, the original"),
+        ([STILL, STILL], "both, both"),
+        ([CORRECTED, WORSE], "the original, the corrected version"),
+        ([SAME, CORRECTED], "neither, the original"),
+    ],
+)
+async def test_both_agents_are_told_what_came_of_each_order_and_no_verdict_on_it(
+    verified: list[str | Reply], found: str
+) -> None:
+    replies = {**one_error(opinion("major"), AGREE), ("style.awkward", "verification"): verified}
+    _, ask = await annotate(Himate(), replies)
+    for asked in ask.asked[-2:]:
+        assert f"an error of its type is in: {found}\n" in asked.words + "\n"
+        assert "was there" not in asked.words
+        assert "is not sure of this error" in asked.words
+
+
+async def test_an_agent_whose_correction_changed_nothing_is_not_said_to_have_compared() -> None:
+    replies = {
+        MINE: [listing(AWKWARD)],
+        ("style.awkward", "correction"): [corrected(subject().translation)],
+        ("tier-1.style", "opinion"): [opinion("minor")],
+        ("style.awkward", "response"): [AGREE],
+    }
+    _, ask = await annotate(Himate(), replies)
+    assert "is in: (not compared, as the correction changed nothing)" in ask.asked[-1].words
+
+
+async def test_the_expert_is_told_who_is_sure() -> None:
+    replies = claimed("minor", {"style": [opinion("minor")]}, ["fluency/grammar", "style/awkward"])
+    replies["fluency.grammar", "verification"] = [sure(CORRECTED, 0.9)]
+    replies["style.awkward", "verification"] = [sure(CORRECTED, 0.3)]
+    _, ask = await settled(Himate(threshold=Threshold(0.5)), replies)
+    expert = ask.asked[-2].words
+    assert expert.count("is sure of this error") == expert.count("is not sure of this error") == 1
+    assert "not all of them are sure" not in expert
+
+
 def test_prompts_that_lack_a_subtype_are_refused(tmp_path: Path) -> None:
     (tmp_path / "subtypes.md").write_text("- accuracy/addition: more than the source says\n")
     with pytest.raises(UsageError, match=r"subtypes\.md must have a line .* for accuracy/omission"):

@@ -885,6 +885,23 @@ async def test_what_is_asked_can_be_done() -> None:
     assert "in words" not in core + comparison
 
 
+async def test_the_words_of_prompts_agree_with_the_scale() -> None:
+    """Word for word is a 2, and the low anchor deserves a 1; RATE has no worked examples."""
+    _, ask = await judged(
+        act("evaluate"),
+        rated(3, 0.5),
+        act("compare", tentative_score=3, context_notes="", **ANCHORS),
+        verdict("A"),
+        verdict("B"),
+        finish(3),
+    )
+    core, evaluation = ask.asked[0].words, ask.asked[1].words
+    assert "deserves score 1 (a key expression is misunderstood" in core
+    assert "Quote the words of source and translation that decide." in evaluation
+    assert "0.9 or more only if no neighbouring score is possible" in evaluation
+    assert not [asked for asked in ask.asked if "worked example" in asked.words]
+
+
 def test_tools_that_nothing_describes_are_refused(tmp_path: Any) -> None:
     (tmp_path / "tools.jsonl").write_text('{"tool": "search", "text": "x"}\n')
     judge = Rate(prompts=tmp_path)

@@ -14,7 +14,7 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
             paper and code: one, as equation 4 has one severity for each subtype.
          3. An error that an agent itself calls another subtype is left to the agent of that one, flag
             `other_subtype`.
-         4. An error that the agent corrects by changing nothing is dropped without a comparison.
+         4. Profiles paper and code drop an error whose correction changes nothing, without a comparison.
          5. Confidence is the share of the decision among both that may be given, at the token that tells them
             apart (flag `renormalised`). Without alternatives of tokens it is the exponential of the summed
             log-probabilities of the words of the decision, and of no other token of the answer. The paper
@@ -41,12 +41,10 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
             accepts, flag `merged_errors`, whether several agents reported it there or one. A place where a
             major error is sure is not discussed: no expert could change the score. Without stage 3 the
             gravest of a place is left. In paper and code an expert is asked about one subtype, and one word
-            can cost as often as agents name it; asked about the first of these subtypes alone, an expert that
-            accepts another would leave no error.
-         9. Both agents of a discussion are shown the correction of stage 2, and the tier-1 agent the
-            definition of its core type with those of all subtypes. Where the expert names a subtype that
-            nobody reported in the place, the tier-2 agent is shown its definition, too, and the error is
-            flagged `subtype_changed`.
+            can cost as often as agents name it.
+         9. Both agents of a discussion are shown the correction of stage 2 and in which version each
+            comparison found the error, and the tier-1 agent all definitions of its core type. A subtype that
+            nobody reported is flagged `subtype_changed`, and the tier-2 agent is shown its definition, too.
         10. Without agreement after four turns the tier-1 agent's last verdict counts, flag `no_consensus`;
             the paper only says that the concluding conversation decides. Code, and profile code: a tier-1
             agent that agrees ends the discussion, at once or in its second turn, with what stood after stage
@@ -250,7 +248,7 @@ class Himate:
             scope=self._scope,
             verifications=self.verifications,
             measured=measured,
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
             is_blind=self._is_ours,
         )
         return await reflection.run(stage.found, subject, ask)
@@ -263,7 +261,7 @@ class Himate:
             as_in_code=self.profile == "code",
             by_place=self._is_ours,
             language=self.explain_in or "en",
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
         )
         return await discussion.run(stage.found, subject, ask)
 
@@ -373,10 +371,6 @@ class Himate:
         return annotation_of(self, subject, spans=spans, flags=flags)
 
     @property
-    def _attempts(self) -> int:
-        return attempts_of(self.profile)
-
-    @property
     def _most(self) -> int:
         return self.most or (MOST if self._is_ours else 1)
 
@@ -394,7 +388,7 @@ class Himate:
             scope=self._scope,
             agents=self._agents,
             most=self._most,
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
             texts_last=self._is_ours,
         )
 

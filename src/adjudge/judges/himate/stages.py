@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import groupby
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
 from adjudge.core.frozen import frozen
@@ -113,11 +113,13 @@ class Found(NamedTuple):
         agent: who found it.
         span: the error, with the agent's reasons as its note and, after its self-reflection, its confidence.
         corrected: the translation without it; empty before the self-reflection.
+        compared: in which version each comparison found it; nothing where the correction changed nothing.
     """
 
     agent: Agent
     span: ErrorSpan
     corrected: str = ""
+    compared: tuple[str, ...] = ()
 
     @property
     def subtype(self) -> str:
@@ -401,17 +403,15 @@ class Evaluation:
 RESULTS: Final = {"corrected": True, "no difference": False}
 """Of a comparison in the paper: whether the error was there."""
 STILL_THERE: Final = "both"
+_TOLD: Final = {"corrected": "the original", "no difference": "neither"}  # where the error then is
 VERSIONS: Final = ("first", "second", STILL_THERE, "neither")
 """Of a blind comparison: which version has the error."""
 CORRECTION_FAILED: Final = "correction_failed"
 CORRECTION: Final = object_schema(translation={"type": "string"})
 
 
-class Corrected(NamedTuple):
-    """The translation without the error, and the flags of the answer."""
-
-    text: str
-    flags: tuple[str, ...]
+Corrected = tuple[str, tuple[str, ...]]
+"""The translation without the error, and the flags of the answer."""
 
 
 class Verified(NamedTuple):
@@ -421,11 +421,13 @@ class Verified(NamedTuple):
         stands: whether there was an error.
         flags: of the answer.
         confidence: in that; None where the model gives none and nobody needs it.
+        found: in which version an error was found, by each answer.
     """
 
     stands: bool
     flags: tuple[str, ...]
     confidence: float | None = None
+    found: tuple[str, ...] = ()
 
 
 class _Done(NamedTuple):
@@ -470,15 +472,15 @@ class Reflection:
         )
 
     async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Done:
-        corrected = await self.correct(found, subject, ask)
-        if corrected.text == subject.translation:  # no difference, and nobody need be asked
+        text, flags = await self.correct(found, subject, ask)
+        if text == subject.translation:  # no difference, and nobody need be asked
             if self.is_blind:  # who copies a text acquits nobody
-                return _Done(found, (*corrected.flags, CORRECTION_FAILED))
-            return _Done(None, (*corrected.flags, "reflection_dropped"))
-        verified = await self.verify(found, corrected.text, subject, ask)
+                return _Done(found._replace(corrected=text), (*flags, CORRECTION_FAILED))
+            return _Done(None, (*flags, "reflection_dropped"))
+        verified = await self.verify(found, text, subject, ask)
         span = replace(found.span, confidence=verified.confidence)
-        stands = found._replace(span=span, corrected=corrected.text)
-        flags = (*corrected.flags, *verified.flags)
+        stands = found._replace(span=span, corrected=text, compared=verified.found)
+        flags = (*flags, *verified.flags)
         if not verified.stands:
             return _Done(None, (*flags, "reflection_dropped"), verified.confidence)
         return _Done(stands, flags, verified.confidence)
@@ -543,7 +545,8 @@ class Reflection:
             schema=object_schema(result={"type": "string", "enum": list(results)}),
             sampling=sampling,
         )
-        return answer.value
+        where = {original: "the original", VERSIONS[not is_turned]: "the corrected version", **_TOLD}
+        return answer.value._replace(found=tuple(where.get(one, one) for one in answer.value.found))
 
     def _blind(self, found: Found, corrected: str, subject: Subject, *, is_turned: bool) -> list[Message]:
         """Which version has an error of the subtype, which is not shown: it would tell them apart."""
@@ -584,13 +587,13 @@ class Reflection:
 
 def both(first: Verified, second: Verified) -> Verified:
     """What two orders come to. Where they differ, the error stands, with the confidence of a toss at most."""
-    flags = (*first.flags, *second.flags)
+    flags, found = (*first.flags, *second.flags), (*first.found, *second.found)
     known = [one.confidence for one in (first, second) if one.confidence is not None]
     if first.stands == second.stands:
-        return Verified(first.stands, flags, sum(known) / 2 if len(known) == 2 else None)
+        return Verified(first.stands, flags, sum(known) / 2 if len(known) == 2 else None, found)
     signed = [c if one.stands else 1 - c for one, c in zip((first, second), known, strict=False)]
     confidence = min(0.5, sum(signed) / 2) if len(known) == 2 else None
-    return Verified(stands=True, flags=(*flags, "orders_differ"), confidence=confidence)
+    return Verified(True, (*flags, "orders_differ"), confidence, found)  # noqa: FBT003 (a field of a tuple)
 
 
 def agree(read: Sequence[Verified], *, drawn: int) -> Verified:
@@ -600,7 +603,8 @@ def agree(read: Sequence[Verified], *, drawn: int) -> Verified:
     flags = [flag for one in read for flag in one.flags]
     if len(read) < drawn:
         flags.append("samples_missing")
-    return Verified(yes >= no, tuple(flags), max(yes, no) / len(read))
+    found = tuple(place for one in read for place in one.found)
+    return Verified(yes >= no, tuple(flags), max(yes, no) / len(read), found)
 
 
 def read_correction(reply: Reply, subject: Subject) -> Corrected:
@@ -612,7 +616,7 @@ def read_correction(reply: Reply, subject: Subject) -> Corrected:
     reading = Reading(reply, judged_texts(subject))
     text = reading.answer("translation")["translation"]
     reading.leaf(reading.words(text, "translation"))
-    return Corrected(str(text), reading.settle())
+    return str(text), reading.settle()
 
 
 def read_verification(
@@ -642,8 +646,8 @@ def read_verification(
         flags = (*flags, CORRECTION_FAILED)
     if among := shares(reply, names):
         alike = sum(share for name, share in among.items() if results[name] == stands)
-        return Verified(stands, (*flags, RENORMALISED), alike)
-    return Verified(stands, flags, confidence_in(reply, result))
+        return Verified(stands, (*flags, RENORMALISED), alike, (result,))
+    return Verified(stands, flags, confidence_in(reply, result), (result,))
 
 
 def confidence_in(reply: Reply, result: str) -> float | None:
@@ -816,7 +820,7 @@ class Discussion:
         """The tier-2 agent's turn."""
         said = turns[-1]
         assert isinstance(said, Opinion)  # noqa: S101 (an evaluator answers the expert)
-        facts: dict[str, object] = {"exists": said.exists, "severity": said.severity}
+        facts: dict[str, Any] = {"exists": said.exists, "severity": said.severity}
         named = dict.fromkeys((found.subtype, said.subtype or found.subtype))
         words = {"definitions": "\n".join(map(self.scope.define, named))}
         answer: Answer[Response] = await ask(
@@ -847,8 +851,12 @@ class Discussion:
         said: list[Parts] = []
         for found in claims:
             error = Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
-            corrected = Quoted("corrected-translation", found.corrected)
-            said += [files.piece("error", error=error), files.piece("corrected", corrected=corrected)]
+            told = {
+                "sure": "not sure" if self.is_unsure(found) else "sure",
+                "corrected": Quoted("corrected-translation", found.corrected),
+                "found": ", ".join(found.compared) or "(not compared, as the correction changed nothing)",
+            }
+            said += [files.piece("error", error=error), files.piece("corrected", **told)]
         for turn in turns:
             speaker = "The expert" if isinstance(turn, Opinion) else "The evaluator"
             statement = Quoted("statement", turn.words)

@@ -61,7 +61,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import ClassVar, Final, Literal
 
 from adjudge.core.ask import NO_ENGINE, Ask, Message, Quoted, Reply, SearchEngine, Tool
 from adjudge.core.frozen import frozen
@@ -100,8 +100,7 @@ __all__ = ["Rate"]
 FAILED: Final = "tool_failed"
 """Flag of a judgement on whose way a tool gave no usable answer."""
 COMPARISON_FAILED: Final = "comparison_failed"
-"""Flag of a judgement on whose way a comparison failed: its score may be another than a comparison would
-leave."""
+"""Flag of a judgement on whose way a comparison failed, which might have moved its score."""
 
 
 _UNUSABLE: Final = frozenset(
@@ -148,11 +147,8 @@ class State:
         }
 
 
-class Ended(NamedTuple):
-    """How the work ended: with an action or with why there is none, and what is known then."""
-
-    action: Action | AnswerError
-    state: State
+Ended = tuple[Action | AnswerError, State]
+"""How the work ended: with an action or with why there is none, and what is known then."""
 
 
 @frozen
@@ -201,14 +197,14 @@ class Core:
                     continue
                 state = replace(state, steps=(*state.steps, action.tool), flags=_with(state, *action.flags))
                 if action.tool == self._end and self._may_end(state):
-                    return Ended(action, state)
+                    return action, state
                 result, state = await self._carry_out(action, state)
                 messages += result_messages(self.team, reply, result, tool=action.tool)
             return await self._end_now(messages, state, tools)
         except NoToolsError:
             raise
         except AnswerError as error:
-            return Ended(error, state)
+            return error, state
 
     def _unusable(self, state: State, error: AnswerError) -> State:
         """The state after a reply that is no action: a turn is used up, and the agent is told.
@@ -228,7 +224,7 @@ class Core:
         last = [tool for tool in tools if tool.name == self._end]
         action, _ = await self._act([*messages, end_message(self.team, self._end)], state, last)
         flags = _with(state, "forced_finish", *action.flags)
-        return Ended(action, replace(state, steps=(*state.steps, action.tool), flags=flags))
+        return action, replace(state, steps=(*state.steps, action.tool), flags=flags)
 
     async def _act(
         self, messages: Sequence[Message], state: State, tools: Sequence[Tool], *, attempts: int = 2
