@@ -166,6 +166,7 @@ def test_a_server_without_tools_is_asked_in_words_and_the_run_says_so_once(
     said = capsys.readouterr()
     assert (said.out + said.err).count("takes no tools") == 1
     before = (tmp_path / "run" / "records.jsonl").read_bytes()
+    assert before.count(b'"tools_in_xml"') == 4
     (tmp_path / "run" / "records.jsonl").unlink()
     server.log.clear()
     assert command("--concurrency", "1", judge="rate") == DONE

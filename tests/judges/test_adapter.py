@@ -305,6 +305,36 @@ def test_a_reply_to_an_authors_words_is_asked_for_once(tmp_path: Path) -> None:
     assert done.info.counts["failed"] == 1
 
 
+def test_an_authors_evaluation_has_places_for_notes_and_instruction(tmp_path: Path) -> None:
+    adapter = 'verbatim = true\n[turns]\nassessment = "da.md"\n'
+    turns = "=== user ===\n$notes|$instruction|$source|$translation\n"
+    folder = verbatim(tmp_path / "theirs", adapter, turns)
+    asked: list[str] = []
+
+    def answer(payload: dict[str, Any]) -> str:
+        said = payload["messages"][-1]["content"]
+        if said.startswith(("(none)|", "N|")):
+            asked.append(said)
+            spans: dict[str, object] = {"error_spans": [], "suspected_gaps": []}
+            return json.dumps({"rationale": "r", **spans, "score": 3, "confidence": 0.5})
+        pairs = [("evaluate", {}), ("evaluate", {"context_notes": "N", "instruction": "I"})]
+        pairs.append(("finish", {"score": "3", "rationale": "x"}))
+        name, values = pairs[len(asked)]
+        told = "".join(f"<arg_key>{k}</arg_key>\n<arg_value>{v}</arg_value>\n" for k, v in values.items())
+        return f"So.\n<tool_call>{name}\n{told}</tool_call>"
+
+    with running(answer) as server:
+        options: Any = {
+            "base_url": server.url,
+            "model": "mock",
+            "prompts": folder,
+            "settings": {"tools": "xml"},
+        }
+        done = run("rate", one("Hallo"), out=tmp_path / "run", **options)
+    assert done.info.counts["judged"] == 1
+    assert asked == ["(none)|(none)|Hello|Hallo", "N|I|Hello|Hallo"]
+
+
 @pytest.mark.parametrize(
     ("adapter", "turns", "message"),
     [

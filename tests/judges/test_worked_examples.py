@@ -121,7 +121,7 @@ def test_severities_are_in_the_proportion_of_wmt(name: str) -> None:
 def test_about_as_many_are_major_as_agents_find_in_wmt() -> None:
     severities = Counter(error.errors[0]["severity"] for error, _ in PAIRS)
     assert 0.2 <= severities["major"] / len(PAIRS) <= 0.36  # 0.29 zh-en, 0.34 en-de, with fewer formats
-    assert severities["neutral"] / len(PAIRS) <= 0.05
+    assert not severities["neutral"], "both wordings would be correct, and the example lists no error"
 
 
 NEGATIONS = re.compile(r"\b(not?|never|nobody|nicht|nie|kein\w*|ne|nikdy)\b|לא|不|没", re.IGNORECASE)

@@ -371,6 +371,7 @@ READINGS: Final[Mapping[str, str]] = {
     "authors_reader": "found by the rule of the authors' code in a reply that is not in the form",
     "comparison_failed": "made though a comparison on the way failed, which may have moved the score",
     "tool_failed": "made though a tool gave no usable answer on the way",
+    "tools_in_xml": "made with tools called in XML, since the server takes no tool calls",
     "connection_suspect": "made of answers that may be those of other questions: the server sent too many",
     "samples_missing": "made of fewer samples than were asked for, since some could not be read",
 }

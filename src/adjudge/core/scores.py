@@ -47,7 +47,7 @@ def read_build() -> Build:
 _COUNTS: Final = frozenset(
     {
         *("failed", "untranslated", "extracted", "normalised", "confirmed", "authors_reader"),
-        *("comparison_failed", "tool_failed", "samples_missing", "connection_suspect"),
+        *("comparison_failed", "tool_failed", "tools_in_xml", "samples_missing", "connection_suspect"),
         "changed",  # after the run, which who reads it has accepted
     }
 )

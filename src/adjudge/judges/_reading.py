@@ -717,14 +717,16 @@ class Reading:
         return self.leaf(known[folded])
 
     def truth(self, value: object, what: str) -> bool:
-        """True or false as JSON has it.
+        """True or false, also as a text of these letters.
 
         Raises:
             AnswerError: schema.
         """
-        if not isinstance(value, bool):
+        said = {"true": True, "false": False}.get(value.casefold()) if isinstance(value, str) else value
+        if not isinstance(said, bool):
             raise AnswerError("schema", f"{what} must be true or false, got {shown(value)}")
-        return self.leaf(value)
+        self.flag("normalised", said is not value)
+        return self.leaf(said)
 
     def leaf(self, value: T) -> T:
         """Remember something that a confirming answer must give alike."""

@@ -14,7 +14,7 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
             paper and code: one, as equation 4 has one severity for each subtype.
          3. An error that an agent itself calls another subtype is left to the agent of that one, flag
             `other_subtype`.
-         4. An error that the agent corrects by changing nothing is dropped without a comparison.
+         4. Profiles paper and code drop an error whose correction changes nothing, without a comparison.
          5. Confidence is the share of the decision among both that may be given, at the token that tells them
             apart (flag `renormalised`). Without alternatives of tokens it is the exponential of the summed
             log-probabilities of the words of the decision, and of no other token of the answer. The paper
@@ -38,11 +38,13 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
          8. What is discussed is a place, and not a subtype (recommended): the expert of each core type sees
             all errors that agents reported there, and says whether there is one of its core type, of which
             subtype, and how grave. One error is left of a place, the gravest that is sure or that an expert
-            accepts, flag `merged_errors`. In paper and code an expert is asked about one subtype, and one
-            word can cost as often as agents name it; asked about the first of these subtypes alone, an expert
-            that accepts another would leave no error.
-         9. Both agents of a discussion are shown the correction of stage 2, and the tier-1 agent the
-            definition of its core type with those of all subtypes.
+            accepts, flag `merged_errors`, whether several agents reported it there or one. A place where a
+            major error is sure is not discussed: no expert could change the score. Without stage 3 the
+            gravest of a place is left. In paper and code an expert is asked about one subtype, and one word
+            can cost as often as agents name it.
+         9. Both agents of a discussion are shown the correction of stage 2 and in which version each
+            comparison found the error, and the tier-1 agent all definitions of its core type. A subtype that
+            nobody reported is flagged `subtype_changed`, and the tier-2 agent is shown its definition, too.
         10. Without agreement after four turns the tier-1 agent's last verdict counts, flag `no_consensus`;
             the paper only says that the concluding conversation decides. Code, and profile code: a tier-1
             agent that agrees ends the discussion, at once or in its second turn, with what stood after stage
@@ -98,6 +100,7 @@ from adjudge.judges.himate.stages import (
     Reflection,
     Scope,
     Stage,
+    merge,
 )
 from adjudge.store.run_directory import Calibration, read_calibration
 
@@ -221,7 +224,7 @@ class Himate:
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
         """Mark the errors of one translation."""
-        found = await self.evaluate(subject, ask)
+        found = await self._evaluation.run(subject, ask)
         if self.stages == "se":
             return self._annotation(subject, found)
         stands = await self.reflect(found, subject, ask, measured=self.threshold is not None)
@@ -235,13 +238,9 @@ class Himate:
 
     async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[tuple[str, float], ...]]:
         """The first two stages, with subtype and confidence of every verification, for a calibration."""
-        found = await self.evaluate(subject, ask)
+        found = await self._evaluation.run(subject, ask)
         stands = await self.reflect(found, subject, ask, measured=True)
         return self._annotation(subject, found, stands), stands.confidences
-
-    async def evaluate(self, subject: Subject, ask: Ask) -> Stage:
-        """First stage: every agent looks for errors of its subtype."""
-        return await self._evaluation.run(subject, ask)
 
     async def reflect(self, stage: Stage, subject: Subject, ask: Ask, *, measured: bool) -> Stage:
         """Second stage: every agent corrects its errors, and compares."""
@@ -249,7 +248,7 @@ class Himate:
             scope=self._scope,
             verifications=self.verifications,
             measured=measured,
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
             is_blind=self._is_ours,
         )
         return await reflection.run(stage.found, subject, ask)
@@ -262,7 +261,7 @@ class Himate:
             as_in_code=self.profile == "code",
             by_place=self._is_ours,
             language=self.explain_in or "en",
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
         )
         return await discussion.run(stage.found, subject, ask)
 
@@ -347,15 +346,15 @@ class Himate:
     @property
     def calls(self) -> Calls:
         """One an agent, then for each error a correction, its verifications, and four turns at most."""
-        most = self._count * self._most
+        count = len(self._agents)
         compared = 2 if self._is_ours and self.verifications == 1 else self.verifications
         reflected = 0 if self.stages == "se" else 1 + compared
         turns = 2 if self.stages == "se+sr+cd" else 0
         unsure = TYPICAL if self.threshold is None else round(UNSURE * TYPICAL)
         return Calls(
-            self._count,
-            self._count + TYPICAL * reflected + unsure * turns,
-            self._count + most * (reflected + ROUNDS * turns),
+            count,
+            count + TYPICAL * reflected + unsure * turns,
+            count + count * self._most * (reflected + ROUNDS * turns),
         )
 
     @property
@@ -364,13 +363,12 @@ class Himate:
         return self._scope.prompts.digest
 
     def _annotation(self, subject: Subject, *stages: Stage) -> Annotation:
-        spans = tuple(found.span for found in stages[-1].found)
-        flags = tuple(flag for stage in stages for flag in stage.flags)
+        last = stages[-1]
+        if self._is_ours and self.stages != "se+sr+cd":  # a discussion merges places itself
+            last = merge(last)
+        spans = tuple(found.span for found in last.found)
+        flags = tuple(flag for stage in (*stages[:-1], last) for flag in stage.flags)
         return annotation_of(self, subject, spans=spans, flags=flags)
-
-    @property
-    def _attempts(self) -> int:
-        return attempts_of(self.profile)
 
     @property
     def _most(self) -> int:
@@ -384,17 +382,13 @@ class Himate:
     def _agents(self) -> tuple[Agent, ...]:
         return BY_SUBTYPE if self.agents == "subtype" else BY_CORE
 
-    @property
-    def _count(self) -> int:
-        return len(self._agents)
-
     @cached_property
     def _evaluation(self) -> Evaluation:
         return Evaluation(
             scope=self._scope,
             agents=self._agents,
             most=self._most,
-            attempts=self._attempts,
+            attempts=attempts_of(self.profile),
             texts_last=self._is_ours,
         )
 
@@ -404,7 +398,7 @@ class Himate:
             form="json", severities=SEVERITIES, categories=SUBTYPES, explain_in=self.explain_in or "en"
         )
         own = (
-            ("versions.md", "review_place.md") if self._is_ours else ("verify.md", "compare.md", "review.md")
+            ["versions.md", "review_place.md"] if self._is_ours else ["verify.md", "compare.md", "review.md"]
         )
         files = (*FILES, *own, errors.file, *errors.example_files)
         return Scope(prompts=load_prompts("himate", files, self.prompts), errors=errors)

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import groupby
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from adjudge.core.ask import About, Answer, Ask, Message, Quoted, Reply, Sampling
 from adjudge.core.frozen import frozen
@@ -53,6 +53,7 @@ __all__ = [
     "Reflection",
     "Scope",
     "Stage",
+    "merge",
 ]
 
 
@@ -112,11 +113,13 @@ class Found(NamedTuple):
         agent: who found it.
         span: the error, with the agent's reasons as its note and, after its self-reflection, its confidence.
         corrected: the translation without it; empty before the self-reflection.
+        compared: in which version each comparison found it; nothing where the correction changed nothing.
     """
 
     agent: Agent
     span: ErrorSpan
     corrected: str = ""
+    compared: tuple[str, ...] = ()
 
     @property
     def subtype(self) -> str:
@@ -127,6 +130,12 @@ class Found(NamedTuple):
     def coordinator(self) -> str:
         """Role of the tier-1 agent that is asked when the agent is not sure."""
         return f"tier-1.{_word(_core(self.subtype))}"
+
+    def about(self, stage: str, wants: str, subject: Subject, *, role: str = "", **facts: object) -> About:
+        """A question about it: to its agent, unless to another role."""
+        span, role = self.span, role or self.agent.role
+        own = {"category": self.subtype, "span": span.text, "side": span.side, "found": span.severity}
+        return About(judge="himate", stage=stage, subject=subject, role=role, wants=wants, facts=own | facts)
 
 
 class Stage(NamedTuple):
@@ -394,17 +403,15 @@ class Evaluation:
 RESULTS: Final = {"corrected": True, "no difference": False}
 """Of a comparison in the paper: whether the error was there."""
 STILL_THERE: Final = "both"
+_TOLD: Final = {"corrected": "the original", "no difference": "neither"}  # where the error then is
 VERSIONS: Final = ("first", "second", STILL_THERE, "neither")
 """Of a blind comparison: which version has the error."""
 CORRECTION_FAILED: Final = "correction_failed"
 CORRECTION: Final = object_schema(translation={"type": "string"})
 
 
-class Corrected(NamedTuple):
-    """The translation without the error, and the flags of the answer."""
-
-    text: str
-    flags: tuple[str, ...]
+Corrected = tuple[str, tuple[str, ...]]
+"""The translation without the error, and the flags of the answer."""
 
 
 class Verified(NamedTuple):
@@ -414,11 +421,13 @@ class Verified(NamedTuple):
         stands: whether there was an error.
         flags: of the answer.
         confidence: in that; None where the model gives none and nobody needs it.
+        found: in which version an error was found, by each answer.
     """
 
     stands: bool
     flags: tuple[str, ...]
     confidence: float | None = None
+    found: tuple[str, ...] = ()
 
 
 class _Done(NamedTuple):
@@ -463,15 +472,15 @@ class Reflection:
         )
 
     async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Done:
-        corrected = await self.correct(found, subject, ask)
-        if corrected.text == subject.translation:  # no difference, and nobody need be asked
+        text, flags = await self.correct(found, subject, ask)
+        if text == subject.translation:  # no difference, and nobody need be asked
             if self.is_blind:  # who copies a text acquits nobody
-                return _Done(found, (*corrected.flags, CORRECTION_FAILED))
-            return _Done(None, (*corrected.flags, "reflection_dropped"))
-        verified = await self.verify(found, corrected.text, subject, ask)
+                return _Done(found._replace(corrected=text), (*flags, CORRECTION_FAILED))
+            return _Done(None, (*flags, "reflection_dropped"))
+        verified = await self.verify(found, text, subject, ask)
         span = replace(found.span, confidence=verified.confidence)
-        stands = found._replace(span=span, corrected=corrected.text)
-        flags = (*corrected.flags, *verified.flags)
+        stands = found._replace(span=span, corrected=text, compared=verified.found)
+        flags = (*flags, *verified.flags)
         if not verified.stands:
             return _Done(None, (*flags, "reflection_dropped"), verified.confidence)
         return _Done(stands, flags, verified.confidence)
@@ -486,7 +495,7 @@ class Reflection:
         system, shown = ([task, scope], [told, texts]) if self.is_blind else ([task], [texts, scope, told])
         answer: Answer[Corrected] = await ask(
             [Message("system", paragraphs(system)), Message("user", paragraphs(shown))],
-            about=self._about("correction", found, subject),
+            about=found.about("correction", "correction", subject),
             read=partial(read_correction, subject=subject),
             attempts=self.attempts,
             schema=CORRECTION,
@@ -526,7 +535,9 @@ class Reflection:
             self._blind(found, corrected, subject, is_turned=is_turned)
             if self.is_blind
             else self._told(found, corrected, subject),
-            about=self._about("verification", found, subject, "versions" if self.is_blind else None, **facts),
+            about=found.about(
+                "verification", "versions" if self.is_blind else "verification", subject, **facts
+            ),
             read=partial(
                 read_verification, subject=subject, results=results, measured=sampling.logprobs is True
             ),
@@ -534,7 +545,8 @@ class Reflection:
             schema=object_schema(result={"type": "string", "enum": list(results)}),
             sampling=sampling,
         )
-        return answer.value
+        where = {original: "the original", VERSIONS[not is_turned]: "the corrected version", **_TOLD}
+        return answer.value._replace(found=tuple(where.get(one, one) for one in answer.value.found))
 
     def _blind(self, found: Found, corrected: str, subject: Subject, *, is_turned: bool) -> list[Message]:
         """Which version has an error of the subtype, which is not shown: it would tell them apart."""
@@ -572,25 +584,16 @@ class Reflection:
     def _error(self, found: Found) -> Quoted:
         return Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
 
-    def _about(
-        self, stage: str, found: Found, subject: Subject, wants: str | None = None, **more: object
-    ) -> About:
-        facts = {"category": found.subtype, "span": found.span.text, "side": found.span.side, **more}
-        role = found.agent.role
-        return About(
-            judge="himate", stage=stage, subject=subject, role=role, wants=wants or stage, facts=facts
-        )
-
 
 def both(first: Verified, second: Verified) -> Verified:
     """What two orders come to. Where they differ, the error stands, with the confidence of a toss at most."""
-    flags = (*first.flags, *second.flags)
+    flags, found = (*first.flags, *second.flags), (*first.found, *second.found)
     known = [one.confidence for one in (first, second) if one.confidence is not None]
     if first.stands == second.stands:
-        return Verified(first.stands, flags, sum(known) / 2 if len(known) == 2 else None)
+        return Verified(first.stands, flags, sum(known) / 2 if len(known) == 2 else None, found)
     signed = [c if one.stands else 1 - c for one, c in zip((first, second), known, strict=False)]
     confidence = min(0.5, sum(signed) / 2) if len(known) == 2 else None
-    return Verified(stands=True, flags=(*flags, "orders_differ"), confidence=confidence)
+    return Verified(True, (*flags, "orders_differ"), confidence, found)  # noqa: FBT003 (a field of a tuple)
 
 
 def agree(read: Sequence[Verified], *, drawn: int) -> Verified:
@@ -600,7 +603,8 @@ def agree(read: Sequence[Verified], *, drawn: int) -> Verified:
     flags = [flag for one in read for flag in one.flags]
     if len(read) < drawn:
         flags.append("samples_missing")
-    return Verified(yes >= no, tuple(flags), max(yes, no) / len(read))
+    found = tuple(place for one in read for place in one.found)
+    return Verified(yes >= no, tuple(flags), max(yes, no) / len(read), found)
 
 
 def read_correction(reply: Reply, subject: Subject) -> Corrected:
@@ -612,7 +616,7 @@ def read_correction(reply: Reply, subject: Subject) -> Corrected:
     reading = Reading(reply, judged_texts(subject))
     text = reading.answer("translation")["translation"]
     reading.leaf(reading.words(text, "translation"))
-    return Corrected(str(text), reading.settle())
+    return str(text), reading.settle()
 
 
 def read_verification(
@@ -642,8 +646,8 @@ def read_verification(
         flags = (*flags, CORRECTION_FAILED)
     if among := shares(reply, names):
         alike = sum(share for name, share in among.items() if results[name] == stands)
-        return Verified(stands, (*flags, RENORMALISED), alike)
-    return Verified(stands, flags, confidence_in(reply, result))
+        return Verified(stands, (*flags, RENORMALISED), alike, (result,))
+    return Verified(stands, flags, confidence_in(reply, result), (result,))
 
 
 def confidence_in(reply: Reply, result: str) -> float | None:
@@ -762,7 +766,12 @@ class Discussion:
         return self.threshold is None or confidence is None or confidence <= self.threshold(found.subtype)
 
     def _disputes(self, place: tuple[Found, ...]) -> list[Dispute]:
-        """One for each core type that has something in this place of which an agent is not sure."""
+        """One for each core type that has something in this place of which an agent is not sure.
+
+        None where a major error there is sure: it is left, whatever an expert says.
+        """
+        if any(one.span.severity == "major" and not self.is_unsure(one) for one in place):
+            return []
         by_core: dict[str, tuple[Found, ...]] = {}
         for one in filter(self.is_unsure, place):
             by_core[one.coordinator] = (*by_core.get(one.coordinator, ()), one)
@@ -800,7 +809,7 @@ class Discussion:
         subtypes = [name for name in SUBTYPES if self.by_place and _core(name) == _core(found.subtype)]
         answer: Answer[Opinion] = await ask(
             self._messages(file, words, dispute.claims, turns, subject),
-            about=self._about(wants, found.coordinator, found, subject, **facts),
+            about=found.about("discussion", wants, subject, role=found.coordinator, **facts),
             read=partial(read_opinion, subject=subject, subtypes=subtypes),
             attempts=self.attempts,
             schema=opinion_schema(subtypes),
@@ -809,12 +818,14 @@ class Discussion:
 
     async def respond(self, found: Found, turns: Turns, subject: Subject, ask: Ask) -> Response:
         """The tier-2 agent's turn."""
-        words = {"definitions": self.scope.define(found.subtype)}
         said = turns[-1]
-        facts = {"exists": said.exists, "severity": said.severity} if isinstance(said, Opinion) else {}
+        assert isinstance(said, Opinion)  # noqa: S101 (an evaluator answers the expert)
+        facts: dict[str, Any] = {"exists": said.exists, "severity": said.severity}
+        named = dict.fromkeys((found.subtype, said.subtype or found.subtype))
+        words = {"definitions": "\n".join(map(self.scope.define, named))}
         answer: Answer[Response] = await ask(
             self._messages("respond", words, (found,), turns, subject),
-            about=self._about("response", found.agent.role, found, subject, **facts),
+            about=found.about("discussion", "response", subject, **facts),
             read=partial(read_response, subject=subject),
             attempts=self.attempts,
             schema=RESPONSE,
@@ -840,8 +851,12 @@ class Discussion:
         said: list[Parts] = []
         for found in claims:
             error = Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
-            corrected = Quoted("corrected-translation", found.corrected)
-            said += [files.piece("error", error=error), files.piece("corrected", corrected=corrected)]
+            told = {
+                "sure": "not sure" if self.is_unsure(found) else "sure",
+                "corrected": Quoted("corrected-translation", found.corrected),
+                "found": ", ".join(found.compared) or "(not compared, as the correction changed nothing)",
+            }
+            said += [files.piece("error", error=error), files.piece("corrected", **told)]
         for turn in turns:
             speaker = "The expert" if isinstance(turn, Opinion) else "The evaluator"
             statement = Quoted("statement", turn.words)
@@ -849,36 +864,30 @@ class Discussion:
         texts = render_texts(files, subject)
         return [system, Message("user", paragraphs([*said, texts] if self.by_place else [texts, *said]))]
 
-    def _about(self, wants: str, role: str, found: Found, subject: Subject, **more: object) -> About:
-        span = found.span
-        facts = {"category": found.subtype, "span": span.text, "side": span.side, "found": span.severity}
-        return About(
-            judge="himate",
-            stage="discussion",
-            subject=subject,
-            role=role,
-            wants=wants,
-            facts={**facts, **more},
-        )
-
 
 _SAME: Final = 0.5  # of both spans overlaps: a match in the paper's Appendix E
 
 
 def find_places(found: Sequence[Found]) -> list[tuple[Found, ...]]:
-    """What several agents report in one place, the gravest first, then the surest, then by the agents' order.
+    """What is reported in one place, the gravest first, then the surest, then by the agents' order.
 
     An error is in the place of the first one that it overlaps by half of both at least, or, without a place,
-    equals in its words. What one agent lists apart stays apart.
+    equals in its words, whether another agent reported it or the same.
     """
     places: list[list[Found]] = []
     for one in sorted(found, key=_gravity):
-        shared = (p for p in places if p[0].agent != one.agent and _is_same_place(one.span, p[0].span))
-        if (place := next(shared, None)) is None:
+        if (place := next((p for p in places if _is_same_place(one.span, p[0].span)), None)) is None:
             places.append([one])
         else:
             place.append(one)
     return sorted(map(tuple, places), key=lambda place: found.index(place[0]))
+
+
+def merge(stage: Stage) -> Stage:
+    """The gravest error of each place, where no discussion decides."""
+    places = find_places(stage.found)
+    flags = ("merged_errors",) if len(places) < len(stage.found) else ()
+    return Stage(tuple(place[0] for place in places), (*stage.flags, *flags))
 
 
 def _gravity(found: Found) -> tuple[int, float]:
@@ -900,6 +909,8 @@ def _settled(dispute: Dispute, opinion: Opinion, flags: Sequence[str]) -> _Done:
         return _Done(None, (*flags, "discussion_dropped"))
     found = dispute.claim(opinion.subtype)
     category = opinion.subtype or found.subtype
+    if category != found.subtype:
+        flags = (*flags, "subtype_changed")
     span = replace(found.span, severity=opinion.severity, note=opinion.opinion, category=category)
     return _Done(found._replace(span=span), tuple(flags))
 
@@ -908,7 +919,8 @@ def read_opinion(reply: Reply, subject: Subject, subtypes: Sequence[str] = ()) -
     """Read the expert's verdict; of a place it names one of these subtypes, with or without the core type.
 
     Raises:
-        AnswerError: reasons, existence, subtype or severity are missing or not in their form.
+        AnswerError: reasons, existence, subtype or severity are missing or not in their form; ambiguous for
+            a severity of an error that does not exist.
     """
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("opinion", "exists", *(["subtype"] if subtypes else []), "severity")
@@ -916,6 +928,8 @@ def read_opinion(reply: Reply, subject: Subject, subtypes: Sequence[str] = ()) -
     short = {name.partition("/")[2]: name for name in subtypes}
     subtype = reading.label(said["subtype"], subtypes, "subtype", short) if subtypes else None
     severity = reading.label(said["severity"], SEVERITIES, "severity")
+    if not exists and severity != "neutral":
+        raise AnswerError("ambiguous", f"an error that does not exist is {severity}")
     words = reading.words(said["opinion"], "opinion")
     return Opinion(words, exists, severity, reading.settle(is_clean=not exists), subtype)
 

@@ -6,7 +6,7 @@ Code     BITHLP/RATE, agentic/ (core_agent.py, comparison_agent.py, utils.py)
 Prompt   prompts/rate, in our own words; tools, rules and scale are those of the paper's figures 15 to 20
 Differs  1. Tools are the model's own tool calls where it has them, with the reasoning as their first argument
             (recommended); profiles paper and code use the paper's XML form, as does a model without tools,
-            and one whose server refuses them (the run says so).
+            and one whose server refuses them (the run says so, and each record: `tools_in_xml`).
             An XML call must be the only one, at the end, and not stand in a judged text; the code takes the
             first one anywhere. Of several native calls the first is carried out, the others are told so.
          2. Texts are no arguments: tools know source and translation, so that no agent can alter them, and
@@ -61,7 +61,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import ClassVar, Final, Literal
 
 from adjudge.core.ask import NO_ENGINE, Ask, Message, Quoted, Reply, SearchEngine, Tool
 from adjudge.core.frozen import frozen
@@ -94,18 +94,13 @@ from adjudge.judges.rate.agents import (
     task_message,
 )
 
-__all__ = [
-    "Rate",
-]
+__all__ = ["Rate"]
 
 
-FORCED: Final = "forced_finish"
-"""Flag of a judgement whose turns were used up."""
 FAILED: Final = "tool_failed"
 """Flag of a judgement on whose way a tool gave no usable answer."""
 COMPARISON_FAILED: Final = "comparison_failed"
-"""Flag of a judgement on whose way a comparison failed: its score may be another than a comparison would
-leave."""
+"""Flag of a judgement on whose way a comparison failed, which might have moved its score."""
 
 
 _UNUSABLE: Final = frozenset(
@@ -152,11 +147,8 @@ class State:
         }
 
 
-class Ended(NamedTuple):
-    """How the work ended: with an action or with why there is none, and what is known then."""
-
-    action: Action | AnswerError
-    state: State
+Ended = tuple[Action | AnswerError, State]
+"""How the work ended: with an action or with why there is none, and what is known then."""
 
 
 @frozen
@@ -205,14 +197,14 @@ class Core:
                     continue
                 state = replace(state, steps=(*state.steps, action.tool), flags=_with(state, *action.flags))
                 if action.tool == self._end and self._may_end(state):
-                    return Ended(action, state)
+                    return action, state
                 result, state = await self._carry_out(action, state)
                 messages += result_messages(self.team, reply, result, tool=action.tool)
             return await self._end_now(messages, state, tools)
         except NoToolsError:
             raise
         except AnswerError as error:
-            return Ended(error, state)
+            return error, state
 
     def _unusable(self, state: State, error: AnswerError) -> State:
         """The state after a reply that is no action: a turn is used up, and the agent is told.
@@ -231,8 +223,8 @@ class Core:
             raise state.error or AnswerError("no_answer", f"no evaluation within {self.team.turns} turns")
         last = [tool for tool in tools if tool.name == self._end]
         action, _ = await self._act([*messages, end_message(self.team, self._end)], state, last)
-        flags = _with(state, FORCED, *action.flags)
-        return Ended(action, replace(state, steps=(*state.steps, action.tool), flags=flags))
+        flags = _with(state, "forced_finish", *action.flags)
+        return action, replace(state, steps=(*state.steps, action.tool), flags=flags)
 
     async def _act(
         self, messages: Sequence[Message], state: State, tools: Sequence[Tool], *, attempts: int = 2
@@ -348,7 +340,6 @@ def _of(outcome: Annotation | AnswerError, system: str) -> Annotation | AnswerEr
 
 
 _SCALES: Final = {"0-4": Scale(high=4, protocol="sqm"), "0-100": Scale(high=100, protocol="da-sqm")}
-_PREPARATION: Final = "preparation"
 
 Order = Literal["given", "random"]
 Tools = Literal["auto", "native", "xml"]
@@ -391,14 +382,18 @@ class Rate(Prompted):
         """Judge the systems of a source one after the other, each with what the ones before left behind.
 
         Systems with the same translation get the judgement of the first of them. A server that takes no tools
-        is asked in the XML form.
+        is asked in the XML form, which their flags say, since the signature was made before.
         """
         try:
             return await self._judge_all(subject, ask, engine)
         except NoToolsError:
             if self._form == "xml":
                 raise
-            return await replace(self, tools="xml").annotate_all(subject, ask, engine)
+            found = await replace(self, tools="xml").annotate_all(subject, ask, engine)
+        return [
+            one if isinstance(one, AnswerError) else replace(one, flags=(*one.flags, "tools_in_xml"))
+            for one in found
+        ]
 
     async def _judge_all(
         self, subject: Subject, ask: Ask, engine: SearchEngine | None
@@ -431,7 +426,7 @@ class Rate(Prompted):
         team, memory = self._team, Memory()
         if team.has_search or team.has_compare:
             core = Core(
-                team=team, subject=subject, ask=ask, search=searching, name=_PREPARATION, is_preparing=True
+                team=team, subject=subject, ask=ask, search=searching, name="preparation", is_preparing=True
             )
             action, state = await core.work(memory)
             if isinstance(action, AnswerError):

@@ -207,9 +207,9 @@ class Team:
         return {row["error"]: row["text"] for row in _rows(self.prompts, "errors.jsonl", "error")}
 
 
-def notes_part(notes: str) -> Part:
-    """Notes as an agent is shown them."""
-    return Quoted("notes", notes) if notes.strip() else "(none)"
+def told_part(name: str, words: str) -> Quoted:
+    """Notes or an instruction as an agent is shown them, so that turns of an author can always name them."""
+    return Quoted(name, words if words.strip() else "(none)")
 
 
 def _rows(prompts: Prompts, file: str, key: str) -> list[Any]:
@@ -775,7 +775,7 @@ def messages(team: Team, order: Subject, notes: str) -> list[Message]:
         markers=prompts.piece("markers"),
         form=prompts.piece("verdict_json", analysis='"..."', language=""),
     )
-    told = prompts.piece("compare_task", notes=notes_part(notes))
+    told = prompts.piece("compare_task", notes=told_part("notes", notes))
     return [system, team.question(render_pair(prompts, order), told)]
 
 
@@ -862,8 +862,8 @@ def evaluation_messages(team: Team, subject: Subject, notes: str, instruction: s
     )
     told = prompts.piece(
         "evaluate_task",
-        notes=notes_part(notes),
-        instruction=Quoted("instruction", instruction) if instruction.strip() else "(none)",
+        notes=told_part("notes", notes),
+        instruction=told_part("instruction", instruction),
     )
     return [system, team.question(render_texts(prompts, subject), told)]
 
