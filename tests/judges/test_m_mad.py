@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.ask import About, Reply
+from adjudge.core.ask import About, Quoted, Reply
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.mqm import find_weights, mqm_score
 from adjudge.core.protocol import Severity, find_category
@@ -49,7 +49,7 @@ MAJOR, MINOR = holds((*SOFA, "major")), holds((*SOFA, "minor"))
 
 
 def by_number(line: Said, about: About) -> Said:
-    """A list of errors as an answer to the question for severities; any other line as it is."""
+    """A list of errors as an answer to the question for each number; any other line as it is."""
     try:
         said = json.loads(line if isinstance(line, str) else "")
         grades = {error["span"]: error["severity"] for error in said["errors"]}
@@ -57,6 +57,10 @@ def by_number(line: Said, about: About) -> Said:
         return line
     held: Any = about.facts["held"]
     numbered = {str(n): grades.get(error["span"], "none") for n, error in enumerate(held, 1)}
+    if about.wants == "kept":
+        kept = {(error["span"], error["category"]) for error in said["errors"]}
+        words = {True: "keep", False: "no error"}
+        numbered = {str(n): words[(e["span"], e["category"]) in kept] for n, e in enumerate(held, 1)}
     return json.dumps({**said, "errors": numbered}, ensure_ascii=False)
 
 
@@ -77,7 +81,7 @@ class Cast(Asking):
             assert agent == "expert", f"nobody expected {about.role}"
             return NOTHING
         line = lines.pop(0) if len(lines) > 1 else lines[0]
-        return by_number(line, about) if about.wants == "severities" else line
+        return by_number(line, about) if about.wants in {"severities", "kept"} else line
 
     @property
     def roles(self) -> list[str]:
@@ -252,7 +256,7 @@ async def test_the_opponent_begins_with_the_same_errors_as_minor() -> None:
     supported, opposed = (json.loads(q.text)["errors"] for q in asked.quoted if q.name == "errors")
     assert [error["severity"] for error in supported] == ["major", "minor"]
     assert [error["severity"] for error in opposed] == ["minor", "minor"]
-    assert "which of the listed errors are major and which are minor?" in asked.words
+    assert "is each listed error major, minor, or no error at all?" in asked.words
 
 
 async def test_debaters_know_their_side_and_the_definitions_of_their_categories() -> None:
@@ -321,10 +325,108 @@ async def test_no_topic_drops_or_adds_an_error_unflagged(topic: Any, profile: Pr
 
 async def test_what_the_final_judge_leaves_out_or_adds_is_flagged() -> None:
     cast = Cast(expert_accuracy=marks((*SOFA, "minor")), final=holds((*TWICE, "minor")))
-    assert (await MMad().annotate(subject(), cast)).flags == ("final_added", "final_dropped")
+    assert (await MMad(profile="paper").annotate(subject(), cast)).flags == ("final_added", "final_dropped")
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+# The final judge answers by number...
+
+
+THREE: Any = {
+    "expert_accuracy": marks((*SOFA, "minor")),
+    "expert_fluency": marks((*TWICE, "minor")),
+    "expert_style": marks((SOFA[0], "style/awkward", "minor")),
+}
+
+
+def decides(**decisions: Any) -> str:
+    numbered = {name.removeprefix("n"): said for name, said in decisions.items()}
+    return json.dumps({"statement": "For this reason.", "errors": numbered})
+
+
+async def decided(final: str, **lines: Said) -> tuple[Annotation, Cast]:
+    cast = Cast(**(lines or THREE), final=final)
+    return await MMad().annotate(subject(), cast), cast
+
+
+async def test_the_final_judge_decides_on_each_number_and_can_change_nothing() -> None:
+    annotation, cast = await decided(decides(n1="keep", n2="no error", n3="repeats 1"))
+    assert (spans(annotation), annotation.flags) == ([(*SOFA, "minor")], ("final_dropped",))
+    assert annotation.rationale == "For this reason."
+    (asked,) = cast.of("final")
+    shown = [json.loads(q.text)["errors"] for q in asked.quoted if q.name == "errors"]
+    assert [error["number"] for errors in shown for error in errors] == [1, 2, 3]
+    schema: Any = asked.schema
+    assert schema["properties"]["errors"]["properties"]["2"]["enum"] == [
+        *("keep", "repeats 1", "repeats 3", "no error")
+    ]
+    annotation, _ = await decided(decides(n1="keep", n2="keep", n3="keep"))
+    assert annotation.flags == ("tidied",), "one span has one error"
+    annotation, _ = await decided(decides(n1="no error", n2="no error", n3="no error"))
+    assert (annotation.spans, annotation.flags) == ((), ("final_dropped",))
+
+
+@pytest.mark.parametrize(
+    ("final", "reason"),
+    [
+        (decides(n1="keep", n2="keep"), "schema"),
+        (decides(n1="keep", n2="keep", n3="keep", n4="keep"), "schema"),
+        (decides(n1="keep", n2="keep", n3="repeats 2.5"), "label"),
+        (decides(n1="keep", n2="keep", n3="repeats 4"), "label"),
+        (decides(n1="keep", n2="keep", n3="repeats 3"), "label"),
+        (decides(n1="keep", n2="no error", n3="repeats 2"), "schema"),
+        (decides(n1="repeats 3", n2="keep", n3="repeats 1"), "schema"),
+        (decides(n1="keep", n2="keep", n3=None), "label"),
+        (decides(n1="keep", n2="keep", n3="major"), "label"),
+        ('{"statement": "So.", "errors": ["keep", "keep", "keep"]}', "schema"),
+    ],
+)
+async def test_a_number_without_a_decision_or_that_repeats_nothing_kept_is_no_answer(
+    final: str, reason: str
+) -> None:
+    with pytest.raises(AnswerError) as caught:
+        await decided(final)
+    assert caught.value.reason == reason
+
+
+async def test_what_two_experts_found_alike_has_one_number() -> None:
+    garbled = marks((*GARBLED, "major"))
+    held = holds((*GARBLED, "major"))
+    annotation, cast = await decided(
+        decides(n1="keep"), expert_style=garbled, expert_fluency=garbled, supporter=held, opponent=held
+    )
+    assert (spans(annotation), annotation.flags) == ([(*GARBLED, "major")], ("final_dropped",))
+    assert [e["number"] for q in cast.of("final")[0].quoted if q.is_json for e in numbered(q)] == [1, 1]
+
+
+def numbered(quoted: Quoted) -> Any:
+    said = json.loads(quoted.text)
+    return said["errors"] if isinstance(said, dict) else []
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, "none"])
+async def test_the_final_judge_alone_clears_no_non_translation(strategy: Any) -> None:
+    held = holds((*GARBLED, "major"))
+    lines: dict[str, Said] = {"supporter": held, "opponent": held, "reviewer": REMARK, "arbiter": held}
+    found = {"expert_accuracy": marks((*GARBLED, "major")), "expert_fluency": marks((*TWICE, "minor"))}
+    cast = Cast(**lines, **found, final=decides(n1="no error", n2="keep"))
+    annotation = await MMad(strategy=strategy).annotate(subject(), cast)
+    assert spans(annotation) == [(*GARBLED, "major")]
+    assert score(annotation, MMad()) == -25
+    assert annotation.flags == ("tidied", "final_cleared")
+
+
+async def test_a_non_translation_that_was_disputed_to_the_end_may_be_cleared() -> None:
+    cast = Cast(
+        expert_accuracy=marks((*GARBLED, "major")),
+        supporter=holds((*GARBLED, "major")),
+        opponent=holds(),
+        final=holds(),
+    )
+    annotation = await MMad().annotate(subject(), cast)
+    assert (annotation.spans, annotation.flags) == ((), ("no_consensus", "final_dropped"))
+
+
+@pytest.mark.parametrize("profile", ["paper", "code"])
 @pytest.mark.parametrize("after", [(*SOFA, "major"), (SOFA[0], "style/awkward", "minor"), (*SOFA, "minor")])
 async def test_what_the_final_judge_gives_another_severity_or_category_is_flagged(
     after: tuple[str, str, Severity], profile: Profile
@@ -410,7 +512,8 @@ async def debated(strategy: Any, rounds: int = 2, **settings: Any) -> Cast:
         final=MINOR,
     )
     annotation = await MMad(strategy=strategy, rounds=rounds, **settings).annotate(subject(), cast)
-    assert spans(annotation) == [(*SOFA, "minor")]
+    severity: Severity = "major" if strategy in {"consensus", "none"} else "minor"
+    assert spans(annotation) == [(*SOFA, severity)]
     return cast
 
 
@@ -468,7 +571,8 @@ def shown_to_final(cast: Cast) -> dict[str, list[dict[str, str]]]:
     """The list of each dimension as the final judge sees it."""
     (asked,) = cast.of("final")
     shown = [json.loads(q.text)["errors"] for q in asked.quoted if q.name == "errors"]
-    return dict(zip(NAMES, shown, strict=False))
+    plain = [[{k: v for k, v in error.items() if k != "number"} for error in errors] for errors in shown]
+    return dict(zip(NAMES, plain, strict=False))
 
 
 def span(
@@ -507,7 +611,7 @@ def test_a_span_has_one_error_and_a_non_translation_stands_alone(
 
 async def test_what_the_rules_of_the_final_judge_drop_is_flagged() -> None:
     cast = Cast(expert_accuracy=marks((*SOFA, "minor")), final=holds((*SOFA, "minor"), (*GARBLED, "major")))
-    annotation = await MMad().annotate(subject(), cast)
+    annotation = await MMad(profile="paper").annotate(subject(), cast)
     assert annotation.flags == ("tidied", "final_added")
     assert score(annotation, MMad()) == -25
 

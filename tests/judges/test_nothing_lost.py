@@ -101,6 +101,10 @@ class Model(Asking):
             held = {n: agent not in self.find(error).denied for n, error in enumerate(facts["held"], 1)}
             grades = {str(n): facts["held"][n - 1]["severity"] if held[n] else "none" for n in held}
             return json.dumps({"statement": "So.", "errors": grades})
+        if about.wants == "kept":
+            held = {n: agent not in self.find(error).denied for n, error in enumerate(facts["held"], 1)}
+            decided = {str(n): "keep" if held[n] else "no error" for n in held}
+            return json.dumps({"statement": "So.", "errors": decided})
         if about.wants in {"statement", "merged"}:
             return json.dumps({"statement": "So.", "errors": [*self.left(facts["held"], agent)]})
         if about.wants == "verification":
