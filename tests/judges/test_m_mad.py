@@ -57,6 +57,9 @@ def by_number(line: Said, about: About) -> Said:
         return line
     held: Any = about.facts["held"]
     numbered = {str(n): grades.get(error["span"], "none") for n, error in enumerate(held, 1)}
+    if about.wants == "labels":
+        labels = {error["span"]: error["category"] for error in said["errors"]}
+        numbered = {str(n): labels.get(e["span"], e["category"]) for n, e in enumerate(held, 1)}
     if about.wants == "kept":
         kept = {(error["span"], error["category"]) for error in said["errors"]}
         words = {True: "keep", False: "no error"}
@@ -81,7 +84,7 @@ class Cast(Asking):
             assert agent == "expert", f"nobody expected {about.role}"
             return NOTHING
         line = lines.pop(0) if len(lines) > 1 else lines[0]
-        return by_number(line, about) if about.wants in {"severities", "kept"} else line
+        return by_number(line, about) if about.wants in {"severities", "labels", "kept"} else line
 
     @property
     def roles(self) -> list[str]:
@@ -160,7 +163,8 @@ async def test_a_debate_goes_on_until_both_agree() -> None:
     assert shown_to_final(cast)["accuracy"] == listed((*SOFA, "minor"))
 
 
-ERRORS: Any = ((*SOFA, "major"), (*TWICE, "minor"), ("die", "accuracy/addition", "major"))
+DOUBLED = ("die die", "accuracy/untranslated text")
+ERRORS: Any = ((*SOFA, "major"), (*DOUBLED, "minor"), ("die", "accuracy/addition", "major"))
 
 
 async def graded(
@@ -208,14 +212,14 @@ async def test_a_number_that_is_lost_or_invented_is_no_statement(grades: Any, re
 
 @pytest.mark.parametrize(
     ("profile", "stands"),
-    [("recommended", (*SOFA, "major")), ("paper", (*SOFA, "major")), ("code", (*TWICE, "major"))],
+    [("recommended", (*SOFA, "major")), ("paper", (*SOFA, "major")), ("code", (*DOUBLED, "major"))],
 )
 async def test_without_consensus_the_experts_list_stands_or_in_the_code_the_supporters_last(
     profile: Profile, stands: tuple[str, str, Severity]
 ) -> None:
     cast = Cast(
         expert_accuracy=marks((*SOFA, "major")),
-        supporter=[MAJOR, MAJOR, holds((*TWICE, "major"))],
+        supporter=[MAJOR, MAJOR, holds((*DOUBLED, "major"))],
         opponent=MINOR,
         checker=DISAGREED,
         final=MAJOR,
@@ -241,6 +245,58 @@ async def test_the_checker_sees_both_lists_and_nothing_else() -> None:
     await MMad(profile="paper").annotate(subject(), cast)
     (asked,) = cast.of("checker")
     assert [json.loads(quoted.text)["errors"][0]["severity"] for quoted in asked.quoted] == ["major", "minor"]
+
+
+@pytest.mark.parametrize("final_judge", [True, False])
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_after_a_debate_that_left_nothing_only_the_code_asks_a_final_judge(
+    profile: Profile, final_judge: bool
+) -> None:
+    cast = Cast(
+        expert_accuracy=marks((*SOFA, "major")),
+        supporter=holds(),
+        opponent=holds(),
+        checker=AGREED,
+        final=MINOR,
+    )
+    annotation = await MMad(profile=profile, final_judge=final_judge).annotate(subject(), cast)
+    if profile == "code" and final_judge:
+        assert spans(annotation) == [(*SOFA, "minor")]
+        assert annotation.flags == ("debate_dropped", "final_added")
+    else:
+        assert (cast.of("final"), annotation.flags) == ([], ("debate_dropped",))
+
+
+async def test_a_debate_on_category_labels_the_numbers_of_the_list() -> None:
+    agreed = {"1": "style/awkward", "2": "fluency/grammar", "3": "accuracy/addition"}
+    annotation, cast = await graded((agreed, agreed), topic="category")
+    assert [span.category for span in annotation.spans] == [*agreed.values()]
+    assert [span.severity for span in annotation.spans] == ["major", "minor", "major"]
+    assert [span.label for span in annotation.spans] == [None] * 3
+    asked: Any = cast.of("supporter")[0].schema
+    offered = asked["properties"]["errors"]["properties"]["2"]["enum"]
+    assert offered == [name for name in ALL.categories if name != "non-translation"]
+    unsaid: Any = (["none"], {"1": "style/awkward"}, {"1": "none", "2": "none", "3": "none"})
+    for nothing in unsaid:
+        with pytest.raises(AnswerError):
+            await graded((nothing, nothing), topic="category")
+
+
+@pytest.mark.parametrize("role", ["expert", "supporter"])
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_an_agent_keeps_to_its_dimension(profile: Profile, role: str) -> None:
+    lines: dict[str, Said] = {
+        "expert_accuracy": marks((*SOFA, "major"), (*(TWICE if role == "expert" else SOFA), "major")),
+        "supporter": holds((*TWICE, "major")),
+        "opponent": MAJOR,
+        "checker": AGREED,
+    }
+    judge = MMad(profile=profile, topic="entirety", final_judge=False)
+    if profile == "recommended":
+        with pytest.raises(AnswerError, match="fluency/grammar is no category that this agent was asked for"):
+            await judge.annotate(subject(), Cast(**lines))
+    else:
+        assert AUTHORS in (await judge.annotate(subject(), Cast(**lines))).flags
 
 
 async def test_the_opponent_begins_with_the_same_errors_as_minor() -> None:
@@ -315,7 +371,8 @@ async def test_no_topic_drops_or_adds_an_error_unflagged(topic: Any, profile: Pr
         (holds(), ("debate_dropped",)),
     ):
         cast = Cast(expert_accuracy=told, supporter=held, opponent=held, checker=AGREED)
-        assert (await judge.annotate(subject(), cast)).flags == flags
+        is_by_label = (topic, profile) == ("category", "recommended")
+        assert (await judge.annotate(subject(), cast)).flags == (() if is_by_label else flags)
     garbled = holds(("Die Katze", "accuracy/mistranslation", "major"))
     cast = Cast(
         expert_accuracy=marks((*GARBLED, "major")), supporter=garbled, opponent=garbled, checker=AGREED
@@ -485,7 +542,7 @@ async def test_on_other_topics_minor_errors_are_debated_too_but_not_in_the_code(
     lines: dict[str, Said] = {
         "expert_accuracy": marks((*SOFA, "minor")),
         "supporter": MINOR,
-        "opponent": holds((*TWICE, "minor")),
+        "opponent": holds((SOFA[0] if topic == "category" else "die", "accuracy/addition", "minor")),
         "checker": DISAGREED,
         "final": MINOR,
     }
@@ -847,10 +904,9 @@ async def test_the_papers_watch_ends_at_minus_four() -> None:
         "terminology": 1,
         "style": 1,
     }
-    undebated = [*accuracy("major"), (f"the {words}", "style/awkward", "minor")]
-    first = await MMad(strategy="none", final_judge=False).annotate(
-        watch(), Cast(expert_accuracy=marks(*undebated))
-    )
+    found: Any = {"accuracy": accuracy("major"), "style": [(f"the {words}", "style/awkward", "minor")]}
+    undebated = Cast(**{f"expert_{name}": marks(*errors) for name, errors in found.items()})
+    first = await MMad(strategy="none", final_judge=False).annotate(watch(), undebated)
     assert score(first, judge) == -16, "without debate the three stay major"
 
 

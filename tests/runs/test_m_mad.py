@@ -57,6 +57,8 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
             shown = [error for said in LIST.findall(question) for error in json.loads(said)["errors"]]
             grade = "major" if "You are the supporting side" in question else "minor"
             word = "keep" if "your decision" in system else grade
+            if "in which you now place" in system:
+                word = "style/awkward" if grade == "major" else "accuracy/addition"
             said = {str(error["number"]): word for error in shown}
             return json.dumps({"statement": "So it is.", "errors": said})
         if "- errors: all errors in your present list" not in system:

@@ -10,19 +10,21 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             have the side that they are quoted from. The original flags errors of the source with yes or no;
             ours are of category `source error`, which costs nothing.
          2. A statement is reasons and a list of errors in one object, and the list is taken whole. In the
-            recommended profile errors have numbers in a debate on severity, and a statement gives each number
-            `major`, `minor` or `none`: nobody can forget or invent an error. An error that a debate on any
-            topic drops or adds is flagged (`debate_dropped`, `debate_added`). A reply that is not in the form
-            is a failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`):
-            the list behind "annotations" or "errors" up to the last bracket, and the checker's yes or no.
-            Where these find nothing, the code goes on with no errors, and here the reply is a failure.
-            Profile paper asks once, the others once more; the recommended one sends the schema.
-         3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
-            it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
-            nothing a non-translation, as the code tells its agents. But where a debate leaves nothing of a
-            list with a non-translation, that list goes to the final judge, and stands where there is none,
-            flag `debate_cleared`: the worst error would be a perfect score. On category and entirety any
-            error is debated (paper); under profile code only lists with a major one or a non-translation.
+            recommended profile errors have numbers in a debate on severity or category. A statement gives
+            each number `major`, `minor` or `none`, or a category: nobody can forget or invent an error. An
+            error that a debate on any topic drops or adds is flagged (`debate_dropped`, `debate_added`). An
+            error of another dimension is not in the form, and neither is a reply without the form: it is a
+            failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`): the list behind "annotations" or "errors" up to the last bracket,
+            and the checker's yes or no. Where these find nothing, the code goes on with no errors, and here
+            the reply is a failure. Profile paper asks once, the others once more; the recommended one sends
+            the schema.
+         3. Severity: the other side begins with the same errors as minor. On severity and category it denies
+            that a non-translation is one. Minor errors alone leave nothing to debate, and stand. In doubt an
+            error is minor and nothing a non-translation, as the code tells its agents. But where a debate
+            leaves nothing of a list with a non-translation, that list goes to the final judge, and stands
+            where there is none, flag `debate_cleared`: the worst error would be a perfect score. On category
+            and entirety any error is debated (paper); under profile code only lists with a major one or a
+            non-translation.
          4. A round is supporter, opponent, checker, and the opponent knows what the supporter just said.
             Under profile code both speak without knowing, as the code has it. The checker sees the two lists
             alone, as in the code, and answers with an object. The recommended profile asks no checker: both
@@ -34,14 +36,15 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
          7. Deliberation, interactive review and consultancy review follow the few lines that the paper has of
             each: an arbiter decides from the transcript; a reviewer asks after each round but the last, and
             both answer in the next; the consultant examines, and no opponent speaks. No rounds, no debate.
-         8. The final judge is asked if any error is left (as in the code). In the recommended profile it
-            answers by number: `keep`, `repeats N` with an N that it keeps, or `no error`; it adds and changes
-            nothing. It alone clears no non-translation: one that no debate disputed to its end stands all
-            the same, flag `final_cleared`. In profiles paper and code it lists errors, and may add, change
-            and clear: flags `final_added`, and `final_changed` for another category or severity. In all
-            profiles an error that it leaves out, or makes one with another, is flagged `final_dropped`. Its
-            rules are applied to its answer too: a non-translation stands alone, and one span has one error;
-            flag `tidied` where that drops something. Its statement is the rationale.
+         8. The final judge is asked if any error is left; under profile code also after a debate that left
+            nothing, as the code has it. In the recommended profile it answers by number: `keep`, `repeats N`
+            with an N that it keeps, or `no error`; it adds and changes nothing. It alone clears no
+            non-translation: one that no debate disputed to its end stands all the same, flag `final_cleared`.
+            In profiles paper and code it lists errors, and may add, change and clear: flags `final_added`,
+            and `final_changed` for another category or severity. In all profiles an error that it leaves out,
+            or makes one with another, is flagged `final_dropped`. Its rules are applied to its answer too: a
+            non-translation stands alone, and one span has one error; flag `tidied` where that drops
+            something. Its statement is the rationale.
          9. Without stage 1 (partition=false) one expert marks all four dimensions and there is one debate;
             with another strategy that is a baseline of the paper's table 5. Without stage 2: strategy=none.
             Without stage 3 (final_judge=false) the union of the viewpoints is scored; what stands in several
@@ -49,8 +52,8 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
         10. Weights: the paper's; under profile code those that fit the published scores. A non-translation
             costs 25, which equation 1 does not have and the published files do; they have no cap, and
             capped=true ends the paper's scale at 25.
-        11. Experts are shown examples in the language pair that is judged, or one near it: a translation
-            with errors, one without, and a non-translation; the code has demonstrations of its own for each
+        11. Experts are shown examples in the language pair that is judged, or one near it: a translation with
+            errors, one without, and a non-translation; the code has demonstrations of its own for each
             language pair. Debaters are told the definitions of their categories, and to oppose.
         12. Earlier statements are shown as one transcript in one message; under profile code as turns of a
             conversation, as the code sends them. The judged text stands last, behind lists and transcript;
@@ -58,8 +61,8 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             of partition=false is ours; table 5 debates the output of GEMBA-MQM. The debates of Liang and of
             Khan are not built.
         13. Each agent may have a model of its own (`--model supporter=... --model opponent=...`), the paper's
-            future work; context and glossary are shown where the user gives them; with explain_in reasons
-            and a note for each error are in that language.
+            future work; context and glossary are shown where the user gives them; with explain_in reasons and
+            a note for each error are in that language.
 """
 
 from __future__ import annotations
@@ -96,7 +99,15 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._reading import Reading, Rule, agreement, last_list, object_schema, or_authors
+from adjudge.judges._reading import (
+    AuthorsReply,
+    Reading,
+    Rule,
+    agreement,
+    last_list,
+    object_schema,
+    or_authors,
+)
 
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
@@ -314,8 +325,17 @@ def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Stateme
     said = reading.answer("statement", "errors")
     words = reading.words(said["statement"], "statement")
     spans = errors.read_list(said["errors"], subject, reading)
-    marked = Marked(spans, reading.settle(is_clean=not spans))
+    marked = held_to(errors, Marked(spans, reading.settle(is_clean=not spans)), reply)
     return Statement(words, marked, json.loads(errors.render_spans(spans))["errors"])
+
+
+def held_to(errors: ErrorList, marked: Marked, reply: Reply) -> Marked:
+    """Refuse an error of another kind than the agent was asked for; the authors' code takes it."""
+    kinds = {name.partition("/")[0] for name in errors.categories}
+    others = [s.category for s in marked.spans if (s.category or "").partition("/")[0] not in kinds]
+    if others and not isinstance(reply, AuthorsReply):
+        raise AnswerError("label", f"{others[0]} is no category that this agent was asked for")
+    return marked
 
 
 def read_numbers(reply: Reply, subject: Subject, choices: Choices) -> Statement:
@@ -404,12 +424,9 @@ class Floor:
 
     async def _state(self, stage: str, agent: str, messages: Sequence[Message]) -> Statement:
         if self._is_by_number:
-            choices: Choices = [
-                {**{s: replace(span, severity=s) for s in SEVERITIES}, "none": None}
-                for span in self.viewpoint.spans
-            ]
-            about = self._about(stage, agent, "severities")
-            return await self.panel.put_numbers(messages, about, choices, self.ask)
+            wants = "severities" if self._debated == "severity" else "labels"
+            about = self._about(stage, agent, wants)
+            return await self.panel.put_numbers(messages, about, self._choices, self.ask)
         about = self._about(stage, agent, "statement")
         return await self.panel.put_statement(messages, about, self._offered, self.ask)
 
@@ -466,7 +483,7 @@ class Floor:
 
     @property
     def _form(self) -> Parts:
-        return self.panel.statement_form("severity" if self._is_by_number else "")
+        return self.panel.statement_form(self._debated if self._is_by_number else "")
 
     def _opposed(self) -> Parts:
         """What the other side begins with. On severity: the same errors as minor."""
@@ -509,19 +526,28 @@ class Floor:
 
     @property
     def _is_by_number(self) -> bool:
-        """Whether debaters give a severity to each number of the list, and no list of their own."""
-        return self.panel.is_by_number and self._debated == "severity"
+        """Whether debaters give a severity or category to each number, and no list of their own."""
+        return self.panel.is_by_number and self._debated in {"severity", "category"}
+
+    @property
+    def _choices(self) -> Choices:
+        spans = self.viewpoint.spans
+        if self._debated == "severity":
+            return [{**{s: replace(one, severity=s) for s in SEVERITIES}, "none": None} for one in spans]
+        return [{c: replace(one, category=c, label=None) for c in self._offered} for one in spans]
 
     @property
     def _debated(self) -> str:
         """The topic, which for a non-translation is whether it is one."""
         garbled = any(map(is_garbled, self.viewpoint.spans))
-        return "non_translation" if self.topic == "severity" and garbled else self.topic
+        return "non_translation" if garbled and self.topic != "entirety" else self.topic
 
     @property
     def _offered(self) -> tuple[str, ...]:
-        """Whoever debates categories may choose from all of them."""
-        return (ALL if self.topic == "category" else self.viewpoint.dimension).categories
+        """Whoever debates categories may choose from all of them, but that of a whole translation."""
+        if self._debated == "category":
+            return tuple(name for name in ALL.categories if name != NON_TRANSLATION)
+        return self.viewpoint.dimension.categories
 
 
 def changes(stage: str, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
@@ -694,7 +720,10 @@ async def mark(panel: Panel, dimension: Dimension, subject: Subject, ask: Ask) -
         role=f"expert.{dimension.name}",
         facts=errors.facts,
     )
-    read = partial(errors.read, subject=subject)
+
+    def read(reply: Reply) -> Marked:
+        return held_to(errors, errors.read(reply, subject), reply)
+
     marked = await panel.put(messages(panel, dimension, subject), about, read, errors.schema, ask)
     return Viewpoint(dimension, marked.spans, marked.flags)
 
@@ -914,7 +943,9 @@ class MMad(Prompted):
     async def judge(self, viewpoints: list[Viewpoint], subject: Subject, ask: Ask) -> Judgement:
         """Stage 3: one list of all viewpoints."""
         errors = union(viewpoints)
-        if not errors or not self.final_judge:
+        # The authors' code asks it after every debate: what one left is a dict, and never null.
+        emptied = self.profile == "code" and any("debate_dropped" in one.flags for one in viewpoints)
+        if not (errors or emptied) or not self.final_judge:
             is_tidied = len(errors) < sum(len(viewpoint.spans) for viewpoint in viewpoints)
             return Judgement(errors, (TIDIED,) if is_tidied else (), None)
         return await judge(self._panel, viewpoints, subject, ask)
@@ -958,7 +989,7 @@ class MMad(Prompted):
         stated = "statement_json.md" if self.explain_in is None else "statement_json_explained.md"
         debate: tuple[str, ...] = ()
         if debate_calls(self.strategy, self.rounds) != (0, 0):
-            own = (NUMBERED, "answers_severity.md") if by_number else CHECKER_FILES
+            own = (NUMBERED, "answers_severity.md", "answers_category.md") if by_number else CHECKER_FILES
             debate = (*DEBATE_FILES, stated, *own, *(("reply.md",) if self.profile == "code" else ()))
         last = (NUMBERED, "answers_final.md", "final_numbers.md") if by_number else (stated, "final.md")
         last = (*last, "viewpoint.md") if self.final_judge else ()

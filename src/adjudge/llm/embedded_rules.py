@@ -259,7 +259,7 @@ _GARBLED: Final = "non-translation"
 _ORDER: Final = ("accuracy", "fluency", "terminology", "style")
 
 
-def answer_statement(about: About, *, by_number: bool = False) -> Tokens:
+def answer_statement(about: About, *, numbered: str = "") -> Tokens:
     """Every error that is debated: major where a rule that is mostly right calls it so, else minor.
 
     A non-translation that no rule bears out is dropped.
@@ -272,7 +272,7 @@ def answer_statement(about: About, *, by_number: bool = False) -> Tokens:
         if found or error["category"] != _GARBLED
     ]
     words = f"rules bear out {sum(map(bool, borne))} of {len(errors)} errors"
-    said = {str(n): error["severity"] for n, error in enumerate(kept, 1)} if by_number else kept
+    said = {str(n): error[numbered] for n, error in enumerate(kept, 1)} if numbered else kept
     return _answer({"statement": words, "errors": said}, [f for found in borne for f in found])
 
 
@@ -534,7 +534,8 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "place": partial(answer_opinion, of_place=True),
     "response": answer_response,
     "statement": answer_statement,
-    "severities": partial(answer_statement, by_number=True),
+    "severities": partial(answer_statement, numbered="severity"),
+    "labels": partial(answer_statement, numbered="category"),
     "remark": answer_remark,
     "agreement": answer_agreement,
     "merged": answer_merged,
