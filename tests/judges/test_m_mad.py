@@ -123,7 +123,8 @@ async def test_an_expert_is_told_its_dimension_and_no_other() -> None:
         assert all(f"- {name}:" in system for name in dimension.categories)
         assert not any(f"{other}/" in system for other in others)
         assert [m.role for m in asked.messages] == ["system", *["user", "assistant"] * 3, "user"]
-        assert '"non-translation"' in str(asked.messages[6].parts)
+        assert '"non-translation"' in str(asked.messages[2].parts)
+        assert '"errors": []' in str(asked.messages[6].parts), "the last answer is no non-translation"
         assert asked.about.facts["categories"] == dimension.categories
 
 
@@ -403,6 +404,22 @@ def decides(**decisions: Any) -> str:
 async def decided(final: str, **lines: Said) -> tuple[Annotation, Cast]:
     cast = Cast(**(lines or THREE), final=final)
     return await MMad().annotate(subject(), cast), cast
+
+
+async def test_rules_of_other_kinds_reach_no_expert_of_style_or_terminology() -> None:
+    cast = Cast()
+    await MMad().annotate(subject(), cast)
+    told = [("A wrong number" in a.words, "A wrong ending" in a.words) for a in cast.of("expert")]
+    assert told == [(True, False), (False, True), (False, False), (False, False)]
+
+
+async def test_words_of_debates_and_of_the_final_judge_oblige_nobody_to_change_what_is_right() -> None:
+    cast = Cast(
+        expert_accuracy=marks((*SOFA, "major")), supporter=MAJOR, opponent=MAJOR, checker=AGREED, final=MAJOR
+    )
+    await MMad(profile="paper").annotate(subject(), cast)
+    assert "step by step" in cast.of("opponent")[0].words
+    assert "change neither its span nor its category, severity or side" in cast.of("final")[0].words
 
 
 async def test_the_final_judge_decides_on_each_number_and_can_change_nothing() -> None:
@@ -987,6 +1004,7 @@ def test_the_examples_of_a_dimension_mark_its_errors_and_no_other(dimension: Any
         "with errors and without, in each"
     )
     for bad, good in zip(found[::2], found[1::2], strict=True):
+        assert {error["severity"] for error in bad.errors} == {"major", "minor"}
         assert bad.source == good.source
         assert bad.translation != good.translation
     for example in found:
@@ -998,7 +1016,7 @@ def test_the_examples_of_a_dimension_mark_its_errors_and_no_other(dimension: Any
             assert error["note"].endswith(".")
 
 
-def test_the_last_example_is_a_non_translation() -> None:
+def test_the_first_example_is_a_non_translation() -> None:
     (example,) = examples_of("non_translation")
     assert [(e["category"], e["severity"], e["span"]) for e in example.errors] == [
         ("non-translation", "major", "")

@@ -14,10 +14,10 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             each number `major`, `minor` or `none`, or a category: nobody can forget or invent an error. An
             error that a debate on any topic drops or adds is flagged (`debate_dropped`, `debate_added`). An
             error of another dimension is not in the form, and neither is a reply without the form: it is a
-            failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`): the list behind "annotations" or "errors" up to the last bracket,
-            and the checker's yes or no. Where these find nothing, the code goes on with no errors, and here
-            the reply is a failure. Profile paper asks once, the others once more; the recommended one sends
-            the schema.
+            failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`): the
+            list behind "annotations" or "errors" up to the last bracket, and the checker's yes or no. Where
+            these find nothing, the code goes on with no errors, and here the reply is a failure. Profile
+            paper asks once, the others once more; the recommended one sends the schema.
          3. Severity: the other side begins with the same errors as minor. On severity and category it denies
             that a non-translation is one. Minor errors alone leave nothing to debate, and stand. In doubt an
             error is minor and nothing a non-translation, as the code tells its agents. But where a debate
@@ -52,8 +52,8 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
         10. Weights: the paper's; under profile code those that fit the published scores. A non-translation
             costs 25, which equation 1 does not have and the published files do; they have no cap, and
             capped=true ends the paper's scale at 25.
-        11. Experts are shown examples in the language pair that is judged, or one near it: a translation with
-            errors, one without, and a non-translation; the code has demonstrations of its own for each
+        11. Experts are shown examples in the language pair that is judged, or one near it: a non-translation,
+            a translation with errors and one without; the code has demonstrations of its own for each
             language pair. Debaters are told the definitions of their categories, and to oppose.
         12. Earlier statements are shown as one transcript in one message; under profile code as turns of a
             conversation, as the code sends them. The judged text stands last, behind lists and transcript;
@@ -729,7 +729,7 @@ async def mark(panel: Panel, dimension: Dimension, subject: Subject, ask: Ask) -
 
 
 def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Message]:
-    """The dimension, examples in one language pair, with errors and without, a non-translation; the texts."""
+    """The dimension, a non-translation, examples in one language pair, with errors and without; the texts."""
     files, errors = panel.prompts, panel.errors(dimension.categories)
     system = files.message(
         "system",
@@ -742,7 +742,7 @@ def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Messa
     )
     known = files.examples(dimension.name)
     shown = known[nearest(subject.lp, [example.lp for example in known])].lp if known else ""
-    examples = [*(example for example in known if example.lp == shown), *files.examples(_GARBLED)]
+    examples = [*files.examples(_GARBLED), *(example for example in known if example.lp == shown)]
     shots = (render_example(files, one, errors.render_answer(one.errors)) for one in examples)
     texts = Message("user", render_texts(files, subject))
     return [system, *(message for shot in shots for message in shot), texts]
