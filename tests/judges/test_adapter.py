@@ -535,8 +535,7 @@ def test_the_words_of_m_mads_experts(tmp_path: Path) -> None:
 
     def reply(asked: str) -> str:
         if "Errors of style:" in asked:  # the final judge, in our words
-            ours = {"span": "Hallo", "category": "style/awkward", "severity": "minor", "side": "translation"}
-            return json.dumps({"statement": "One is left.", "errors": [ours]})
+            return json.dumps({"statement": "One is left.", "errors": {"1": "keep"}})
         return json.dumps({"annotations": [error] if asked.startswith("style") else []})
 
     talk, (record,) = sent(tmp_path, "m-mad", folder, reply)

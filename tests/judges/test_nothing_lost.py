@@ -84,7 +84,7 @@ class Model(Asking):
     def left(self, errors: Sequence[Mapping[str, object]], stage: str) -> Iterator[Mapping[str, object]]:
         return (error for error in errors if stage not in self.find(error).denied)
 
-    def says(self, about: About) -> str:  # noqa: PLR0911 (one for each kind of answer)
+    def says(self, about: About) -> str:  # noqa: C901, PLR0911 (one for each kind of answer)
         facts: Any = about.facts
         agent = about.role.partition(".")[0]
         if about.wants == "errors":
@@ -101,6 +101,13 @@ class Model(Asking):
             held = {n: agent not in self.find(error).denied for n, error in enumerate(facts["held"], 1)}
             grades = {str(n): facts["held"][n - 1]["severity"] if held[n] else "none" for n in held}
             return json.dumps({"statement": "So.", "errors": grades})
+        if about.wants == "labels":
+            labels = {str(n): error["category"] for n, error in enumerate(facts["held"], 1)}
+            return json.dumps({"statement": "So.", "errors": labels})
+        if about.wants == "kept":
+            held = {n: agent not in self.find(error).denied for n, error in enumerate(facts["held"], 1)}
+            decided = {str(n): "keep" if held[n] else "no error" for n in held}
+            return json.dumps({"statement": "So.", "errors": decided})
         if about.wants in {"statement", "merged"}:
             return json.dumps({"statement": "So.", "errors": [*self.left(facts["held"], agent)]})
         if about.wants == "verification":

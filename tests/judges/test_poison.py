@@ -124,5 +124,6 @@ async def test_all_stages_of_the_long_methods_are_poisoned() -> None:
         "statement",
         "agreement",
         "merged",
+        "kept",
     }
     assert {*long, "assessment"} <= found

@@ -474,6 +474,9 @@ async def test_two_lists_agree_if_they_hold_the_same(first: Any, second: Any, *,
 )
 async def test_of_each_span_the_most_severe_error_is_left(held: Any, kept: Any) -> None:
     assert json.loads((await rules_m_mad_ask("merged", held)).text)["errors"] == kept
+    by_number = json.loads((await rules_m_mad_ask("kept", held)).text)["errors"]
+    assert [held[int(n) - 1] for n, said in by_number.items() if said == "keep"] == kept
+    assert {by_number[said[-1]] for said in by_number.values() if said != "keep"} <= {"keep"}
 
 
 async def test_a_remark_counts_what_rules_find() -> None:

@@ -53,9 +53,14 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
             word = json.loads(TEXT.findall(question)[-1]).split()[0]
             error = {"span": word, "category": category, "severity": "major", "side": "translation"}
             return json.dumps({"errors": [error]})
-        if "- errors: your present severity" in system:
+        if "- errors: for every number" in system:
+            shown = [error for said in LIST.findall(question) for error in json.loads(said)["errors"]]
             grade = "major" if "You are the supporting side" in question else "minor"
-            return json.dumps({"statement": "So it is.", "errors": {"1": grade}})
+            word = "keep" if "your decision" in system else grade
+            if "in which you now place" in system:
+                word = "style/awkward" if grade == "major" else "accuracy/addition"
+            said = {str(error["number"]): word for error in shown}
+            return json.dumps({"statement": "So it is.", "errors": said})
         if "- errors: all errors in your present list" not in system:
             return '{"statement": "Why?"}'
         held = json.loads(LIST.findall(question)[0])["errors"]

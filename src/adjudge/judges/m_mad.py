@@ -10,19 +10,21 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             have the side that they are quoted from. The original flags errors of the source with yes or no;
             ours are of category `source error`, which costs nothing.
          2. A statement is reasons and a list of errors in one object, and the list is taken whole. In the
-            recommended profile errors have numbers in a debate on severity, and a statement gives each number
-            `major`, `minor` or `none`: no debate can lose or invent an error. An error that a debate on any
-            topic drops or adds is flagged (`debate_dropped`, `debate_added`). A reply that is not in the form
-            is a failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`):
-            the list behind "annotations" or "errors" up to the last bracket, and the checker's yes or no.
-            Where these find nothing, the code goes on with no errors, and here the reply is a failure.
-            Profile paper asks once, the others once more; the recommended one sends the schema.
-         3. Severity: the other side begins with the same errors as minor; on a non-translation it denies that
-            it is one. Minor errors alone leave nothing to debate, and stand. In doubt an error is minor and
-            nothing a non-translation, as the code tells its agents. But where a debate leaves nothing of a
-            list with a non-translation, that list goes to the final judge, and stands where there is none,
-            flag `debate_cleared`: the worst error would be a perfect score. On category and entirety any
-            error is debated (paper); under profile code only lists with a major one or a non-translation.
+            recommended profile errors have numbers in a debate on severity or category. A statement gives
+            each number `major`, `minor` or `none`, or a category: nobody can forget or invent an error. An
+            error that a debate on any topic drops or adds is flagged (`debate_dropped`, `debate_added`). An
+            error of another dimension is not in the form, and neither is a reply without the form: it is a
+            failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`): the
+            list behind "annotations" or "errors" up to the last bracket, and the checker's yes or no. Where
+            these find nothing, the code goes on with no errors, and here the reply is a failure. Profile
+            paper asks once, the others once more; the recommended one sends the schema.
+         3. Severity: the other side begins with the same errors as minor. On severity and category it denies
+            that a non-translation is one. Minor errors alone leave nothing to debate, and stand. In doubt an
+            error is minor and nothing a non-translation, as the code tells its agents. But where a debate
+            leaves nothing of a list with a non-translation, that list goes to the final judge, and stands
+            where there is none, flag `debate_cleared`: the worst error would be a perfect score. On category
+            and entirety any error is debated (paper); under profile code only lists with a major one or a
+            non-translation.
          4. A round is supporter, opponent, checker, and the opponent knows what the supporter just said.
             Under profile code both speak without knowing, as the code has it. The checker sees the two lists
             alone, as in the code, and answers with an object. The recommended profile asks no checker: both
@@ -34,11 +36,15 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
          7. Deliberation, interactive review and consultancy review follow the few lines that the paper has of
             each: an arbiter decides from the transcript; a reviewer asks after each round but the last, and
             both answer in the next; the consultant examines, and no opponent speaks. No rounds, no debate.
-         8. The final judge is asked if any error is left (as in the code). Its rules are applied to its
-            answer too: a non-translation stands alone, and one span has one error. Flag `tidied` where that
-            dropped something. What it leaves out of the lists, or makes one of, is flagged `final_dropped`,
-            and what stands in none of them `final_added`, another category or severity `final_changed`. Its
-            analysis is the rationale.
+         8. The final judge is asked if any error is left; under profile code also after a debate that left
+            nothing, as the code has it. In the recommended profile it answers by number: `keep`, `repeats N`
+            with an N that it keeps, or `no error`; it adds and changes nothing. It alone clears no
+            non-translation: one that no debate disputed to its end stands all the same, flag `final_cleared`.
+            In profiles paper and code it lists errors, and may add, change and clear: flags `final_added`,
+            and `final_changed` for another category or severity. In all profiles an error that it leaves out,
+            or makes one with another, is flagged `final_dropped`. Its rules are applied to its answer too: a
+            non-translation stands alone, and one span has one error; flag `tidied` where that drops
+            something. Its statement is the rationale.
          9. Without stage 1 (partition=false) one expert marks all four dimensions and there is one debate;
             with another strategy that is a baseline of the paper's table 5. Without stage 2: strategy=none.
             Without stage 3 (final_judge=false) the union of the viewpoints is scored; what stands in several
@@ -46,8 +52,8 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
         10. Weights: the paper's; under profile code those that fit the published scores. A non-translation
             costs 25, which equation 1 does not have and the published files do; they have no cap, and
             capped=true ends the paper's scale at 25.
-        11. Experts are shown examples in the language pair that is judged, or one near it: a translation
-            with errors, one without, and a non-translation; the code has demonstrations of its own for each
+        11. Experts are shown examples in the language pair that is judged, or one near it: a non-translation,
+            a translation with errors and one without; the code has demonstrations of its own for each
             language pair. Debaters are told the definitions of their categories, and to oppose.
         12. Earlier statements are shown as one transcript in one message; under profile code as turns of a
             conversation, as the code sends them. The judged text stands last, behind lists and transcript;
@@ -55,8 +61,8 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             of partition=false is ours; table 5 debates the output of GEMBA-MQM. The debates of Liang and of
             Khan are not built.
         13. Each agent may have a model of its own (`--model supporter=... --model opponent=...`), the paper's
-            future work; context and glossary are shown where the user gives them; with explain_in reasons
-            and a note for each error are in that language.
+            future work; context and glossary are shown where the user gives them; with explain_in reasons and
+            a note for each error are in that language.
 """
 
 from __future__ import annotations
@@ -68,7 +74,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import ClassVar, Final, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
 
 from adjudge.core.ask import About, Ask, Message, Quoted, Reply
 from adjudge.core.frozen import frozen
@@ -78,7 +84,7 @@ from adjudge.core.protocol import SEVERITIES as TYPOLOGY_SEVERITIES
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, check_one_of
 from adjudge.core.segment import Subject
-from adjudge.errors import UsageError
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._prompts import (
     TEXT_FILES,
@@ -93,7 +99,15 @@ from adjudge.judges._prompts import (
     render_example,
     render_texts,
 )
-from adjudge.judges._reading import Reading, Rule, agreement, last_list, object_schema, or_authors
+from adjudge.judges._reading import (
+    AuthorsReply,
+    Reading,
+    Rule,
+    agreement,
+    last_list,
+    object_schema,
+    or_authors,
+)
 
 __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 
@@ -104,8 +118,6 @@ __all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
 T = TypeVar("T")
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
-NO_ERROR: Final = "none"
-GRADES: Final = (*SEVERITIES, NO_ERROR)
 NON_TRANSLATION: Final = "non-translation"
 OPEN_TO_ALL: Final = ("source error", NON_TRANSLATION)
 
@@ -157,12 +169,24 @@ ALL: Final = Dimension(name="all", shown="every kind", own=tuple(c for d in DIME
 """All four at once, for the ablation without dimension partition."""
 
 
+def is_garbled(span: ErrorSpan) -> bool:
+    """Whether the error is that nothing is translated."""
+    return span.category == NON_TRANSLATION
+
+
 class Viewpoint(NamedTuple):
     """What is held of one dimension, and the flags of what led there."""
 
     dimension: Dimension
     spans: tuple[ErrorSpan, ...]
     flags: tuple[str, ...]
+
+
+Choices = Sequence[Mapping[str, ErrorSpan | None]]
+"""What may be said of each number of a list, and what that makes of its error; None drops it."""
+
+KEEP: Final = "keep"
+REPEATS: Final = "repeats "
 
 
 class Statement(NamedTuple):
@@ -202,11 +226,7 @@ class Panel:
         ask: Ask,
         rule: Rule | None = last_list,
     ) -> T:
-        """Put one question.
-
-        Raises:
-            AnswerError: no readable answer.
-        """
+        """Put one question."""
         answer = await ask(
             messages,
             about=about,
@@ -219,42 +239,33 @@ class Panel:
     async def put_statement(
         self, messages: Sequence[Message], about: About, categories: tuple[str, ...], ask: Ask
     ) -> Statement:
-        """Put a question that is answered by reasons and a list of errors.
-
-        Raises:
-            AnswerError: no readable answer.
-        """
+        """Put a question that is answered by reasons and a list of errors."""
         errors = self.errors(categories)
         read = partial(read_statement, subject=about.subject, errors=errors)
         schema = object_schema(statement={"type": "string"}, errors=errors.list_schema)
         return await self.put(messages, about, read, schema, ask)
 
-    async def put_severities(
-        self, messages: Sequence[Message], about: About, spans: Sequence[ErrorSpan], ask: Ask
+    async def put_numbers(
+        self, messages: Sequence[Message], about: About, choices: Choices, ask: Ask
     ) -> Statement:
-        """Put a question that is answered by reasons and a severity for each of these errors.
-
-        Raises:
-            AnswerError: no readable answer.
-        """
-        each = {str(number): {"type": "string", "enum": [*GRADES]} for number in range(1, len(spans) + 1)}
+        """Put a question that is answered by reasons and a word for each number of a list."""
+        each = {str(n): {"type": "string", "enum": [*known]} for n, known in enumerate(choices, 1)}
         schema = object_schema(statement={"type": "string"}, errors=object_schema(**each))
-        read = partial(read_severities, subject=about.subject, spans=spans)
+        read = partial(read_numbers, subject=about.subject, choices=choices)
         return await self.put(messages, about, read, schema, ask)
 
     async def put_remark(self, messages: Sequence[Message], about: About, ask: Ask) -> Statement:
-        """Put a question that is answered by words alone.
-
-        Raises:
-            AnswerError: no readable answer.
-        """
+        """Put a question that is answered by words alone."""
         read = partial(read_remark, subject=about.subject)
         return await self.put(messages, about, read, object_schema(statement={"type": "string"}), ask, None)
 
-    def statement_form(self, *, by_number: bool = False) -> Parts:
-        """Say how to answer by reasons and a list of errors, or a severity for each number of a list."""
+    def statement_form(self, answers: str = "") -> Parts:
+        """Say how to answer by reasons and a list of errors, or by such answers for the numbers of a list."""
+        if answers:
+            told = self.prompts.piece(f"answers_{answers}")
+            return self.prompts.piece("statement_numbers", language=self._language, answers=told)
         listed = "statement_json" if self.explain_in is None else "statement_json_explained"
-        return self.prompts.piece("statement_severities" if by_number else listed, language=self._language)
+        return self.prompts.piece(listed, language=self._language)
 
     def define(self, categories: Sequence[str]) -> str:
         """The definitions of categories, a line each."""
@@ -269,15 +280,15 @@ class Panel:
         return self.prompts.piece("remark_json", language=self._language)
 
     @property
-    def has_checker(self) -> bool:
-        """Whether an agent is asked if two lists agree; the recommended profile compares them itself."""
-        return self.profile != "recommended"
+    def is_by_number(self) -> bool:
+        """Whether lists have numbers where nobody may add to them, and are compared without a checker."""
+        return self.profile == "recommended"
 
-    def quote_errors(self, spans: Sequence[ErrorSpan], *, by_number: bool = False) -> Quoted:
-        """Quote errors that an agent listed, with the numbers 1, 2, ... if they are debated by number."""
+    def quote_errors(self, spans: Sequence[ErrorSpan], numbers: Sequence[int] = ()) -> Quoted:
+        """Quote errors that an agent listed, with their numbers where the answer is by number."""
         listed: Sequence[Mapping[str, object]] = self.listed(spans)
-        if by_number:
-            listed = [{"number": number, **error} for number, error in enumerate(listed, 1)]
+        if numbers:
+            listed = [{"number": number, **error} for number, error in zip(numbers, listed, strict=True)]
         return Quoted("errors", json.dumps({"errors": listed}, ensure_ascii=False), is_json=True)
 
     def quote_statement(self, statement: Statement) -> Quoted:
@@ -309,45 +320,40 @@ def find_error_list(categories: tuple[str, ...], explain_in: str | None) -> Erro
 
 
 def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Statement:
-    """Read reasons and a list of errors.
-
-    Raises:
-        AnswerError: they are not in the form.
-    """
+    """Read reasons and a list of errors."""
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("statement", "errors")
     words = reading.words(said["statement"], "statement")
     spans = errors.read_list(said["errors"], subject, reading)
-    marked = Marked(spans, reading.settle(is_clean=not spans))
+    marked = held_to(errors, Marked(spans, reading.settle(is_clean=not spans)), reply)
     return Statement(words, marked, json.loads(errors.render_spans(spans))["errors"])
 
 
-def read_severities(reply: Reply, subject: Subject, spans: Sequence[ErrorSpan]) -> Statement:
-    """Read reasons and a severity for each of these errors; `none` drops an error.
+def held_to(errors: ErrorList, marked: Marked, reply: Reply) -> Marked:
+    """Refuse an error of another kind than the agent was asked for; the authors' code takes it."""
+    kinds = {name.partition("/")[0] for name in errors.categories}
+    others = [s.category for s in marked.spans if (s.category or "").partition("/")[0] not in kinds]
+    if others and not isinstance(reply, AuthorsReply):
+        raise AnswerError("label", f"{others[0]} is no category that this agent was asked for")
+    return marked
 
-    Raises:
-        AnswerError: they are not in the form.
-    """
+
+def read_numbers(reply: Reply, subject: Subject, choices: Choices) -> Statement:
+    """Read reasons and a word for each number; what repeats another number needs one that is kept."""
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("statement", "errors")
     words = reading.words(said["statement"], "statement")
-    numbers = [str(number) for number in range(1, len(spans) + 1)]
-    listed = reading.fields(said["errors"], numbers, "errors")
-    given = {number: reading.label(listed[number], GRADES, "severity") for number in numbers}
-    kept = tuple(
-        replace(span, severity=cast(Severity, given[number]))
-        for number, span in zip(numbers, spans, strict=True)
-        if given[number] != NO_ERROR
-    )
+    known = {str(number): choice for number, choice in enumerate(choices, 1)}
+    listed = reading.fields(said["errors"], known, "errors")
+    given = {n: reading.label(listed[n], tuple(choice), f"error {n}") for n, choice in known.items()}
+    if lost := [n for n, word in given.items() if given.get(word.removeprefix(REPEATS), KEEP) != KEEP]:
+        raise AnswerError("schema", f"error {lost[0]} {given[lost[0]]}, which is not kept")
+    kept = tuple(filter(None, (choice[given[n]] for n, choice in known.items())))
     return Statement(words, Marked(kept, reading.settle(is_clean=not kept)), given)
 
 
 def read_remark(reply: Reply, subject: Subject) -> Statement:
-    """Read words alone.
-
-    Raises:
-        AnswerError: they are not in the form.
-    """
+    """Read words alone."""
     reading = Reading(reply, judged_texts(subject))
     words = reading.words(reading.answer("statement")["statement"], "statement")
     return Statement(words, Marked((), reading.settle()))
@@ -370,6 +376,7 @@ DEBATE_FILES: Final = (
     *(f"task_{name}.md" for name in ("severity", "non_translation", "category", "entirety")),
 )
 CHECKER_FILES: Final = ("checker.md", "compared.md")
+NUMBERED: Final = "statement_numbers.md"
 _SIDES: Final = {
     "supporter": "The supporting side",
     "opponent": "The opposing side",
@@ -388,15 +395,7 @@ class Said(NamedTuple):
 
 @frozen
 class Floor:
-    """Where the agents of one debate speak.
-
-    Args:
-        panel: whose agents they are.
-        viewpoint: the expert's list, which one side supports.
-        subject: what is judged.
-        ask: how agents are asked.
-        topic: what the debate is about.
-    """
+    """Where the agents of one debate speak."""
 
     panel: Panel
     viewpoint: Viewpoint
@@ -425,8 +424,9 @@ class Floor:
 
     async def _state(self, stage: str, agent: str, messages: Sequence[Message]) -> Statement:
         if self._is_by_number:
-            about = self._about(stage, agent, "severities")
-            return await self.panel.put_severities(messages, about, self.viewpoint.spans, self.ask)
+            wants = "severities" if self._debated == "severity" else "labels"
+            about = self._about(stage, agent, wants)
+            return await self.panel.put_numbers(messages, about, self._choices, self.ask)
         about = self._about(stage, agent, "statement")
         return await self.panel.put_statement(messages, about, self._offered, self.ask)
 
@@ -434,7 +434,7 @@ class Floor:
         """Whether both lists agree, by comparison or by a checker who sees nothing else; and flags."""
         files, lists = self.panel.prompts, (first.marked.spans, second.marked.spans)
         differ = {*map(_held, lists[0])} != {*map(_held, lists[1])}
-        if not self.panel.has_checker:
+        if self.panel.is_by_number:
             return not differ, []
         quoted = [self.panel.quote_errors(spans) for spans in lists]
         messages = [
@@ -483,7 +483,7 @@ class Floor:
 
     @property
     def _form(self) -> Parts:
-        return self.panel.statement_form(by_number=self._is_by_number)
+        return self.panel.statement_form(self._debated if self._is_by_number else "")
 
     def _opposed(self) -> Parts:
         """What the other side begins with. On severity: the same errors as minor."""
@@ -494,7 +494,7 @@ class Floor:
         return self.panel.prompts.piece(name, errors=self._quoted(milder))
 
     def _quoted(self, spans: Sequence[ErrorSpan]) -> Quoted:
-        return self.panel.quote_errors(spans, by_number=self._is_by_number)
+        return self.panel.quote_errors(spans, range(1, len(spans) + 1) if self._is_by_number else ())
 
     def _spoken(self, said: Sequence[Said]) -> Parts:
         pieces = [
@@ -526,19 +526,28 @@ class Floor:
 
     @property
     def _is_by_number(self) -> bool:
-        """Whether debaters give a severity to each number of the list, and no list of their own."""
-        return self.panel.profile == "recommended" and self._debated == "severity"
+        """Whether debaters give a severity or category to each number, and no list of their own."""
+        return self.panel.is_by_number and self._debated in {"severity", "category"}
+
+    @property
+    def _choices(self) -> Choices:
+        spans = self.viewpoint.spans
+        if self._debated == "severity":
+            return [{**{s: replace(one, severity=s) for s in SEVERITIES}, "none": None} for one in spans]
+        return [{c: replace(one, category=c, label=None) for c in self._offered} for one in spans]
 
     @property
     def _debated(self) -> str:
         """The topic, which for a non-translation is whether it is one."""
-        garbled = any(span.category == NON_TRANSLATION for span in self.viewpoint.spans)
-        return "non_translation" if self.topic == "severity" and garbled else self.topic
+        garbled = any(map(is_garbled, self.viewpoint.spans))
+        return "non_translation" if garbled and self.topic != "entirety" else self.topic
 
     @property
     def _offered(self) -> tuple[str, ...]:
-        """Whoever debates categories may choose from all of them."""
-        return (ALL if self.topic == "category" else self.viewpoint.dimension).categories
+        """Whoever debates categories may choose from all of them, but that of a whole translation."""
+        if self._debated == "category":
+            return tuple(name for name in ALL.categories if name != NON_TRANSLATION)
+        return self.viewpoint.dimension.categories
 
 
 def changes(stage: str, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
@@ -558,17 +567,13 @@ def changes(stage: str, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan])
 
 
 def _same(span: ErrorSpan) -> object:
-    if span.category == NON_TRANSLATION:
+    if is_garbled(span):
         return NON_TRANSLATION
     return (span.side, span.start, span.end, span.text)
 
 
 def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...]]:
-    """Read whether two sides agree, and flags.
-
-    Raises:
-        AnswerError: it is not in the form.
-    """
+    """Read whether two sides agree, and flags."""
     reading = Reading(reply, judged_texts(subject))
     agreed = reading.truth(reading.answer("agreed")["agreed"], "agreed")
     return agreed, reading.settle()
@@ -586,6 +591,7 @@ def _held(span: ErrorSpan) -> tuple[object, ...]:
 Strategy = Literal["consensus", "deliberation", "interactive-review", "consultancy-review", "none"]
 
 NO_CONSENSUS: Final = "no_consensus"
+DISPUTED: Final = frozenset({CLEARED, NO_CONSENSUS})
 
 
 def debate_calls(strategy: Strategy, rounds: int, *, has_checker: bool = True) -> tuple[int, int]:
@@ -614,13 +620,7 @@ def debaters(strategy: Strategy, rounds: int, *, has_checker: bool) -> tuple[str
 
 @frozen
 class Debate:
-    """One debate.
-
-    Args:
-        floor: where its agents speak.
-        strategy: how it is led and decided.
-        rounds: how many there are at most.
-    """
+    """One debate."""
 
     floor: Floor
     strategy: Strategy
@@ -633,15 +633,11 @@ class Debate:
         if debate_calls(self.strategy, self.rounds) == (0, 0):
             return False
         if self.floor.topic == "severity" or self.floor.panel.profile == "code":
-            return any(span.severity == "major" or span.category == NON_TRANSLATION for span in spans)
+            return any(span.severity == "major" or is_garbled(span) for span in spans)
         return bool(spans)
 
     async def hold(self) -> Viewpoint:
-        """Debate, and say what is held of this dimension in the end.
-
-        Raises:
-            AnswerError: somebody gave no readable answer.
-        """
+        """Debate, and say what is held of this dimension in the end."""
         if not self.is_needed:
             return self.floor.viewpoint
         lead = {"consensus": self.reach_consensus, "consultancy-review": self.consult}
@@ -701,7 +697,7 @@ class Debate:
             return expert._replace(flags=(*expert.flags, *told, *flags))
         told += decided.marked.flags
         spans = decided.marked.spans
-        if not spans and any(span.category == NON_TRANSLATION for span in expert.spans):
+        if not spans and any(map(is_garbled, expert.spans)):
             return expert._replace(flags=(*expert.flags, *told, CLEARED, *flags))
         told += changes("debate", expert.spans, spans)
         return expert._replace(spans=spans, flags=(*expert.flags, *told, *flags))
@@ -714,11 +710,7 @@ _GARBLED: Final = "non_translation"
 
 
 async def mark(panel: Panel, dimension: Dimension, subject: Subject, ask: Ask) -> Viewpoint:
-    """Mark the errors of one dimension.
-
-    Raises:
-        AnswerError: no readable answer.
-    """
+    """Mark the errors of one dimension."""
     errors = panel.errors(dimension.categories)
     about = About(
         judge=panel.judge,
@@ -728,13 +720,16 @@ async def mark(panel: Panel, dimension: Dimension, subject: Subject, ask: Ask) -
         role=f"expert.{dimension.name}",
         facts=errors.facts,
     )
-    read = partial(errors.read, subject=subject)
+
+    def read(reply: Reply) -> Marked:
+        return held_to(errors, errors.read(reply, subject), reply)
+
     marked = await panel.put(messages(panel, dimension, subject), about, read, errors.schema, ask)
     return Viewpoint(dimension, marked.spans, marked.flags)
 
 
 def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Message]:
-    """The dimension, examples in one language pair, with errors and without, a non-translation; the texts."""
+    """The dimension, a non-translation, examples in one language pair, with errors and without; the texts."""
     files, errors = panel.prompts, panel.errors(dimension.categories)
     system = files.message(
         "system",
@@ -747,7 +742,7 @@ def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Messa
     )
     known = files.examples(dimension.name)
     shown = known[nearest(subject.lp, [example.lp for example in known])].lp if known else ""
-    examples = [*(example for example in known if example.lp == shown), *files.examples(_GARBLED)]
+    examples = [*files.examples(_GARBLED), *(example for example in known if example.lp == shown)]
     shots = (render_example(files, one, errors.render_answer(one.errors)) for one in examples)
     texts = Message("user", render_texts(files, subject))
     return [system, *(message for shot in shots for message in shot), texts]
@@ -768,8 +763,7 @@ def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...
 
 
 TIDIED: Final = "tidied"
-
-FINAL_FILES: Final = ("final.md", "viewpoint.md")
+UPHELD: Final = "final_cleared"
 
 
 class Judgement(NamedTuple):
@@ -783,42 +777,59 @@ class Judgement(NamedTuple):
 async def judge(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject, ask: Ask) -> Judgement:
     """Ask the final judge; what its rules would not leave is dropped, and flagged.
 
-    Raises:
-        AnswerError: no readable answer.
+    By number it alone clears no non-translation that nobody disputed before.
     """
+    errors, told = union(viewpoints), final_messages(panel, viewpoints, subject)
     about = About(
         judge=panel.judge,
         stage="final",
         subject=subject,
-        wants="merged",
+        wants="kept" if panel.is_by_number else "merged",
         role="final",
-        facts={"held": panel.listed(union(viewpoints))},
+        facts={"held": panel.listed(errors)},
     )
-    told = final_messages(panel, viewpoints, subject)
-    words, marked, _ = await panel.put_statement(told, about, ALL.categories, ask)
-    spans = tidy(marked.spans)
-    flags = [*marked.flags, *([TIDIED] if spans != marked.spans else [])]
-    flags += changes("final", [span for viewpoint in viewpoints for span in viewpoint.spans], marked.spans)
+    upheld: list[ErrorSpan] = []
+    if panel.is_by_number:
+        words, marked, _ = await panel.put_numbers(told, about, final_choices(errors), ask)
+        agreed = [viewpoint.spans for viewpoint in viewpoints if not DISPUTED & {*viewpoint.flags}]
+        if not any(map(is_garbled, marked.spans)):
+            upheld = [span for spans in agreed for span in spans if is_garbled(span)]
+    else:
+        words, marked, _ = await panel.put_statement(told, about, ALL.categories, ask)
+    kept = (*marked.spans, *upheld)
+    spans = tidy(kept)
+    flags = [*marked.flags, *([TIDIED] if spans != kept else []), *([UPHELD] if upheld else [])]
+    flags += changes("final", [span for viewpoint in viewpoints for span in viewpoint.spans], kept)
     return Judgement(spans, tuple(flags), words)
+
+
+def final_choices(errors: Sequence[ErrorSpan]) -> Choices:
+    """What the final judge may say of each error: keep it as it is, or not."""
+    numbers = range(1, len(errors) + 1)
+    return [
+        {KEEP: error, **{f"{REPEATS}{other}": None for other in numbers if other != number}, "no error": None}
+        for number, error in zip(numbers, errors, strict=True)
+    ]
 
 
 def final_messages(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject) -> list[Message]:
     """The rules and how to answer, then the list of every dimension and the texts."""
-    files = panel.prompts
+    files, errors = panel.prompts, union(viewpoints)
     names = [viewpoint.dimension.shown for viewpoint in viewpoints]
     system = files.message(
         "system",
-        "final",
+        "final_numbers" if panel.is_by_number else "final",
         kinds=" and ".join(filter(None, (", ".join(names[:-1]), names[-1]))),
         markers=files.piece("markers"),
         severities=files.piece("severities"),
         categories=panel.define(ALL.categories),
-        form=panel.statement_form(),
+        form=panel.statement_form("final" if panel.is_by_number else ""),
     )
-    pieces = [
-        files.piece("viewpoint", kind=v.dimension.shown, errors=panel.quote_errors(v.spans))
-        for v in viewpoints
-    ]
+    pieces = []
+    for viewpoint in viewpoints:
+        numbers = [errors.index(span) + 1 for span in viewpoint.spans] if panel.is_by_number else ()
+        quoted = panel.quote_errors(viewpoint.spans, numbers)
+        pieces.append(files.piece("viewpoint", kind=viewpoint.dimension.shown, errors=quoted))
     return [system, panel.question(subject, *pieces)]
 
 
@@ -834,7 +845,7 @@ def tidy(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     equally severe ones the first in the order accuracy, fluency, terminology, style. An error without a place
     shares its span with no other.
     """
-    if garbled := [span for span in spans if span.category == NON_TRANSLATION]:
+    if garbled := [*filter(is_garbled, spans)]:
         return (min(garbled, key=_rank),)
     best: dict[object, ErrorSpan] = {}
     for number, span in enumerate(spans):
@@ -932,7 +943,9 @@ class MMad(Prompted):
     async def judge(self, viewpoints: list[Viewpoint], subject: Subject, ask: Ask) -> Judgement:
         """Stage 3: one list of all viewpoints."""
         errors = union(viewpoints)
-        if not errors or not self.final_judge:
+        # The authors' code asks it after every debate: what one left is a dict, and never null.
+        emptied = self.profile == "code" and any("debate_dropped" in one.flags for one in viewpoints)
+        if not (errors or emptied) or not self.final_judge:
             is_tidied = len(errors) < sum(len(viewpoint.spans) for viewpoint in viewpoints)
             return Judgement(errors, (TIDIED,) if is_tidied else (), None)
         return await judge(self._panel, viewpoints, subject, ask)
@@ -948,13 +961,13 @@ class MMad(Prompted):
     def calls(self) -> Calls:
         """Nothing found; one dimension debated for as short as can be; all of them for as long."""
         experts_, last = len(self._dimensions), int(self.final_judge)
-        least, most = debate_calls(self.strategy, self.rounds, has_checker=self._panel.has_checker)
+        least, most = debate_calls(self.strategy, self.rounds, has_checker=not self._panel.is_by_number)
         return Calls(experts_, experts_ + least + last, experts_ * (1 + most) + last)
 
     @property
     def roles(self) -> tuple[str, ...]:
         """Experts, debaters of each dimension, and the final judge."""
-        debating = debaters(self.strategy, self.rounds, has_checker=self._panel.has_checker)
+        debating = debaters(self.strategy, self.rounds, has_checker=not self._panel.is_by_number)
         agents = ("expert", *debating)
         spoken = (f"{agent}.{dimension.name}" for agent in agents for dimension in self._dimensions)
         return (*spoken, *(["final"] if self.final_judge else []))
@@ -969,15 +982,17 @@ class MMad(Prompted):
 
     @cached_property
     def _files(self) -> Prompts:
-        errors = find_error_list(ALL.categories, self.explain_in).file
+        errors, by_number = (
+            find_error_list(ALL.categories, self.explain_in).file,
+            self.profile == "recommended",
+        )
         stated = "statement_json.md" if self.explain_in is None else "statement_json_explained.md"
-        debate = DEBATE_FILES if debate_calls(self.strategy, self.rounds) != (0, 0) else ()
-        if debate:
-            own = ("statement_severities.md",) if self.profile == "recommended" else CHECKER_FILES
-            debate = (*debate, *own, *(("reply.md",) if self.profile == "code" else ()))
-        last = FINAL_FILES if self.final_judge else ()
-        if debate or last:
-            last = (*last, stated)
+        debate: tuple[str, ...] = ()
+        if debate_calls(self.strategy, self.rounds) != (0, 0):
+            own = (NUMBERED, "answers_severity.md", "answers_category.md") if by_number else CHECKER_FILES
+            debate = (*DEBATE_FILES, stated, *own, *(("reply.md",) if self.profile == "code" else ()))
+        last = (NUMBERED, "answers_final.md", "final_numbers.md") if by_number else (stated, "final.md")
+        last = (*last, "viewpoint.md") if self.final_judge else ()
         marking = [file for one in self._dimensions for file in expert_files(one, self.explain_in)]
         used = dict.fromkeys((*marking, *debate, *last, errors, "texts.md", *TEXT_FILES))
         return load_prompts("m_mad", used, self.prompts)

@@ -259,7 +259,7 @@ _GARBLED: Final = "non-translation"
 _ORDER: Final = ("accuracy", "fluency", "terminology", "style")
 
 
-def answer_statement(about: About, *, by_number: bool = False) -> Tokens:
+def answer_statement(about: About, *, numbered: str = "") -> Tokens:
     """Every error that is debated: major where a rule that is mostly right calls it so, else minor.
 
     A non-translation that no rule bears out is dropped.
@@ -272,7 +272,7 @@ def answer_statement(about: About, *, by_number: bool = False) -> Tokens:
         if found or error["category"] != _GARBLED
     ]
     words = f"rules bear out {sum(map(bool, borne))} of {len(errors)} errors"
-    said = {str(n): error["severity"] for n, error in enumerate(kept, 1)} if by_number else kept
+    said = {str(n): error[numbered] for n, error in enumerate(kept, 1)} if numbered else kept
     return _answer({"statement": words, "errors": said}, [f for found in borne for f in found])
 
 
@@ -294,20 +294,19 @@ def answer_agreement(about: About) -> Tokens:
     return _answer({"agreed": first == second}, [])
 
 
-def answer_merged(about: About) -> Tokens:
+def answer_merged(about: About, *, by_number: bool = False) -> Tokens:
     """One list of several: of each span the most severe error, of equals the first by dimension."""
-    errors = _held(about)
-    if garbled := [error for error in errors if error["category"] == _GARBLED]:
-        errors = garbled[:1]
-    best: dict[object, Error] = {}
-    for number, error in enumerate(errors):
-        place = (error["side"], error["span"]) if error["span"] else number
-        if place not in best or _rank(error) < _rank(best[place]):
-            best[place] = error
-    kept = list(best.values())
+    errors = dict(enumerate(_held(about), 1))
+    garbled = any(error["category"] == _GARBLED for error in errors.values())
+    places = {n: garbled or ((e["side"], e["span"]) if e["span"] else n) for n, e in errors.items()}
+    best: dict[object, int] = {}
+    for number in sorted(errors, key=lambda n: (errors[n]["category"] != _GARBLED, *_rank(errors[n]))):
+        best.setdefault(places[number], number)
+    kept = [errors[best[place]] for place in dict.fromkeys(places.values())]
     words = f"{len(kept)} of {len(errors)} errors have a span of their own"
     found = [f for f in findings_of(about.subject) if any(_bears_out(f, error) for error in kept)]
-    return _answer({"statement": words, "errors": kept}, found)
+    said = {str(n): "keep" if best[place] == n else f"repeats {best[place]}" for n, place in places.items()}
+    return _answer({"statement": words, "errors": said if by_number else kept}, found)
 
 
 def _held(about: About) -> list[Error]:
@@ -535,10 +534,12 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "place": partial(answer_opinion, of_place=True),
     "response": answer_response,
     "statement": answer_statement,
-    "severities": partial(answer_statement, by_number=True),
+    "severities": partial(answer_statement, numbered="severity"),
+    "labels": partial(answer_statement, numbered="category"),
     "remark": answer_remark,
     "agreement": answer_agreement,
     "merged": answer_merged,
+    "kept": partial(answer_merged, by_number=True),
     "difficulty": answer_difficulty,
     "translation": answer_translation,
 }
