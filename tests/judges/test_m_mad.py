@@ -782,7 +782,10 @@ async def test_the_calls_that_are_made_are_those_that_were_told(
     role = "expert_accuracy" if judge.partition else "expert_all"
     debating_once = {**debating, "opponent": MAJOR} if settings["strategy"] == "consensus" else debating
     nothing, one = Cast(), Cast(**{role: marks((*SOFA, "major"))}, **debating_once, checker=AGREED)
-    all_ = Cast(expert=marks((*SOFA, "major")), **debating, checker=DISAGREED)
+    kinds = {"accuracy": SOFA[1], "fluency": "fluency/grammar", "style": "style/awkward"}
+    kinds |= {"terminology": "terminology/inappropriate for context", "all": SOFA[1]}
+    everywhere = {f"expert_{name}": marks((SOFA[0], kind, "major")) for name, kind in kinds.items()}
+    all_ = Cast(**everywhere, **debating, checker=DISAGREED)
     for cast in (nothing, one, all_):
         await judge.annotate(subject(), cast)
     assert (len(nothing.asked), len(one.asked), len(all_.asked)) == judge.calls

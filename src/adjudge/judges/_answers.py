@@ -34,18 +34,6 @@ from adjudge.judges._reading import (
     shown,
 )
 
-__all__ = [
-    "GEMBA_CATEGORIES",
-    "ErrorList",
-    "Marked",
-    "Rating",
-    "RatingScale",
-    "place_errors",
-    "read_headings",
-    "render_headings",
-]
-
-
 # Errors and their places
 
 

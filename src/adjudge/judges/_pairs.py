@@ -39,29 +39,6 @@ from adjudge.judges._reading import (
     shown,
 )
 
-__all__ = [
-    "IDENTICAL",
-    "INCONSISTENT",
-    "PAIR_FILES",
-    "SIGNS",
-    "TIE_BY_STRENGTH",
-    "VERDICTS",
-    "Compared",
-    "Comparison",
-    "Criterion",
-    "Inconsistent",
-    "PairSettings",
-    "TieThreshold",
-    "check_threshold",
-    "disagreement",
-    "majority",
-    "preference_by",
-    "read_compared",
-    "read_criterion",
-    "synthesise",
-]
-
-
 Orders = Literal["both", "given", "random"]
 """Which translation is shown first: each once, the first system of the pair, or one drawn at random."""
 Inconsistent = Literal["E", "keep"]

@@ -29,37 +29,6 @@ from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._reading import Reading
 from adjudge.judges._reading import shown as in_short
 
-__all__ = [
-    "ADAPTER",
-    "TEXT_FILES",
-    "VERBATIM",
-    "Adapter",
-    "Example",
-    "Form",
-    "Part",
-    "Parts",
-    "Prompted",
-    "Prompts",
-    "attempts_of",
-    "find_adapter",
-    "find_form",
-    "find_prompts",
-    "joined",
-    "judged_texts",
-    "language_names",
-    "load_prompts",
-    "nearest",
-    "paragraphs",
-    "render",
-    "render_around",
-    "render_example",
-    "render_pair",
-    "render_terms",
-    "render_texts",
-    "role_of",
-]
-
-
 _TEXTS: Final = ("lp", "source", "reference", "translation")
 _KEYS: Final = {*_TEXTS, "errors"}
 _ERROR_KEYS: Final = {"span", "category", "severity", "side"}

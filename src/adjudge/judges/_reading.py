@@ -32,26 +32,6 @@ from adjudge.core.frozen import frozen
 from adjudge.core.protocol import find_category, is_number
 from adjudge.errors import AnswerError, FailureReason
 
-__all__ = [
-    "AuthorsReply",
-    "Reading",
-    "Rule",
-    "agreement",
-    "check_characters",
-    "either",
-    "error_lines",
-    "fenced",
-    "last_letter",
-    "last_list",
-    "object_schema",
-    "only_number",
-    "or_authors",
-    "or_error",
-    "read_integer",
-    "shares",
-    "shown",
-]
-
 _RESULT: Final = re.compile(r'.*"result"\s*:[\s"]*(?P<value>.*)', re.DOTALL)
 
 AUTHORS: Final = "authors_reader"

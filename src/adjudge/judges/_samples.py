@@ -33,17 +33,6 @@ from adjudge.judges._pairs import (
     disagreement,
 )
 
-__all__ = [
-    "OUTVOTED",
-    "TEMPERATURE",
-    "Sampled",
-    "check_temperature",
-    "is_outvoted",
-    "middle",
-    "readable",
-    "vote",
-]
-
 
 def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
     """The errors that more than half of the samples mark, in the order of the text.

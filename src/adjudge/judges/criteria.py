@@ -53,8 +53,6 @@ from adjudge.judges._prompts import (
 )
 from adjudge.judges._reading import Reading, object_schema, or_error, shown
 
-__all__ = ["Criteria"]
-
 VERDICTS: Final = ("pass", "fail")
 SCHEMA: Final = object_schema(reason={"type": "string"}, verdict={"type": "string", "enum": [*VERDICTS]})
 

@@ -54,8 +54,6 @@ from adjudge.judges._prompts import (
 )
 from adjudge.judges._reading import Reading, object_schema, shown
 
-__all__ = ["EaPrompt"]
-
 SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor")
 MOST: Final = 999
 LOWEST: Final = 6 * MOST

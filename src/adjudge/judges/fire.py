@@ -74,8 +74,6 @@ from adjudge.judges._pairs import (
 )
 from adjudge.judges._prompts import Prompts, find_prompts, load_prompts
 
-__all__ = ["DirectRank", "Fire"]
-
 OVERALL: Final = "overall"
 LOCALE: Final = "locale"
 START: Final = "criterion_"

@@ -32,8 +32,6 @@ from adjudge.judges._answers import Rating, RatingScale
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 from adjudge.judges._reading import only_number, or_authors
 
-__all__ = ["GembaDa", "GembaSqm"]
-
 
 @frozen
 class GembaDa(Prompted):

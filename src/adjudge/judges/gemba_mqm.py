@@ -40,8 +40,6 @@ from adjudge.judges._answers import ErrorList, Marked
 from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts, render_texts
 from adjudge.judges._reading import error_lines
 
-__all__ = ["GembaMqm"]
-
 SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor")
 
 

@@ -44,9 +44,6 @@ from adjudge.judges._prompts import TEXT_FILES, Prompted, Prompts, load_prompts,
 from adjudge.judges._reading import or_error
 from adjudge.judges._samples import OUTVOTED, TEMPERATURE, check_temperature, is_outvoted, readable, vote
 
-__all__ = ["GembaV2", "reciprocal_rank_mean"]
-
-
 _DEVIATIONS: Final = 2.0
 
 

@@ -109,9 +109,6 @@ from adjudge.judges._reading import (
     or_authors,
 )
 
-__all__ = ["ALL", "DIMENSIONS", "MMad", "debate_calls", "tidy"]
-
-
 # What agents share
 
 

@@ -32,8 +32,6 @@ from adjudge.judges._answers import ErrorList
 from adjudge.judges._prompts import TEXT_FILES, attempts_of, find_form, load_prompts
 from adjudge.judges.himate.stages import ALONE, SEVERITIES, Evaluation, Scope
 
-__all__ = ["SingleAgent"]
-
 _FILES = (*("single_agent.md", "scope.md", "severities.md", "subtypes.md", "texts.md", *TEXT_FILES),)
 
 

@@ -39,24 +39,6 @@ from adjudge.judges._prompts import (
 from adjudge.judges._reading import Reading, either, object_schema, or_error, shares, shown
 from adjudge.judges._samples import TEMPERATURE, readable
 
-__all__ = [
-    "ALONE",
-    "BY_CORE",
-    "BY_SUBTYPE",
-    "COORDINATORS",
-    "MOST",
-    "ROUNDS",
-    "SEVERITIES",
-    "Agent",
-    "Discussion",
-    "Evaluation",
-    "Reflection",
-    "Scope",
-    "Stage",
-    "merge",
-]
-
-
 # Agents and errors
 
 

@@ -48,31 +48,6 @@ from adjudge.judges._reading import (
     shown,
 )
 
-__all__ = [
-    "FILES",
-    "Action",
-    "Anchor",
-    "Assessment",
-    "Form",
-    "Memory",
-    "Moves",
-    "Note",
-    "Scale",
-    "ScaleName",
-    "Searching",
-    "Team",
-    "compare",
-    "end_message",
-    "evaluate",
-    "make_tools",
-    "move",
-    "read_action",
-    "result_messages",
-    "system_message",
-    "task_message",
-]
-
-
 # What agents share
 
 
