@@ -204,7 +204,7 @@ def judged(
         return adjudge.run(judge, texts.test_set, out=out, profile=profile, settings=settings, **options)
     gold = adjudge.read_records(texts.gold) if rated is None else rated.records
     with knowing(texts.test_set, gold):
-        return adjudge.run(judge, texts.test_set, out=out, profile=profile, settings=settings)
+        return adjudge.run(judge, texts.test_set, out=out, model=MODEL, profile=profile, settings=settings)
 
 
 def costs(run: Run) -> list[str]:
