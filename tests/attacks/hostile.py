@@ -73,7 +73,9 @@ def clean_answer(about: About) -> str:
         if "explain_in" in facts:
             error["note"] = "Words are missing."
         more: Mapping[str, object] = {"counts": counts, "score": -5} if "counts" in about.wants else {}
-        return json.dumps({"errors": [error], **more})
+        offered: Any = facts["categories"]
+        is_asked = not offered or error["category"] in offered  # an expert for style is not
+        return json.dumps({"errors": [error] if is_asked else [], **more})
     severities: Any = facts["severities"]
     listed = [f"{s.capitalize()}:\n{'accuracy/omission' if s == 'major' else 'no-error'}" for s in severities]
     return "\n".join([*listed, *(["Counts: 1, 0\n<score>-5</score>"] if "counts" in about.wants else [])])
