@@ -611,6 +611,7 @@ NO_JUDGEMENT = {
 
 @pytest.mark.differs("fire", 11, 12)
 @pytest.mark.differs("criteria", 6)
+@pytest.mark.differs("rate", 2)
 def test_every_question_that_judges_shows_what_the_unit_brings() -> None:
     """Who finds an error by the glossary is not overruled by who has not seen it."""
     segment = replace(BOTH.segment, meta={**BOTH.segment.meta, INSTRUCTION: "Address the reader informally."})
