@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from adjudge.judges import JUDGES as NAMES
+from adjudge.judges import differences, load_judge
 from tests.gauges import GAUGES, MODULES, PACKAGE, ROOT, Gauge, circles, imports, inside, nodes, tree_of
 
 JUDGES = PACKAGE / "judges"
@@ -127,6 +129,25 @@ def table_of_judges() -> Iterator[str]:
 
 def test_the_table_of_judges_is_complete() -> None:
     assert set(table_of_judges()) == set(JUDGE_FILES)
+
+
+def marked_scenes() -> Iterator[tuple[str, int]]:
+    """What tests of judges are marked for: a module and a point of its Differs list."""
+    for path in sorted((ROOT / "tests" / "judges").glob("test_*.py")):
+        for test in ast.walk(tree_of(path)):
+            for mark in getattr(test, "decorator_list", []):
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.differs":
+                    judge, *points = map(ast.literal_eval, mark.args)
+                    yield from ((judge, point) for point in points)
+
+
+def test_every_point_of_a_differs_list_has_its_scene() -> None:
+    listed = {(type(judge).__module__, differences(judge)) for judge in map(load_judge, NAMES)}
+    assert {*marked_scenes()} == {
+        (module.rpartition(".")[2], number)
+        for module, points in listed
+        for number in range(1, len(points) + 1)
+    }
 
 
 def test_no_prompt_changes_unnoticed() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.core.ask import About, Reply
-from adjudge.core.judge import Profile, is_criteria_judge
+from adjudge.core.ask import About, Reply, WordsBesideError
+from adjudge.core.judge import PROFILES, Profile, is_criteria_judge
 from adjudge.core.record import Annotation
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError
@@ -64,6 +64,7 @@ async def test_each_criterion_is_a_record_of_its_own() -> None:
     }
 
 
+@pytest.mark.differs("criteria", 5)
 async def test_a_verdict_that_cannot_be_read_is_missing_alone() -> None:
     first, second = await Criteria().check(checked(), Agreeing("I think so.", FAIL))
     assert isinstance(first, AnswerError)
@@ -90,6 +91,7 @@ async def test_a_verdict_that_cannot_be_read_is_missing_alone() -> None:
         (told("fail", "The rule is violated: the cat is a dog."), 0, ()),
     ],
 )
+@pytest.mark.differs("criteria", 3)
 async def test_a_verdict_is_one_of_two_words(reply: str, rating: int, flags: tuple[str, ...]) -> None:
     found = await one(reply)
     assert isinstance(found, Annotation), found
@@ -119,6 +121,7 @@ async def test_a_verdict_is_one_of_two_words(reply: str, rating: int, flags: tup
         (told("pass", note="The verdict: fail."), "words"),
     ],
 )
+@pytest.mark.differs("criteria", 3)
 async def test_what_is_no_verdict_is_neither_a_pass_nor_a_fail(reply: str | Reply, reason: str) -> None:
     found = await one(reply)
     assert isinstance(found, AnswerError), found
@@ -139,6 +142,7 @@ async def test_a_verdict_that_a_text_holds_is_not_taken_out_of_a_longer_reply(an
     assert isinstance(found, AnswerError)
 
 
+@pytest.mark.differs("criteria", 1, 2, 5)
 async def test_a_question_holds_one_criterion_as_data_behind_the_texts() -> None:
     ask = Agreeing(PASS, FAIL)
     await Criteria().check(checked(), ask)
@@ -151,7 +155,21 @@ async def test_a_question_holds_one_criterion_as_data_behind_the_texts() -> None
     assert first == second  # a prefix cache serves all but the criterion
     assert {asked.about.stage for asked in ask.asked} == {"criterion 1", "criterion calm"}
     assert {(asked.about.wants, asked.attempts) for asked in ask.asked} == {("criterion", 2)}
-    assert all(asked.schema is not None for asked in ask.asked)
+    assert {asked.messages[0].role for asked in ask.asked} == {"system"}
+    schema: Any = ask.asked[0].schema
+    assert list(schema["properties"]) == ["reason", "verdict"]
+    for profile in PROFILES:
+        other = Agreeing(PASS, FAIL)
+        await Criteria(profile=profile).check(checked(), other)
+        assert other.asked == ask.asked
+
+
+@pytest.mark.parametrize("verdict", [PASS, FAIL])
+@pytest.mark.differs("criteria", 3)
+async def test_words_beside_a_pass_are_never_settled_by_a_question(verdict: str) -> None:
+    found = await one(f"I would say {verdict}")
+    assert isinstance(found, WordsBesideError)
+    assert found.is_clean == (verdict == PASS)
 
 
 @given(st.text(min_size=1).filter(str.strip))
@@ -164,6 +182,7 @@ async def test_a_criterion_may_be_any_text_and_is_never_part_of_our_words(text: 
     assert ask.asked[0].words == plain.asked[0].words
 
 
+@pytest.mark.differs("criteria", 6)
 async def test_a_reference_can_be_shown() -> None:
     judge, ask = Criteria(with_reference=True), Agreeing(PASS)
     await judge.check(checked(["x"], reference="So."), ask)
@@ -172,6 +191,7 @@ async def test_a_reference_can_be_shown() -> None:
     assert judge.prompts_digest != Criteria().prompts_digest
 
 
+@pytest.mark.differs("criteria", 6)
 async def test_the_reason_can_be_in_a_language() -> None:
     ask = Agreeing(PASS)
     await Criteria(explain_in="fr").check(checked(["x"]), ask)
@@ -296,6 +316,7 @@ def test_there_are_as_many_replies_as_we_promise() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "reason"), BAD)
+@pytest.mark.differs("criteria", 4)
 async def test_no_verdict_stands_against_its_reason(verdict: str, reason: str) -> None:
     about, bad = checked(["The cat stays a cat."]), told(verdict, reason)
     ask = Honest(bad, bad)
@@ -321,6 +342,7 @@ async def test_a_fair_verdict_costs_one_question_more_and_is_kept() -> None:
 
 
 @pytest.mark.parametrize("profile", ["paper", "code"])
+@pytest.mark.differs("criteria", 2, 4)
 async def test_the_other_profiles_ask_once(profile: Profile) -> None:
     for verdict, reason in BAD:
         (found,) = await Criteria(profile=profile).check(checked(["x"]), Script(told(verdict, reason)))
@@ -328,6 +350,7 @@ async def test_the_other_profiles_ask_once(profile: Profile) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip))
+@pytest.mark.differs("criteria", 4)
 async def test_a_reason_is_data_and_is_read_without_the_texts_and_the_verdict(text: str) -> None:
     questions = []
     for verdict in VERDICTS:

@@ -2,9 +2,10 @@ from typing import Any, cast
 
 import pytest
 
-from adjudge.core.ask import Message, Quoted, Reply
+from adjudge.core.ask import Message, Quoted, Reply, WordsBesideError
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
+from adjudge.judges._answers import GEMBA_CATEGORIES
 from adjudge.judges.ea_prompt import EaPrompt
 from tests.judges.asking import Script, subject
 from tests.judges.malformed import VALID
@@ -22,12 +23,14 @@ async def test_errors_are_listed_and_then_counted() -> None:
 
 @pytest.mark.parametrize("profile", ["paper", "code"])
 @pytest.mark.parametrize("counts", ["1, 1", "1,1", "Major: 1\nMinor: 1", "1,  1\n"])
+@pytest.mark.differs("ea_prompt", 2)
 async def test_the_papers_two_numbers_are_read(profile: Any, counts: str) -> None:
     annotation = await EaPrompt(profile=profile).annotate(subject(), Script(HEADINGS, counts))
     assert annotation.counts == {"major": 1, "minor": 1}
     assert not annotation.flags
 
 
+@pytest.mark.differs("ea_prompt", 3)
 async def test_a_count_that_disagrees_with_the_list_is_kept_and_flagged() -> None:
     annotation = await EaPrompt().annotate(subject(), Script(LIST, '{"major": 2, "minor": 1}'))
     assert annotation.counts == {"major": 2, "minor": 1}
@@ -41,6 +44,7 @@ async def test_no_errors_are_counted_as_none() -> None:
     assert not annotation.flags
 
 
+@pytest.mark.differs("ea_prompt", 6)
 async def test_the_count_is_asked_in_the_same_conversation_and_without_the_thinking() -> None:
     ask = Script(f"<think>hm</think>\n{LIST}", '{"major": 1, "minor": 1}')
     await EaPrompt().annotate(subject(), ask)
@@ -52,6 +56,7 @@ async def test_the_count_is_asked_in_the_same_conversation_and_without_the_think
     assert [(a.about.stage, a.about.wants) for a in ask.asked] == [("errors", "errors"), ("count", "counts")]
 
 
+@pytest.mark.differs("ea_prompt", 6)
 async def test_under_profile_code_the_count_is_asked_of_the_list_alone() -> None:
     ask = Script(HEADINGS, "1, 1")
     await EaPrompt(profile="code").annotate(subject(), ask)
@@ -67,6 +72,7 @@ async def test_without_a_list_nothing_is_counted() -> None:
     assert len(ask.asked) == 1
 
 
+@pytest.mark.differs("ea_prompt", 5)
 async def test_without_a_count_there_is_no_annotation() -> None:
     with pytest.raises(AnswerError, match="schema"):
         await EaPrompt().annotate(subject(), Script(LIST, '{"major": 1}'))
@@ -75,6 +81,7 @@ async def test_without_a_count_there_is_no_annotation() -> None:
 @pytest.mark.parametrize(
     ("lp", "word"), [("en-de", "Notiz"), ("en-ru", "морозильнике"), ("ja-en", "two words")]
 )
+@pytest.mark.differs("ea_prompt", 4)
 async def test_one_example_of_the_language_pair_or_the_nearest_is_shown(lp: str, word: str) -> None:
     messages = EaPrompt().list_messages(subject(lp=lp))
     assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
@@ -88,18 +95,50 @@ async def test_with_reference_the_example_has_one_too() -> None:
 
 
 @pytest.mark.parametrize(("profile", "attempts"), [("recommended", 2), ("paper", 1), ("code", 2)])
+@pytest.mark.differs("ea_prompt", 2, 5)
 async def test_the_paper_asks_once(profile: Any, attempts: int) -> None:
     ask = Script(LIST if profile == "recommended" else HEADINGS, '{"major": 1, "minor": 1}', "")
     if profile != "recommended":
         ask = Script(HEADINGS, "1, 1")
     await EaPrompt(profile=profile).annotate(subject(), ask)
     assert [asked.attempts for asked in ask.asked] == [attempts] * 2
+    assert [asked.schema is None for asked in ask.asked] == [profile != "recommended"] * 2
+    assert ask.asked[0].about.facts["categories"] == GEMBA_CATEGORIES
+
+
+@pytest.mark.parametrize(
+    ("replies", "is_clean"),
+    [
+        ((f"{LIST}\nThat is all.",), False),
+        ((LIST, '{"major": 1, "minor": 1}\nThat is all.'), False),
+        ((LIST, '{"major": 1, "minor": 1, "note": "That is all."}'), False),
+        (('{"errors": []}\nThat is all.',), True),
+    ],
+)
+@pytest.mark.differs("ea_prompt", 5)
+async def test_words_beside_errors_are_asked_about_and_beside_none_never(
+    replies: tuple[str, ...], is_clean: bool
+) -> None:
+    with pytest.raises(WordsBesideError) as error:
+        await EaPrompt().annotate(subject(), Script(*replies))
+    assert error.value.is_clean == is_clean
+
+
+@pytest.mark.parametrize("profile", ["paper", "code"])
+@pytest.mark.parametrize(
+    "replies", [("The translation is fine.",), (HEADINGS, "1, 1\nThat is all."), (HEADINGS, "There are two.")]
+)
+@pytest.mark.differs("ea_prompt", 5)
+async def test_no_rule_of_the_authors_reads_words(profile: Any, replies: tuple[str, ...]) -> None:
+    with pytest.raises(AnswerError):
+        await EaPrompt(profile=profile).annotate(subject(), Script(*replies))
 
 
 # One step...
 
 
 @pytest.mark.parametrize("profile", ["recommended", "paper", "code"])
+@pytest.mark.differs("ea_prompt", 7)
 async def test_one_step_lists_counts_and_scores(profile: Any) -> None:
     form = "one-step-json" if profile == "recommended" else "one-step-headings"
     ask = Script(VALID[form])
@@ -121,6 +160,7 @@ async def test_one_step_lists_counts_and_scores(profile: Any) -> None:
         ("1, 0", "0", ("score_mismatch",)),
     ],
 )
+@pytest.mark.differs("ea_prompt", 7)
 async def test_list_count_and_score_that_disagree_are_flagged(
     counts: str, score: str, flags: tuple[str, ...]
 ) -> None:

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply, TokenLogprob
-from adjudge.core.judge import Profile
+from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.record import Preference, Verdict
 from adjudge.core.segment import Segment, Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges._pairs import (
-    Compared,
     TieThreshold,
     majority,
     read_criterion,
@@ -103,6 +102,7 @@ def test_an_unknown_verdict_never_decides(given: Sequence[Verdict | None]) -> No
 # Orders...
 
 
+@pytest.mark.differs("fire", 2)
 async def test_both_orders_are_asked_and_mapped_back() -> None:
     ask = Script(*replies("A", "B", "B", "A", "E", "E"))
     found = await Fire().compare(pair(), ask)
@@ -120,6 +120,7 @@ async def test_both_orders_are_asked_and_mapped_back() -> None:
     assert shown[1][1:] == [("translation-a", y), ("translation-b", x)]
 
 
+@pytest.mark.differs("fire", 2)
 async def test_verdicts_that_follow_the_position_are_e_and_flagged() -> None:
     found = await Fire().compare(pair(), Script(*replies("A", "A", "A", "B", "A", "B")))
     first, *_, overall = (outcome for outcome in found if isinstance(outcome, Preference))
@@ -127,6 +128,14 @@ async def test_verdicts_that_follow_the_position_are_e_and_flagged() -> None:
     assert (overall.verdict, overall.orders, overall.flags) == ("A", ("A", "A"), ())
 
 
+@pytest.mark.differs("fire", 2, 6)
+async def test_verdicts_that_follow_the_position_speak_for_neither() -> None:
+    overall = (await Fire().compare(pair(), Script(*replies("A", "A", "B", "A", "E", "E"))))[-1]
+    assert isinstance(overall, Preference)
+    assert (overall.verdict, overall.orders) == ("B", ("A", "B"))
+
+
+@pytest.mark.differs("fire", 6)
 async def test_the_overall_verdict_of_each_order_is_kept() -> None:
     found = await Fire().compare(pair(), Script(*replies("A", "A", "A", "A", "A", "A")))
     overall = found[-1]
@@ -145,6 +154,7 @@ async def test_the_overall_verdict_of_each_order_is_kept() -> None:
         (Fire(profile="paper", orders="both"), 6),
     ],
 )
+@pytest.mark.differs("fire", 2, 3)
 async def test_the_calls_are_those_of_the_settings(judge: Fire, calls: int) -> None:
     ask = Script(*replies(*"E" * calls))
     await judge.compare(pair(), ask)
@@ -153,6 +163,7 @@ async def test_the_calls_are_those_of_the_settings(judge: Fire, calls: int) -> N
     assert {asked.attempts for asked in ask.asked} == {3}
 
 
+@pytest.mark.differs("fire", 2)
 async def test_a_random_order_is_one_for_a_pair_and_both_for_many() -> None:
     firsts: list[str] = []
     for number in range(40):
@@ -189,11 +200,13 @@ async def test_the_orders_that_are_drawn_follow_the_seed() -> None:
     ("first", "overall"),
     [("AA", "A"), ("BB", "B"), ("AB", "parse"), ("AE", "A"), ("EB", "B"), ("EE", "parse")],
 )
+@pytest.mark.parametrize("profile", ["paper", "code"])
+@pytest.mark.differs("fire", 3, 4, 9)
 async def test_a_failed_criterion_fails_the_overall_verdict_that_it_could_change(
-    first: str, overall: str
+    first: str, overall: str, profile: Profile
 ) -> None:
     ask = Script(*replies(*first, "E")[:2], "I prefer the first.")
-    found = await Fire(profile="paper").compare(pair(), ask)
+    found = await Fire(profile=profile).compare(pair(), ask)
     assert isinstance(found[2], AnswerError)
     last = found[3]
     assert (last.reason if isinstance(last, AnswerError) else last.verdict) == overall
@@ -207,6 +220,7 @@ async def test_an_analysis_must_speak_of_every_aspect() -> None:
     assert found[0].reason == "schema"
 
 
+@pytest.mark.differs("fire", 5)
 async def test_the_same_text_twice_is_equal_and_nobody_is_asked() -> None:
     ask = Script()
     found = await Fire().compare(pair("Same.", "Same."), ask)
@@ -219,6 +233,7 @@ async def test_the_same_text_twice_is_equal_and_nobody_is_asked() -> None:
 # Criteria and words...
 
 
+@pytest.mark.differs("fire", 11)
 async def test_the_analysis_is_kept_and_may_be_in_any_language() -> None:
     ask = Script(*replies("A", "A", "A"))
     judge = Fire(profile="paper", explain_in="fr")
@@ -228,6 +243,26 @@ async def test_the_analysis_is_kept_and_may_be_in_any_language() -> None:
         "accuracy of information: A is closer.\naccuracy of named entities: A is closer."
     )
     assert "in French" in ask.asked[0].words
+
+
+@pytest.mark.differs("fire", 1, 11)
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_long_texts_are_data_behind_a_system_message_that_asks_for_analysis_and_result(
+    profile: Profile,
+) -> None:
+    x, y = "$criterion Sie hat die Bank verlassen. " * 5000, "Sie verließ die Bank."
+    ask = Script(*replies("A", "A", "A"))
+    await Fire(profile=profile, orders="given").compare(pair(x, y), ask)
+    assert [q.text for q in ask.asked[0].quoted] == ["She left the bank.", x, y]
+    assert [message.role for message in ask.asked[0].messages] == ["system", "user"]
+    system = str(ask.asked[0].messages[0].parts[0])
+    assert json.dumps(dict.fromkeys(ASPECTS["faithfulness"], "...")) in system.partition('"result"')[0]
+    schema: Any = ask.asked[0].schema
+    if profile != "recommended":
+        assert schema is None
+        return
+    assert list(schema["properties"]) == ["analysis", "result"]
+    assert list(schema["properties"]["analysis"]["properties"]) == list(ASPECTS["faithfulness"])
 
 
 async def test_a_criterion_is_told_with_its_aspects_and_none_of_the_others() -> None:
@@ -241,6 +276,7 @@ async def test_a_criterion_is_told_with_its_aspects_and_none_of_the_others() -> 
         assert not any(f"- {aspect}:" in asked.words for aspect in others)
 
 
+@pytest.mark.differs("fire", 7)
 def test_criteria_of_ones_own_stand_in_for_the_three(tmp_path: Path) -> None:
     (tmp_path / "criterion_2-brevity.md").write_text("Which is shorter?\n")
     (tmp_path / "criterion_1-tone.md").write_text("Tone.\n\n- warmth: how warm it is\n")
@@ -280,6 +316,7 @@ def test_orders_that_there_are_not_are_refused() -> None:
 # Verdicts that change with the order, kept...
 
 
+@pytest.mark.differs("fire", 2)
 async def test_verdicts_that_follow_the_position_can_be_kept_apart_from_ties() -> None:
     found = await Fire(inconsistent="keep").compare(pair(), Script(*replies(*"AAABAB")))
     preferences = [outcome for outcome in found if isinstance(outcome, Preference)]
@@ -293,6 +330,7 @@ async def test_verdicts_that_follow_the_position_can_be_kept_apart_from_ties() -
     assert preferences[3].orders == ("A", "A")
 
 
+@pytest.mark.differs("fire", 6)
 async def test_an_overall_verdict_that_changes_with_the_order_is_undecided_too() -> None:
     found = await Fire(inconsistent="keep").compare(pair(), Script(*replies(*"AAEEEE")))
     overall = found[-1]
@@ -343,6 +381,7 @@ def among(letter: str, alternatives: dict[str, float], start: str = "", end: str
         (among("E", FORCED), 0.0),
     ],
 )
+@pytest.mark.differs("fire", 8)
 def test_the_strength_is_the_share_of_the_letter_among_those_that_may_be_given(
     reply: Reply, share: float
 ) -> None:
@@ -354,6 +393,7 @@ def test_the_strength_is_the_share_of_the_letter_among_those_that_may_be_given(
 
 
 @pytest.mark.parametrize("alternatives", [{}, {"1": -0.1, "Hm": -3.0}, None])
+@pytest.mark.differs("fire", 8)
 def test_without_a_letter_among_the_alternatives_the_strength_is_the_plain_probability(
     alternatives: Any,
 ) -> None:
@@ -402,6 +442,7 @@ def one_criterion(folder: Path, **settings: Any) -> Fire:
     ("first", "second", "strength"),
     [(("A", 0.9), ("B", 0.5), 0.7), (("B", 0.6), ("A", 0.6), -0.6), (("A", 0.8), ("E", 0.9), 0.4)],
 )
+@pytest.mark.differs("fire", 8)
 async def test_the_strength_is_the_mean_probability_of_the_verdicts_of_both_orders(
     tmp_path: Path, first: tuple[str, float], second: tuple[str, float], strength: float
 ) -> None:
@@ -417,6 +458,7 @@ async def test_the_strength_is_the_mean_probability_of_the_verdicts_of_both_orde
     ("first", "second", "threshold", "verdict"),
     [("A", "B", 0.69, "A"), ("A", "B", 0.71, "E"), ("B", "A", 0.69, "B"), ("B", "A", 0.71, "E")],
 )
+@pytest.mark.differs("fire", 8)
 async def test_a_preference_that_is_not_stronger_than_the_threshold_is_a_tie(
     tmp_path: Path, first: str, second: str, threshold: float, verdict: str
 ) -> None:
@@ -447,17 +489,21 @@ def test_settings_of_ties_that_cannot_be_are_refused(settings: dict[str, str], s
         load_judge("fire", settings=settings)
 
 
+@pytest.mark.differs("fire", 10)
 async def test_the_criterion_of_the_locale_has_no_part_in_the_overall_verdict() -> None:
     judge = Fire(orders="given", locale=True)
     assert judge.criteria == ("faithfulness", "fluency", "style", "locale", "overall")
     assert judge.calls == (4, 4, 4)
-    compared = [Compared(verdict, (verdict,), (), "") for verdict in ("E", "E", "E", "A")]
-    overall = judge.synthesise(compared)
-    assert isinstance(overall, Compared)
-    assert overall.verdict == "E"
+    aspects = ("formats", "names and titles", "writing")
+    local = json.dumps({"analysis": dict.fromkeys(aspects, "A is closer."), "result": "A"})
+    ask = Script(*replies("E", "E", "E"), local)
+    found = await judge.compare(pair(), ask)
+    assert [o.verdict for o in found if isinstance(o, Preference)] == ["E", "E", "E", "A", "E"]
+    assert "Criterion: locale convention." in ask.asked[3].words
 
 
 @pytest.mark.parametrize(("profile", "temperature", "tokens"), [("code", 0.6, 8000), ("paper", 0.0, 2048)])
+@pytest.mark.differs("fire", 3, 9)
 async def test_the_code_draws_its_answers(profile: Profile, temperature: float, tokens: int) -> None:
     ask = Script(*replies("A", "A", "A"))
     await Fire(profile=profile).compare(pair(), ask)
@@ -475,6 +521,7 @@ def test_a_threshold_for_each_criterion_is_taken_and_one_for_none_refused() -> N
         False,
         True,
     ]
+    assert threshold.takes(-0.5, "style"), "not stronger than it"
     for said, message in (("beauty=0.2", "names 'beauty'"), ("0.2,style=0.1", "one for all or one for each")):
         with pytest.raises(UsageError, match=message):
             load_judge("fire", settings={"strength": "logprob", "tie-threshold": said})

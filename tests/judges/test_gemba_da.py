@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.core.ask import Reply
+from adjudge.core.ask import Reply, WordsBesideError
 from adjudge.errors import AnswerError
 from adjudge.judges.gemba_da import GembaDa, GembaSqm
 from tests.judges.asking import Script, load_judge, subject
@@ -47,15 +47,46 @@ def test_the_two_have_prompts_of_their_own() -> None:
     assert GembaDa(with_reference=True).prompts_digest != GembaSqm(with_reference=True).prompts_digest
 
 
-async def test_words_around_the_object_are_flagged() -> None:
-    annotation = await GembaDa().annotate(subject(), Script('My rating: {"rating": 87}'))
-    assert (annotation.rating, annotation.flags) == (87, ("extracted",))
+@pytest.mark.parametrize(
+    ("profile", "text", "flags"),
+    [
+        ("recommended", 'My rating: {"rating": 87}', ["extracted"]),
+        ("recommended", '<answer>{"rating": 87}</answer>', ["extracted"]),
+        ("recommended", '"{\\"rating\\": 87}"', ["extracted"]),
+        ("recommended", '{"rating": 87}<|im_end|>', ["extracted"]),
+        ("recommended", '{"rating": 87.0}', ["normalised"]),
+        ("recommended", '{"rating": "87%"}', ["normalised"]),
+        ("paper", "My rating: 87", ["extracted"]),
+        ("paper", "<answer>87</answer>", ["extracted"]),
+        ("paper", '"87"', ["extracted"]),
+        ("paper", "87<|im_end|>", ["extracted"]),
+        ("paper", "87.0", ["normalised"]),
+        ("paper", "87%", ["normalised"]),
+        ("paper", '{"rating": 87}', ["normalised"]),
+        ("paper", "87\nGood.", ["authors_reader", "normalised"]),
+    ],
+)
+@pytest.mark.differs("gemba_da", 3)
+async def test_what_stands_around_a_number_is_known_and_flagged(
+    profile: Any, text: str, flags: list[str]
+) -> None:
+    made = await GembaDa(profile=profile).annotate(subject(), Script(text))
+    assert (made.rating, [*made.flags]) == (87, flags)
+
+
+@pytest.mark.parametrize("rating", [87, 100])
+@pytest.mark.differs("gemba_da", 3)
+async def test_words_beside_the_best_rating_are_never_settled_by_a_question(rating: int) -> None:
+    with pytest.raises(WordsBesideError) as error:
+        await GembaDa().annotate(subject(), Script(f'{{"rating": {rating}}}\nGood.'))
+    assert error.value.is_clean == (rating == 100)
 
 
 @pytest.mark.parametrize(
     ("text", "rating"),
     [("-5", 5), ("I cannot rate because of the 2 languages.", 2), ("Score: 4", 4), ("['100']", 100)],
 )
+@pytest.mark.differs("gemba_da", 3)
 async def test_what_the_original_alone_takes_for_a_rating_is_flagged(text: str, rating: int) -> None:
     made = await GembaDa(profile="code").annotate(subject(), Script(text))
     assert made.rating == rating
@@ -69,6 +100,7 @@ async def test_a_reply_that_was_cut_is_not_read_even_if_it_could_be() -> None:
         await GembaDa(profile="paper").annotate(subject(), Script(Reply(text="8", finish="length")))
 
 
+@pytest.mark.differs("gemba_da", 2, 4)
 async def test_one_question_is_put() -> None:
     ask = Script('{"rating": 87}')
     await GembaDa().annotate(subject(), ask)
@@ -78,9 +110,11 @@ async def test_one_question_is_put() -> None:
     assert "from English to German" in asked.words
     assert asked.schema is not None
     assert asked.about.facts == {"form": "json", "low": 0, "high": 100}
-    assert (asked.about.stage, asked.about.wants, asked.attempts) == ("rating", "rating", 2)
+    assert (asked.about.stage, asked.about.wants) == ("rating", "rating")
+    assert (asked.attempts, asked.sampling.temperature) == (2, 0)
 
 
+@pytest.mark.differs("gemba_da", 2)
 async def test_the_bare_number_is_asked_for_without_a_schema() -> None:
     ask = Script("87")
     await GembaDa(profile="paper").annotate(subject(), ask)

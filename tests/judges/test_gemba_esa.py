@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from adjudge.core.ask import Quoted
-from adjudge.errors import AnswerError
+from adjudge.errors import AnswerError, UsageError
 from adjudge.judges import load_judge
 from adjudge.judges.gemba_esa import GembaEsa
 from tests.judges.asking import Script, subject
@@ -17,12 +17,13 @@ def errors_shown(ask: Script) -> str:
     return quoted.text
 
 
+@pytest.mark.differs("gemba_esa", 7)
 async def test_errors_are_marked_and_then_rated() -> None:
     annotation = await GembaEsa().annotate(subject(), Script(VALID["errors-json"], '{"rating": 60}'))
     assert annotation.rating == 60
-    assert [(span.text, span.severity) for span in annotation.spans] == [
-        ("neuen Sofa", "major"),
-        ("die die", "minor"),
+    assert [(span.text, span.severity, span.category) for span in annotation.spans] == [
+        ("neuen Sofa", "major", "accuracy/mistranslation"),
+        ("die die", "minor", "fluency/grammar"),
     ]
     assert (annotation.protocol, annotation.annotator, annotation.flags) == ("esa", "gemba-esa", ())
 
@@ -33,6 +34,7 @@ async def test_the_papers_form_gives_the_same() -> None:
     assert (paper.spans, paper.rating) == (ours.spans, ours.rating)
 
 
+@pytest.mark.differs("gemba_esa", 1, 2, 4, 6)
 async def test_the_second_question_shows_the_texts_and_the_errors_as_they_were_read() -> None:
     ask = Script(f"Answer: {VALID['errors-json']}", '{"rating": 60}')
     await GembaEsa().annotate(subject(), ask)
@@ -40,7 +42,11 @@ async def test_the_second_question_shows_the_texts_and_the_errors_as_they_were_r
     assert (first.about.stage, first.about.wants) == ("errors", "errors")
     assert (second.about.stage, second.about.wants) == ("rating", "rating")
     assert first.about.facts["severities"] == ("major", "minor")
+    assert first.messages[0].role == "system"
     assert [message.role for message in second.messages] == ["system", "user"]
+    assert {(asked.attempts, asked.sampling.temperature) for asked in ask.asked} == {(2, 0)}
+    assert '"side"' in json.dumps(first.schema)
+    assert '"rating"' in json.dumps(second.schema)
     assert [quoted.name for quoted in second.quoted] == ["source", "translation", "errors"]
     assert json.loads(errors_shown(ask)) == json.loads(VALID["errors-json"])
 
@@ -53,14 +59,18 @@ async def test_the_second_question_shows_the_texts_and_the_errors_as_they_were_r
         ("code", (VALID["errors-headings"], "60"), VALID["errors-headings"]),
     ],
 )
+@pytest.mark.differs("gemba_esa", 2, 4)
 async def test_the_errors_are_shown_in_the_form_of_the_profile(
     profile: Any, replies: tuple[str, str], shown: str
 ) -> None:
     ask = Script(*replies)
     await GembaEsa(profile=profile).annotate(subject(), ask)
     assert errors_shown(ask) == shown
+    assert [asked.schema is None for asked in ask.asked] == [profile != "recommended"] * 2
+    assert ("Major:\nMinor:" in ask.asked[0].words) == (profile != "recommended")
 
 
+@pytest.mark.differs("gemba_esa", 3)
 async def test_without_a_first_step_there_is_no_second() -> None:
     ask = Script("None", '{"rating": 100}')
     with pytest.raises(AnswerError, match="parse"):
@@ -93,8 +103,11 @@ async def test_words_of_the_judged_text_reach_the_second_question_as_data_only()
     assert Quoted("errors", json.dumps({"errors": [listed]}), is_json=True) in ask.asked[1].quoted
 
 
-def test_it_is_loaded_by_name_and_counts_two_calls() -> None:
+@pytest.mark.differs("gemba_esa", 8)
+def test_it_is_loaded_by_name_counts_two_calls_and_takes_no_reference() -> None:
     judge = load_judge("gemba-esa")
     assert judge == GembaEsa()
     assert judge.calls == (2, 2, 2)
     assert (judge.weights, judge.with_reference, judge.protocol) == (None, False, "esa")
+    with pytest.raises(UsageError, match="no setting 'with_reference'"):
+        load_judge("gemba-esa", settings={"with_reference": "true"})

@@ -1,8 +1,10 @@
+import json
 from typing import Any, cast
 
 import pytest
 
 from adjudge.core.ask import Message
+from adjudge.core.mqm import find_weights, mqm_score
 from adjudge.core.record import ErrorSpan
 from adjudge.errors import AnswerError
 from adjudge.judges import load_judge
@@ -19,6 +21,7 @@ CRITICAL_LAST = (
 )
 
 
+@pytest.mark.differs("gemba_mqm", 7)
 async def test_errors_become_spans_in_their_places_the_most_severe_first() -> None:
     annotation = await GembaMqm().annotate(subject(), Script(CRITICAL_LAST))
     assert annotation.spans == (
@@ -81,23 +84,26 @@ async def test_what_was_not_quite_right_is_flagged(text: str, flags: tuple[str, 
     assert len(annotation.spans) == 3
 
 
+@pytest.mark.differs("gemba_mqm", 3)
 async def test_a_list_of_errors_within_a_sentence_is_refused() -> None:
     with pytest.raises(AnswerError, match="words stand beside the answer: 'What you want is'"):
         await GembaMqm().annotate(subject(), Script(f"What you want is {CRITICAL_LAST}"))
 
 
+@pytest.mark.differs("gemba_mqm", 1, 6)
 async def test_one_question_is_put_with_three_worked_examples() -> None:
     ask = Script('{"errors": []}')
     await GembaMqm().annotate(subject(), ask)
     (asked,) = ask.asked
     roles = [message.role for message in asked.messages]
     assert roles == ["system", *["user", "assistant"] * 3, "user"]
-    assert asked.attempts == 2
+    assert (asked.attempts, asked.sampling.temperature) == (2, 0)
     assert (asked.about.judge, asked.about.stage, asked.about.wants) == ("gemba-mqm", "errors", "errors")
     assert asked.about.facts["form"] == "json"
     assert asked.about.facts["severities"] == ("critical", "major", "minor")
 
 
+@pytest.mark.differs("gemba_mqm", 2)
 async def test_json_is_asked_for_with_a_schema_and_headings_without() -> None:
     json_ask, text_ask = (
         Script('{"errors": []}'),
@@ -112,6 +118,39 @@ async def test_json_is_asked_for_with_a_schema_and_headings_without() -> None:
     assert error["properties"]["severity"]["enum"] == ["critical", "major", "minor"]
     assert text_ask.asked[0].schema is None
     assert "Critical:\nMajor:\nMinor:" in text_ask.asked[0].words
+
+
+@pytest.mark.differs("gemba_mqm", 4)
+async def test_an_unknown_category_is_a_failure_and_other_by_the_rule_of_the_authors() -> None:
+    with pytest.raises(AnswerError, match="label"):
+        await GembaMqm().annotate(subject(), Script(CRITICAL_LAST.replace("fluency/grammar", "flow")))
+    text = 'Critical:\nno-error\nMajor:\nflow - "die die"\nMinor:\nno-error'
+    made = await GembaMqm(profile="paper").annotate(subject(), Script(text))
+    assert [(span.category, span.severity) for span in made.spans] == [("other", "major")]
+    assert "authors_reader" in made.flags
+
+
+@pytest.mark.parametrize(
+    ("errors", "points"),
+    [
+        ([("die", "other", "minor")] * 7, 5),
+        ([("die", "other", "major")] * 7, 25),
+        ([("Katze", "non-translation", "minor")], 25),
+        ([("Katze", "non-translation", "major"), ("die", "other", "minor")], 25),
+    ],
+)
+@pytest.mark.differs("gemba_mqm", 5, 7)
+async def test_all_errors_are_kept_as_they_are_and_the_weights_count_five_and_cap_them(
+    errors: list[tuple[str, str, str]], points: float
+) -> None:
+    listed = [
+        {"span": span + number, "category": category, "severity": severity, "side": "translation"}
+        for (span, category, severity), number in zip(errors, "1234567", strict=False)
+    ]
+    judged = subject(" ".join(f"{span}{number}" for span in ("die", "Katze") for number in range(1, 8)))
+    made = await GembaMqm().annotate(judged, Script(json.dumps({"errors": listed})))
+    assert [(span.category, span.severity) for span in made.spans] == [each[1:] for each in errors]
+    assert mqm_score(made, find_weights("gemba")) == -points
 
 
 @pytest.mark.parametrize("profile", ["recommended", "paper"])

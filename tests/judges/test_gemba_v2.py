@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.core.ask import Reply
+from adjudge.core.judge import PROFILES
 from adjudge.core.record import Annotation
 from adjudge.errors import AnswerError, DataError, UsageError
 from adjudge.judges import load_judge
+from adjudge.judges._answers import GEMBA_CATEGORIES
 from adjudge.judges.gemba_v2 import GembaV2, reciprocal_rank_mean
 from tests.judges.asking import Script, subject
 
@@ -32,6 +34,7 @@ async def judged(*replies: str | Reply, **settings: Any) -> Annotation:
     return await GembaV2(**settings).annotate(subject(), Script(*replies))
 
 
+@pytest.mark.differs("gemba_v2", 1, 6)
 async def test_ten_samples_make_one_score_in_which_the_best_weigh_most() -> None:
     annotation = await judged(*[CLEAN] * 5, *[MAJOR] * 5)
     harmonic = [1 / rank for rank in range(1, 11)]
@@ -44,6 +47,7 @@ async def test_ten_samples_make_one_score_in_which_the_best_weigh_most() -> None
     )
 
 
+@pytest.mark.differs("gemba_v2", 1, 6)
 async def test_an_outlier_is_dropped_flagged_and_kept_among_the_samples() -> None:
     annotation = await judged(*[MAJOR] * 9, CRITICAL)
     assert annotation.rating == -5
@@ -62,18 +66,21 @@ async def test_an_outlier_is_dropped_flagged_and_kept_among_the_samples() -> Non
         (errors(("", "non-translation", "major")), -25.0),
     ],
 )
+@pytest.mark.differs("gemba_v2", 1, 2)
 async def test_errors_cost_what_the_paper_says(reply: str, score: float) -> None:
     annotation = await judged(*[reply] * 10)
     assert annotation.rating == score
     assert str(annotation.rating) == str(score)
 
 
+@pytest.mark.differs("gemba_v2", 6)
 async def test_the_spans_are_those_that_more_than_half_mark() -> None:
     annotation = await judged(*[MAJOR] * 6, *[CRITICAL] * 4)
     assert [span.text for span in annotation.spans] == ["die die"]
     assert (await judged(*[MAJOR] * 5, *[CRITICAL] * 5)).spans == ()
 
 
+@pytest.mark.differs("gemba_v2", 5)
 async def test_a_sample_that_cannot_be_read_is_left_out_and_never_a_number() -> None:
     annotation = await judged(*["Looks good to me."] * 4, *[MAJOR] * 6)
     assert (annotation.rating, annotation.samples) == (-5, (-5.0,) * 6)
@@ -88,12 +95,14 @@ async def test_a_sample_that_cannot_be_read_is_left_out_and_never_a_number() -> 
         (["{}", "nothing", "nothing", "nothing", "{}"], "count", r"\(parse 3, schema 2\)"),
     ],
 )
+@pytest.mark.differs("gemba_v2", 5)
 async def test_half_of_the_samples_are_not_enough(bad: list[str], reason: str, detail: str) -> None:
     with pytest.raises(AnswerError, match=detail) as error:
         await judged(*bad, *[MAJOR] * 5)
     assert error.value.reason == reason
 
 
+@pytest.mark.differs("gemba_v2", 1, 2, 3, 5)
 async def test_every_sample_is_the_same_question_drawn_at_random() -> None:
     ask = Script(*[CLEAN] * 10)
     await GembaV2().annotate(subject(), ask)
@@ -102,7 +111,16 @@ async def test_every_sample_is_the_same_question_drawn_at_random() -> None:
     asked = ask.asked[0]
     assert [message.role for message in asked.messages] == ["system", "user"]
     assert (asked.about.stage, asked.about.wants, asked.attempts) == ("errors", "errors", 2)
-    assert asked.schema is not None
+    schema: Any = asked.schema
+    assert list(schema["properties"]) == ["errors"]
+    error = schema["properties"]["errors"]["items"]["properties"]
+    assert list(error) == ["span", "category", "severity", "side"]
+    assert tuple(error["category"]["enum"]) == GEMBA_CATEGORIES
+    assert error["severity"]["enum"] == ["critical", "major", "minor"]
+    for profile in PROFILES:
+        other = Script(*[CLEAN] * 10)
+        await GembaV2(profile=profile).annotate(subject(), other)
+        assert other.asked == ask.asked
 
 
 @pytest.mark.parametrize(
@@ -119,8 +137,10 @@ def test_what_would_be_the_same_sample_ten_times_is_refused(settings: dict[str, 
         load_judge("gemba-v2", settings=settings)
 
 
+@pytest.mark.differs("gemba_v2", 2)
 def test_it_is_loaded_by_name_and_counts_its_calls() -> None:
     assert load_judge("gemba-v2").calls == (10, 10, 10)
+    assert not load_judge("gemba-v2").with_reference
     judge = load_judge("gemba-v2", settings={"samples": "3", "temperature": "1"})
     assert judge == GembaV2(samples=3, temperature=1.0)
     assert judge.calls == (3, 3, 3)
@@ -136,6 +156,7 @@ SCORES = st.lists(st.floats(-500, 0), min_size=1, max_size=12)
     ("scores", "score", "used"),
     [
         ([-50, -11, -6, -6, -11, -6, -6, -55, -6, -11], -8.4961, 9),  # the appendix of the paper: -8.50
+        ([0, -1, -6, -6, -6, -25], -2.2774, 5),  # two deviations of a sample would reach the last
         ([-3], -3, 1),
         ([-3, -3, -3], -3, 3),
         ([0, -6], -2, 2),  # (0 + -6/2) / (1 + 1/2)
@@ -146,6 +167,7 @@ SCORES = st.lists(st.floats(-500, 0), min_size=1, max_size=12)
         ([-1, -101], (-1 - 101 / 2) / 1.5, 2),  # two scores are never farther than one deviation
     ],
 )
+@pytest.mark.differs("gemba_v2", 1, 2)
 def test_known_scores_come_to_known_numbers(scores: list[float], score: float, used: int) -> None:
     aggregate = reciprocal_rank_mean(scores)
     assert aggregate.score == pytest.approx(score, abs=5e-5)

@@ -22,6 +22,7 @@ from adjudge.judges._prompts import load_prompts
 from adjudge.judges.himate import Himate, Threshold
 from adjudge.judges.himate.stages import BY_CORE, BY_SUBTYPE, RESULTS, confidence_in, read_verification
 from adjudge.judges.single_agent import SingleAgent
+from adjudge.runs.calibration import _by_subtype
 from adjudge.store.run_directory import Calibration, LpThreshold, read_calibration, write_calibration
 from tests.judges.asking import Asking, subject
 from tests.judges.malformed import ANYWHERE, Bad, alike
@@ -1278,6 +1279,15 @@ async def test_the_paper_has_one_threshold_for_all_subtypes(
     turns = (opinion("major"), AGREE) if is_discussed else ()
     _, ask = await annotate(judge, one_error(*turns, verified=sure(CORRECTED, 0.8)))
     assert ask.wanted()["opinion"] == is_discussed
+
+
+@pytest.mark.differs("himate", 7)
+def test_a_subtype_that_was_seen_too_seldom_has_the_threshold_of_its_core_type() -> None:
+    seen = {("fluency/grammar", 0.7): 20, ("fluency/spelling", 0.9): 19, ("fluency/register", 0.8): 19}
+    found = _by_subtype([*Counter(seen).elements(), *[("style/awkward", 0.5)] * 19], 60)
+    of_fluency = {found[name] for name in SUBTYPES if name.startswith("fluency/") and "grammar" not in name}
+    assert (found["fluency/grammar"], of_fluency) == (0.7, {0.8})
+    assert "style/awkward" not in found, "that of the language pair"
 
 
 def test_a_file_says_whether_its_confidences_are_shares(tmp_path: Path) -> None:

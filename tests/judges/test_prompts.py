@@ -101,6 +101,10 @@ async def asked_by(name: str, profile: Profile, source: str = "Cat.", translatio
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", SINGLE)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:20]))
+@pytest.mark.differs("gemba_da", 1)
+@pytest.mark.differs("gemba_esa", 1)
+@pytest.mark.differs("gemba_mqm", 1)
+@pytest.mark.differs("ea_prompt", 1)
 async def test_no_text_can_change_what_we_say(name: str, profile: Profile, text: str) -> None:
     plain = await asked_by(name, profile, source="eins", translation="zwei")
     hostile = await asked_by(name, profile, source=text, translation=text)
@@ -111,6 +115,9 @@ async def test_no_text_can_change_what_we_say(name: str, profile: Profile, text:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", SINGLE)
+@pytest.mark.differs("gemba_da", 1)
+@pytest.mark.differs("gemba_esa", 1)
+@pytest.mark.differs("ea_prompt", 1)
 async def test_the_texts_come_last_and_all_before_them_is_the_same_for_every_segment(
     name: str, profile: Profile
 ) -> None:
@@ -131,6 +138,11 @@ async def test_the_markers_are_explained(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SINGLE)
+@pytest.mark.differs("gemba_da", 5)
+@pytest.mark.differs("gemba_esa", 8)
+@pytest.mark.differs("gemba_mqm", 8)
+@pytest.mark.differs("gemba_v2", 4)
+@pytest.mark.differs("single_agent", 4)
 async def test_context_and_glossary_are_quoted_and_stand_before_the_texts(name: str) -> None:
     before = Segment(
         segment="6", lp="en-de", source="A cat.", translations={"sys": "Ein Kater.", "other": "X"}
@@ -250,6 +262,7 @@ def test_every_span_of_an_example_stands_once_where_it_says(folder: str, example
         ("fr-it", "en-de"),
     ],
 )
+@pytest.mark.differs("ea_prompt", 4)
 def test_the_nearest_example_shares_the_pair_or_the_target_or_the_source(lp: str, nearest: str) -> None:
     files = load_prompts("ea_prompt", ("examples.jsonl",), None)
     assert files.nearest_example(lp).lp == nearest
@@ -403,6 +416,10 @@ def replies(name: str, first: str) -> Script:
 
 
 @pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.differs("gemba_esa", 9)
+@pytest.mark.differs("gemba_mqm", 8)
+@pytest.mark.differs("gemba_v2", 6)
+@pytest.mark.differs("ea_prompt", 8)
 async def test_every_error_comes_with_its_note(name: str) -> None:
     ask = replies(name, REPLY)
     judge = load_judge(name, settings={"explain-in": "fr"})
@@ -453,12 +470,14 @@ async def test_a_note_that_nobody_asked_for_is_neither_read_nor_overlooked(name:
         await load_judge(name).annotate(subject(), replies(name, declines))
 
 
+@pytest.mark.differs("gemba_esa", 9)
 async def test_the_second_step_is_shown_the_notes() -> None:
     ask = replies("gemba-esa", REPLY)
     await load_judge("gemba-esa", settings={"explain-in": "fr"}).annotate(subject(), ask)
     assert "Le mot est écrit deux fois." in ask.asked[1].quoted[-1].text
 
 
+@pytest.mark.differs("ea_prompt", 8)
 async def test_one_step_has_notes_too() -> None:
     reply = json.dumps({"errors": [ERROR], "counts": json.loads(COUNTS), "score": -1})
     judge = load_judge("ea-prompt", settings={"explain-in": "fr", "steps": "1"})
@@ -468,6 +487,9 @@ async def test_one_step_has_notes_too() -> None:
 
 @pytest.mark.parametrize("name", [name for name in JUDGES if name != "gemba-v2"])
 @pytest.mark.parametrize("profile", ["paper", "code"])
+@pytest.mark.differs("gemba_esa", 9)
+@pytest.mark.differs("gemba_mqm", 8)
+@pytest.mark.differs("ea_prompt", 8)
 def test_headings_have_no_place_for_notes(name: str, profile: Profile) -> None:
     with pytest.raises(UsageError, match="explain_in is for the recommended profile"):
         load_judge(name, profile=profile, settings={"explain-in": "fr"})
@@ -587,6 +609,9 @@ NO_JUDGEMENT = {
 }
 
 
+@pytest.mark.differs("fire", 11, 12)
+@pytest.mark.differs("criteria", 6)
+@pytest.mark.differs("rate", 2)
 def test_every_question_that_judges_shows_what_the_unit_brings() -> None:
     """Who finds an error by the glossary is not overruled by who has not seen it."""
     segment = replace(BOTH.segment, meta={**BOTH.segment.meta, INSTRUCTION: "Address the reader informally."})

@@ -980,6 +980,8 @@ async def test_tools_take_no_texts_and_notes_stand_before_them_or_in_paper_and_c
         say("finish", score=3, rationale="x"),
         judge=Rate(profile=profile, order="given"),
     )
+    task = "".join(p if isinstance(p, str) else f"<{p.name}>" for p in ask.asked[0].messages[1].parts)
+    assert (task.index("Known about the source:") < task.index("<source>")) == is_ours
     texts, notes = ["source", "translation"], ["notes", "instruction"]
     assert [q.name for q in ask.asked[1].quoted] == ([*notes, *texts] if is_ours else [*texts, *notes])
     texts = ["source", "translation-a", "translation-b"]

@@ -674,7 +674,7 @@ class RatingScale:
             AnswerError: anything else; range for what is a number but not one of these.
         """
         reading = Reading(reply, judged_texts(subject))
-        label, has_scale = "", True
+        label, scale = "", None
         if self.form == "json" or isinstance(reply, AuthorsReply) or _RATED.search(reading.text):
             said = reading.answer("rating")["rating"]
             reading.flag("normalised", self.form != "json")
@@ -684,10 +684,11 @@ class RatingScale:
             if match is None:
                 reason: FailureReason = "range" if text.strip("+-−–.,٫٬_ ").isdigit() else "parse"
                 raise AnswerError(reason, f"wanted a number and nothing else, got {shown(text)}")
-            said, label, has_scale = match["said"], match["label"], bool(match["scale"])
+            label, said, scale = match.groups()
+            reading.flag("extracted", said != text)
             reading.introduced(label, is_number=True)
         number = reading.integer(said, 0, _HIGH, "the rating")
-        if label and not has_scale and number <= _MAY_BE_OTHER_SCALE:
+        if label and not scale and number <= _MAY_BE_OTHER_SCALE:
             raise AnswerError(
                 "parse", f"{shown(reading.text)} may be a number of another scale than 0 to {_HIGH}"
             )

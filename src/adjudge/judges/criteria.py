@@ -8,12 +8,11 @@ Prompt   prompts/criteria, in our own words
 Differs  1. What to do stands in a system message, and source, translation and criterion are quoted data; the
             original has one message with the texts as they are.
          2. The answer is JSON with the reason before the verdict, and with a schema; the original asks for
-            one word, pass or fail. Profiles differ in
-            point 4 alone.
+            one word, pass or fail. All profiles put the same question.
          3. The verdict must be `pass` or `fail`; another form of the word, such as `Passed.`, is read and
-            flagged `normalised`. Words around the object are refused for both verdicts alike, so that
-            neither is read more often than the other. The original looks for "pass" in the last word of
-            any reply, then for "fail", and then anywhere.
+            flagged `normalised`. Words around the object of a fail are asked about in the recommended
+            profile, and around that of a pass the question is put anew; in the others they are a failure. The
+            original looks for "pass" in the last word of any reply, then for "fail", and then anywhere.
          4. In the recommended profile the model is shown each reason beside its criterion, without the texts
             and the verdict, and is asked whether the reason says pass, fail or neither. The criterion is
             asked about once more if the reason does not say its verdict.

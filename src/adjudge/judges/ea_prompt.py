@@ -14,8 +14,9 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
          4. The original has one example for each of three language pairs; any other lp gets the nearest: same
             target language, else same source language, else the first.
          5. Every reply that is not in the form is a failure. Words beside the list or the counts, or in a
-            field that nobody asked for, are asked about in the recommended profile, and a failure in the
-            others. Profile paper asks once, the others once more.
+            field that nobody asked for, are asked about in the recommended profile, but beside an answer that
+            there are no errors the question is put anew; in the others they are a failure. Profile paper asks
+            once, the others once more.
          6. The second question stands in the same conversation, as in the paper's figure; profile code shows
             it the list alone, as the code does. The list is shown as quoted data.
          7. With steps=1 the reply lists, counts and closes with a score. A score that disagrees with the

@@ -41,8 +41,7 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
         11. Context and glossary are shown where the user gives them. With explain_in the analysis is in that
             language. Texts may have any length.
         12. The direct rank shares 1 to 3, 5, 8 and 11, but not the rule of the code, which has no direct
-            rank. An answer that could not be had is its failure.
-            The direct rank draws at 0 in every profile.
+            rank. An answer that could not be had is its failure. It draws at 0 in every profile.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ Prompt   prompts/gemba_da and prompts/gemba_sqm, in our own words
 Differs  1. What to do stands in a system message, and the texts are quoted data; the original has one message
             with the texts between quotation marks.
          2. The recommended profile asks for JSON with a schema; profiles paper and code for the bare number.
-         3. The number must be the whole reply, or stand in a known wrapper (tags, a lead-in, marks of a chat
-            template; flag `extracted`). `"87"`, `87.0` and `87%` are 87 (`normalised`), and so is
-            {"rating": 87} where the bare number was asked for. Words beside the number are asked about in the
-            recommended profile. In the others parse_numerical_answer's rule reads them (flag
-            `authors_reader`): the only number of any text, so that "-5" is 5 and "I cannot rate because of
-            the 2 languages" is 2.
+         3. The answer must be the whole reply, or stand in a known wrapper (tags, a lead-in, quotation marks,
+            marks of a chat template; flag `extracted`). `87.0` and `87%` are 87 (`normalised`), and so is
+            {"rating": 87} where the bare number was asked for. Words beside it are asked about in the
+            recommended profile; beside a 100 the question is put anew. In the others parse_numerical_answer's
+            rule reads them (flag `authors_reader`): the only number of any text, so that "-5" is 5 and "I
+            cannot rate because of the 2 languages" is 2.
          4. An unreadable reply is asked for once more at temperature 0; the original raises the temperature.
          5. Context and glossary are shown where the user gives them; the original has neither.
 """

@@ -11,7 +11,7 @@ Differs  1. Known and kept: no reference; ten samples; MQM errors in three sever
             1, 1/2, 1/3 ... from the best sample down. The ten scores of the appendix come to its -8.50.
          2. Ours, since we know no better: the standard deviation is the population's and outliers are dropped
             once; the temperature is 0.7 and a setting; a non-translation costs 25 whatever its severity; the
-            categories are GEMBA-MQM's; there are no worked examples. Profiles do not differ.
+            categories are GEMBA-MQM's; there are no worked examples. All profiles put the same question.
          3. The answer is a flat list with the side of each span; the original's model repeats source and
             translation first.
          4. The original shows the whole source document; ours shows what --context gives.

@@ -9,8 +9,8 @@ Differs  1. The paper says only that one agent evaluates all subtypes at once. I
             himate with stages=se and this judge differ in the number of agents alone. Of the examples it sees
             an error of each subtype, and one translation without any. The judged text stands last in all
             profiles.
-         2. It lists every error, and each must quote its span, which the paper scores. HiMATE's code asks
-            for one error a subtype and for no span.
+         2. It lists every error, and each but an omission must quote its span, which the paper scores.
+            HiMATE's code asks for one error a subtype and for no span.
          3. Every reply that is not in the form is a failure. Profile paper asks once, the others once more.
          4. Context and glossary are shown where the user gives them. Notes are in explain_in, else English.
 """

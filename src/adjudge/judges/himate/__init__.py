@@ -9,9 +9,9 @@ Prompt   prompts/himate, in our own words, with examples of our own in en-de, zh
          the run says so
 Differs  1. What to do stands in a system message, texts and what agents said are quoted data, and every
             answer is a JSON object with a schema, in all profiles; the paper has lines with fixed words.
-         2. Each error quotes its span, which the paper scores and the code does not ask for. An agent may
-            list several (`most`, 5; recommended); more are cut to the gravest, flag `errors_cut`. Profiles
-            paper and code: one, as equation 4 has one severity for each subtype.
+         2. Each error but an omission must quote its span, which the paper scores and the code does not ask
+            for. An agent may list several (`most`, 5; recommended); more are cut to the gravest, flag
+            `errors_cut`. Profiles paper and code: one, as equation 4 has one severity for each subtype.
          3. An error that an agent itself calls another subtype is left to the agent of that one, flag
             `other_subtype`.
          4. Profiles paper and code drop an error whose correction changes nothing, without a comparison.

@@ -12,7 +12,7 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
          2. Texts are no arguments: tools know source and translation, so that no agent can alter them, and
             everything that an agent is shown and others wrote is quoted data. Notes, instruction and memory
             stand before source and translation (recommended); behind them, as in the paper's evaluation, in
-            profiles paper and code.
+            profiles paper and code. Context and glossary are shown where the user gives them.
          3. The order of systems is drawn (recommended) with order_seed, which the signature names; profiles
             paper and code judge in the order given. With anchors=frozen (ours) a preparation searches and
             writes both anchors from the source alone, and is only read after: scores then depend neither on
