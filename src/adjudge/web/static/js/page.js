@@ -1,7 +1,7 @@
 // @ts-check
 /* The annotator's page: a document's segments, and what holds them together. */
 
-import { get, post } from "./api.js";
+import { address, get, post } from "./api.js";
 import { all, find, make, takesLetters } from "./dom.js";
 import { markEnd } from "./ending.js";
 import { ItemView } from "./item.js";
@@ -184,7 +184,7 @@ export class Work {
    */
   wayTo(id) {
     const task = this.queue.changes.find((change) => change.item === id)?.assignment;
-    return { "Open the task and choose what counts": () => location.assign(`/work/${task}`) };
+    return { "Open the task and choose what counts": () => location.assign(address(`/work/${task}`)) };
   }
 
   /** Goes to what waits for the person to decide. */
@@ -315,7 +315,7 @@ export class Work {
     if (status === 409 && body.feedback?.length) return this.showTodo(body.feedback);
     if (status !== 200) return this.hint(body.message ?? "The server could not finish this task. What you did is saved.");
     if (!body.next) markEnd();
-    const goOn = () => location.assign(body.next ? `/work/${body.next}` : "/work");
+    const goOn = () => location.assign(address(body.next ? `/work/${body.next}` : "/work"));
     if (!body.feedback.length) return goOn();
     this.showFeedback(body.feedback);
     return ask("feedback", "This task was a check. What was not found in it stands below the segments.", { "Go on": goOn });
