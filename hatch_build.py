@@ -1,13 +1,16 @@
-"""What an installed adjudge knows of its build: the commit and the lock file it was made from.
+"""What an installed adjudge has of its build: the commit, the lock file, and the bundle of its pages.
 
-Hatchling calls this while it builds; nothing asks git when adjudge runs. The facts go into the sdist, too,
-so that a wheel built from that, where there is no git, has the same.
+Hatchling calls this while it builds; nothing asks git or node when adjudge runs. All of it goes into the
+sdist, too: a wheel built from that, where there is no git and no `node_modules`, has the same.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import re
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,20 +18,37 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PLACES = {"sdist": "src/adjudge/build.json", "wheel": "adjudge/build.json"}
+PLACES = {"sdist": "src/adjudge", "wheel": "adjudge"}
+NAMED = re.compile(r"""\bstatic\("([^"]+)"\)""")  # by a template
 
 
 class BuildFacts(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds `build.json` to the package."""
+    """Adds `build.json`, and `web/static/bundle` where esbuild is there, to the package."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the facts, unless the files of the package may change after this."""
-        root = Path(self.root)
-        if version == "editable" or (root / PLACES["sdist"]).exists():
+        """Make both, unless the files of the package may change after this."""
+        root, place = Path(self.root), PLACES[self.target_name]
+        if version == "editable" or (root / PLACES["sdist"] / "build.json").exists():
             return
-        file = Path(tempfile.mkdtemp()) / "build.json"
-        file.write_text(json.dumps(build_facts(root)) + "\n")
-        build_data["force_include"][str(file)] = PLACES[self.target_name]
+        made = Path(tempfile.mkdtemp())
+        (made / "build.json").write_text(json.dumps(build_facts(root)) + "\n")
+        build_data["force_include"][str(made / "build.json")] = f"{place}/build.json"
+        if esbuild := shutil.which("esbuild", path=str(root / "node_modules" / ".bin")):
+            bundle(root / PLACES["sdist"] / "web", esbuild, made / "bundle")
+            build_data["force_include"][str(made / "bundle")] = f"{place}/web/static/bundle"
+
+
+def bundle(web: Path, esbuild: str, folder: Path) -> None:
+    """Write each file that a template names, with all that it imports, as `folder/DIGEST/NAME.gz`."""
+    pages = [page.read_text("utf-8") for page in sorted((web / "templates").rglob("*.html"))]
+    names = sorted({name for page in pages for name in NAMED.findall(page)})
+    options = ["--bundle", "--minify", "--format=esm", "--charset=utf8", "--loader:.svg=copy"]
+    places = ["--outbase=.", f"--outdir={folder}", "--entry-names=[hash]/[dir]/[name]"]
+    command = [esbuild, *names, *options, *places, "--log-level=warning"]
+    subprocess.run(command, cwd=web / "static", check=True)  # noqa: S603
+    for file in [path for path in folder.rglob("*") if path.is_file()]:
+        file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
+        file.unlink()
 
 
 def build_facts(root: Path) -> dict[str, str | None]:

@@ -1,8 +1,10 @@
 """What a build writes down of itself. Its base class is stood in for: hatchling is there in builds only."""
 
+import gzip
 import hashlib
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,10 +44,53 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def included(hook: ModuleType, root: Path, *, target: str = "wheel", version: str = "standard") -> Any:
+def places(hook: ModuleType, root: Path, *, target: str = "wheel", version: str = "standard") -> Any:
     data: dict[str, Any] = {"force_include": {}}
     hook.BuildFacts.initialize(SimpleNamespace(root=str(root), target_name=target), version, data)
-    return [(place, json.loads(Path(file).read_text())) for file, place in data["force_include"].items()]
+    return {place: Path(file) for file, place in data["force_include"].items()}
+
+
+def included(hook: ModuleType, root: Path, **how: str) -> Any:
+    return [(place, json.loads(file.read_text())) for place, file in places(hook, root, **how).items()]
+
+
+ESBUILD = """\
+#!{python}
+import pathlib, sys
+*names, = [word for word in sys.argv[1:] if not word.startswith("-")]
+(folder,) = [word.partition("=")[2] for word in sys.argv if word.startswith("--outdir=")]
+assert "--bundle" in sys.argv and "--minify" in sys.argv
+for name in names:
+    file = pathlib.Path(folder, "DIGEST", name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("small " + pathlib.Path(name).read_text())
+"""
+
+
+@pytest.fixture
+def with_pages(checkout: Path) -> Path:
+    """A checkout with pages that name a script and an icon, and with something in esbuild's place."""
+    web = checkout / "src" / "adjudge" / "web"
+    for name, text in {
+        "templates/base.html": '<link href="{{ static("icon.svg") }}">',
+        "templates/work/page.html": '<script src="{{ static("js/page.js") }}"></script><a href="/js/no.js">',
+        "static/icon.svg": "<svg/>",
+        "static/js/page.js": "page",
+        "static/js/no.js": "no",
+    }.items():
+        (web / name).parent.mkdir(parents=True, exist_ok=True)
+        (web / name).write_text(text)
+    esbuild = checkout / "node_modules" / ".bin" / "esbuild"
+    esbuild.parent.mkdir(parents=True)
+    esbuild.write_text(ESBUILD.format(python=sys.executable))
+    esbuild.chmod(0o755)
+    return checkout
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    }
 
 
 @pytest.mark.parametrize(
@@ -82,3 +127,36 @@ def test_a_wheel_from_an_sdist_keeps_the_facts_of_the_sdist(hook: ModuleType, ch
 
 def test_an_editable_install_has_no_facts(hook: ModuleType, checkout: Path) -> None:
     assert included(hook, checkout, version="editable") == []
+
+
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [("wheel", "adjudge/web/static/bundle"), ("sdist", "src/adjudge/web/static/bundle")],
+)
+def test_a_build_bundles_what_pages_name(hook: ModuleType, with_pages: Path, target: str, place: str) -> None:
+    found = files_in(places(hook, with_pages, target=target)[place])
+    assert {name: gzip.decompress(packed) for name, packed in found.items()} == {
+        "DIGEST/icon.svg.gz": b"small <svg/>",
+        "DIGEST/js/page.js.gz": b"small page",
+    }
+    assert found == files_in(places(hook, with_pages, target=target)[place])  # to the byte
+
+
+def test_a_build_without_node_modules_has_the_modules_alone(hook: ModuleType, with_pages: Path) -> None:
+    shutil.rmtree(with_pages / "node_modules")
+    assert list(places(hook, with_pages)) == ["adjudge/build.json"]
+
+
+def test_a_build_fails_where_the_bundle_does(hook: ModuleType, with_pages: Path) -> None:
+    (with_pages / "src" / "adjudge" / "web" / "static" / "js" / "page.js").unlink()
+    with pytest.raises(subprocess.CalledProcessError):
+        places(hook, with_pages)
+
+
+@pytest.mark.parametrize("version", ["editable", "standard"])
+def test_an_editable_install_and_a_wheel_from_an_sdist_bundle_nothing(
+    hook: ModuleType, with_pages: Path, version: str
+) -> None:
+    if version == "standard":
+        (with_pages / "src" / "adjudge" / "build.json").write_text("{}")
+    assert places(hook, with_pages, version=version) == {}

@@ -257,5 +257,15 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
     assert not [name for name, text in texts.items() if REGISTRY.search(text) and name != "uv.lock"]
 
 
+def test_the_lock_of_npm_names_no_host_and_says_what_is_in_each_package() -> None:
+    text = (ROOT / "package-lock.json").read_text()
+    assert "://" not in text
+    packages = {name: one for name, one in json.loads(text)["packages"].items() if name}
+    assert packages["node_modules/esbuild"]["license"] == "MIT"
+    assert all(one["integrity"].startswith("sha512-") for one in packages.values())
+    (pinned,) = json.loads((ROOT / "package.json").read_text())["devDependencies"].items()
+    assert pinned == ("esbuild", packages["node_modules/esbuild"]["version"])
+
+
 if __name__ == "__main__":
     LOCK.write_text(json.dumps(prompt_hashes(), indent=2) + "\n")

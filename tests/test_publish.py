@@ -28,7 +28,8 @@ def test_only_the_job_that_runs_nothing_of_ours_can_prove_who_publishes() -> Non
 def test_what_was_audited_and_tried_is_published_with_attestations() -> None:
     assert JOBS["publish"]["needs"] == "build"
     said = [step.get("run") or step["uses"].partition("@")[0] for step in JOBS["build"]["steps"]]
-    wanted = ["uv version", "pip-audit --strict", "uv build", "adjudge demo", "actions/upload-artifact"]
+    wanted = ["uv version", "pip-audit --strict", "npm ci", "uv build", "static/bundle", "adjudge demo"]
+    wanted.append("actions/upload-artifact")
     places = [next(place for place, text in enumerate(said) if word in text) for word in wanted]
     assert places == sorted(places)
     used = [step.get("uses", "").partition("@")[0] for step in JOBS["publish"]["steps"]]

@@ -71,7 +71,7 @@ READ = """() => [...document.querySelectorAll(".item")].map((item) => [
         rating: item.querySelector("output").textContent,
         marks: [...item.querySelectorAll(".errors li")].map((line) =>
             [line.querySelector("q").textContent, line.querySelector(".severity").textContent]),
-        missing: item.querySelector(".missing input:checked").value,
+        missing: item.querySelector(".missing").value,
         comment: item.querySelector(".comment textarea").value,
     }])"""
 """Text of each segment, and what the page says was done there."""

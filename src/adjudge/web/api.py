@@ -32,7 +32,7 @@ from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, p
 from adjudge.campaigns.stopping import WhyNothing, why_nothing
 from adjudge.core.language import canonical_lp
 from adjudge.errors import UnfinishedError
-from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute
+from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute, address
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
 
 ANNOTATOR_ROUTER: Final = APIRouter(
@@ -335,7 +335,7 @@ def _find_person(served: Served, number: int) -> None:
 
 def _way_in(served: Served, link: Link) -> WayIn:
     (number,) = (one.id for one in people(served.campaign) if one.name == link.name)
-    return WayIn(person=number, name=link.name, role=link.role, path=link.path)
+    return WayIn(person=number, name=link.name, role=link.role, path=address(link.path))
 
 
 @ORGANISER_ROUTER.post("/tasks/{number}/release")
@@ -395,7 +395,7 @@ class Entered(BaseModel):
 class Left(BaseModel):
     """The page where somebody without a session is."""
 
-    to: str = "/"
+    to: str
 
 
 @ENTRY_ROUTER.post("/enter")
@@ -419,14 +419,14 @@ def _enter(
 ) -> Entered:
     """Start a session; one that the browser had ends, so that none can be planted."""
     now = served.clock()
-    address = request.client.host if request.client else ""
-    cookie = served.guesses.attempt(address, now, lambda: start(now), is_guessable=is_guessable)
+    client = request.client.host if request.client else ""
+    cookie = served.guesses.attempt(client, now, lambda: start(now), is_guessable=is_guessable)
     if old := request.cookies.get(served.site.cookie):
         leave(served.campaign, old)
     person = who(served.campaign, cookie, now)
     assert person is not None  # noqa: S101 (the session began a moment ago)
     give_cookie(response, served.site, cookie)
-    to = "/dashboard" if person.role == "organiser" else "/work"
+    to = address("/dashboard" if person.role == "organiser" else "/work")
     return Entered(name=person.name, role=person.role, to=to)
 
 
@@ -436,4 +436,4 @@ def end_session(request: Request, response: Response, served: ServedHere) -> Lef
     if cookie := request.cookies.get(served.site.cookie):
         leave(served.campaign, cookie)
     drop_cookie(response, served.site)
-    return Left()
+    return Left(to=address("/"))

@@ -8,15 +8,14 @@ of a campaign.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from importlib.abc import Traversable
-from importlib.resources import files
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
 from time import perf_counter
@@ -40,12 +39,11 @@ from adjudge.campaigns.exporting import export_campaign, fitting_forms
 from adjudge.campaigns.items import OMISSION
 from adjudge.campaigns.settings import Scale
 from adjudge.campaigns.tasks import FOLDER
-from adjudge.core.frozen import frozen
 from adjudge.core.language import is_right_to_left, language_name, source_language, target_language
 from adjudge.formats.campaign_export import apart
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import NAMES, RANGES, Table
-from adjudge.web.requests import AtOnce, render
+from adjudge.web.requests import AtOnce, address, own_files, render, takes_gzip
 from adjudge.web.security import Annotator, Id, Organiser, ServedHere, SignedIn
 
 _DEEPEST: Final = 6
@@ -137,7 +135,7 @@ def _item(item: ItemView) -> Json:
     return {
         "id": item.id,
         "media": item.media,
-        "source": item.source if item.media == "text" else f"/{quote(item.source)}",
+        "source": item.source if item.media == "text" else address(f"/{quote(item.source)}"),
         "translations": [{"text": text, "given": list(given)} for text, given in shown],
         "hashes": list(item.hashes),
         "state": item.state.model_dump(mode="json"),
@@ -220,7 +218,7 @@ def sign_in_page(served: ServedHere) -> Response:
 def home_page(served: ServedHere, person: SignedIn) -> Response:
     """What an annotator has done and is to do; organisers have the dashboard."""
     if person.role == "organiser":
-        return RedirectResponse("/dashboard", 303)
+        return RedirectResponse(address("/dashboard"), 303)
     campaign = served.campaign
     given = assignments(campaign, person)
     names = {
@@ -332,43 +330,23 @@ _NAME: Final = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{3,4}")
 FILE_ROUTER: Final = APIRouter(include_in_schema=False)
 
 
-@frozen
-class _File:
-    content: bytes
-    kind: str
-    tag: str
-
-
 @FILE_ROUTER.get("/static/{path:path}")
 async def static_file(path: str, request: Request) -> Response:
-    """One of our own files; browsers ask each time whether it changed."""
-    file = _own_files().get(path)
-    if file is None:
+    """One of our own files; browsers keep those of the bundle, and ask each time whether another changed."""
+    kind = _TYPES.get(PurePosixPath(path).suffix)
+    content, packed = own_files().get(path), own_files().get(f"{path}.gz")
+    headers, encoding = {"Cache-Control": "no-cache"}, {}
+    if packed is not None:
+        headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+        content = gzip.decompress(packed)
+        if takes_gzip(request):
+            content, encoding = packed, {"Content-Encoding": "gzip"}
+    if kind is None or content is None:
         raise HTTPException(404)
-    headers = {"ETag": file.tag, "Cache-Control": "no-cache"}
-    if request.headers.get("if-none-match") == file.tag:
+    headers["ETag"] = tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    if tag in re.findall('"[^"]*"', request.headers.get("if-none-match", "")):  # a proxy puts W/ before it
         return Response(status_code=304, headers=headers)
-    return Response(file.content, media_type=file.kind, headers=headers)
-
-
-@cache
-def _own_files() -> Mapping[str, _File]:
-    """All there are: an address that is no key of this names no file, however it is written."""
-    return {path: _read(entry) for path, entry in _walk(files("adjudge.web") / "static", "")}
-
-
-def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _walk(entry, f"{prefix}{entry.name}/")
-        elif PurePosixPath(entry.name).suffix in _TYPES:
-            yield prefix + entry.name, entry
-
-
-def _read(entry: Traversable) -> _File:
-    content = entry.read_bytes()
-    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    return _File(content=content, kind=_TYPES[PurePosixPath(entry.name).suffix], tag=tag)
+    return Response(content, media_type=kind, headers=headers | encoding)
 
 
 @FILE_ROUTER.get("/media/{path:path}")

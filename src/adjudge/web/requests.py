@@ -7,11 +7,16 @@ and a page for people.
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import math
-from collections.abc import Callable, Coroutine, Mapping
+import re
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import cache
+from importlib.abc import Traversable
+from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import Any, Final, TypeVar, get_type_hints
 
 import orjson
@@ -92,6 +97,7 @@ def _has_nul(content: object) -> bool:
 
 
 _ID: Final = TypeAdapter[int](Id)
+_SHORT: Final = 1_000  # bytes; one packet holds them anyway
 
 
 class AtOnce(APIRoute):
@@ -112,9 +118,12 @@ class AtOnce(APIRoute):
             if wanted is not None:
                 given["body"] = read_body(wanted, content)
             found = self.endpoint(**given)
-            if isinstance(found, Response):
-                return found
-            return Response(found.model_dump_json(), media_type="application/json")
+            if not isinstance(found, Response):
+                found = Response(found.model_dump_json(), media_type="application/json")
+            if len(found.body) > _SHORT and takes_gzip(request):
+                found.body = gzip.compress(found.body, 5)
+                found.headers.update({"Content-Encoding": "gzip", "Content-Length": str(len(found.body))})
+            return found
 
         async def answer_at_once(request: Request) -> Response:
             return await run_in_threadpool(answer, request, await request.body())
@@ -122,11 +131,43 @@ class AtOnce(APIRoute):
         return answer_at_once
 
 
+def takes_gzip(request: Request) -> bool:
+    """Whether a browser accepts gzip: it names the coding, and not with a weight of zero."""
+    accepted = request.headers.get("accept-encoding", "")
+    return re.search(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", accepted, re.IGNORECASE) is not None
+
+
 def _read_key(name: str, text: str) -> int:
     try:
         return _ID.validate_python(text)
     except ValidationError as error:
         raise RequestValidationError([{"loc": ("path", name), "msg": "no key"}]) from error
+
+
+def address(path: str) -> str:
+    """Return the address of a page or route. Pages, redirects and answers name none without asking here."""
+    return path
+
+
+@cache
+def own_files() -> Mapping[str, bytes]:
+    """All of our own files by their path. A release has a bundle of them, too, which hatch_build.py makes."""
+    return dict(_walk(files("adjudge.web") / "static", ""))
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        else:
+            yield prefix + entry.name, entry.read_bytes()
+
+
+@cache
+def static(name: str) -> str:
+    """Return the address of one of our own files: in the bundle, where the package has one."""
+    bundled = (path for path in own_files() if PurePosixPath(path).match(f"bundle/*/{name}.gz"))
+    return f"/static/{next(bundled, name).removesuffix('.gz')}"
 
 
 def render(template: str, context: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
@@ -142,7 +183,7 @@ def render(template: str, context: Mapping[str, object], *, status: int = 200) -
 
 @cache
 def _templates() -> Environment:
-    return Environment(
+    templates = Environment(
         loader=PackageLoader("adjudge.web"),
         autoescape=True,
         auto_reload=False,  # no look at every file for every page
@@ -150,6 +191,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.globals |= {"address": address, "static": static}
+    return templates
 
 
 _LOG: Final = logging.getLogger("adjudge.web")
@@ -193,7 +236,7 @@ def _say(request: Request, status: int, message: str, **headers: str) -> Respons
     if request.url.path.startswith("/api/"):
         return JSONResponse({"message": message}, status, headers)
     if status == 401:
-        return RedirectResponse("/", 303)
+        return RedirectResponse(address("/"), 303)
     page = render("message.html", {"message": message}, status=status)
     page.headers.update(headers)
     return page

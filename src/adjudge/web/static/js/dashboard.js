@@ -1,7 +1,7 @@
 // @ts-check
 /* The organiser's pages: numbers that are asked for again every few seconds, and who is let in. */
 
-import { post } from "./api.js";
+import { address, post } from "./api.js";
 import { copy } from "./copying.js";
 import { copyOf, find, make } from "./dom.js";
 import { date, digitsFor, duration, ends, fixed, pValue, share, whole } from "./figures.js";
@@ -22,7 +22,7 @@ async function refresh() {
   clearTimeout(timer);
   if (!document.hidden) {
     try {
-      const response = await fetch("/api/dashboard", { credentials: "same-origin", signal: AbortSignal.timeout(60_000) });
+      const response = await fetch(address("/api/dashboard"), { credentials: "same-origin", signal: AbortSignal.timeout(60_000) });
       if (response.status === 401) askWayIn(refresh);
       else withdraw("signed-out");
       if (!response.ok) throw new Error(response.status === 401 ? "You are signed out: these numbers are not new." : "The server does not answer as it should.");

@@ -1,7 +1,7 @@
 // @ts-check
 /* The way in: the secret behind the # of a person's link is exchanged for a session, and leaves the address. */
 
-import { post } from "./api.js";
+import { address, post } from "./api.js";
 import { find, make } from "./dom.js";
 
 async function enter() {
@@ -13,7 +13,7 @@ async function enter() {
   const { status: code, body } = await post("/api/enter", { secret });
   if (code === 200) location.replace(body.to);
   else if (code === 0) status.textContent = "There is no connection to the server. Open your link again in a moment.";
-  else status.replaceChildren(body.message ?? "This link does not work (any more).", " ", make("a", { href: "/work" }, "Go on where you were"));
+  else status.replaceChildren(body.message ?? "This link does not work (any more).", " ", make("a", { href: address("/work") }, "Go on where you were"));
 }
 
 addEventListener("hashchange", enter);

@@ -1,7 +1,7 @@
 // @ts-check
 /* Where a person goes on, and what is still on its way to the server. */
 
-import { post } from "./api.js";
+import { address, post } from "./api.js";
 import { copy } from "./copying.js";
 import { find } from "./dom.js";
 import { takeEnd } from "./ending.js";
@@ -58,7 +58,7 @@ function showEnd(code, held, why) {
 
 go.addEventListener("click", async () => {
   const { status, body } = await post("/api/next", {});
-  if (status === 200 && body.assignment) location.assign(`/work/${body.assignment}`);
+  if (status === 200 && body.assignment) location.assign(address(`/work/${body.assignment}`));
   else if (status === 200) showEnd(body.code ?? "", body.held ?? 0, body.why ?? "");
   else if (status === 401) askWayIn(() => go.click());
   else ask("next", body.message ?? "There is no connection to the server. Try again in a moment.", {});
@@ -68,7 +68,7 @@ find(document, "#copy").addEventListener("click", () => copy(find(document, "#co
 
 find(document, "#leave").addEventListener("click", async () => {
   const { body } = await post("/api/leave", {});
-  location.assign(body.to ?? "/");
+  location.assign(body.to ?? address("/"));
 });
 
 sendLeft();

@@ -61,7 +61,9 @@ export class ItemView {
     /** @type {Conflict | null} */
     this.conflict = null;
     this.element = copyOf("item");
-    find(this.element, "h2").textContent = `Segment ${place + 1}`;
+    const number = find(this.element, ".number");
+    number.textContent = String(place + 1);
+    number.setAttribute("aria-label", `Segment ${place + 1}`);
     find(this.element, ".instructions").textContent = data.says;
     this.sheetListener = {
       selected: (/** @type {Sheet} */ sheet, /** @type {boolean} */ byHand) => this.selected(sheet, byHand),
@@ -82,7 +84,6 @@ export class ItemView {
   makeSource() {
     const { work, data } = this;
     const place = find(this.element, ".source .sheet");
-    find(this.element, ".source h3 span").textContent = work.data.source.name;
     if (data.media === "text") {
       return new Sheet(place, {
         text: data.source, language: work.data.source, side: "source", translation: 0, isMarkable: work.data.marks_source,
@@ -113,15 +114,25 @@ export class ItemView {
     const comment = this.commentArea;
     comment.addEventListener("input", () => this.change("comment", { ...this.state, comment: comment.value }));
     comment.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.focusText();
+      if (event.key === "Escape") this.closeComment();
     });
-    find(this.element, ".done").addEventListener("click", (event) => {
+    this.element.querySelector(".done")?.addEventListener("click", (event) => {
       event.stopPropagation(); // the next segment is the current one now
       this.work.finishItem(this);
     });
-    this.element.addEventListener("focusin", () => this.work.isPressed || this.work.turnTo(this)); // else once the press is over
+    this.element.addEventListener("focusin", () => this.work.turnTo(this));
     this.element.addEventListener("click", () => this.work.turnTo(this));
     this.element.addEventListener("focusout", () => { this.lastKind = ""; });
+  }
+
+  openComment() {
+    find(this.element, ".comment", HTMLDetailsElement).open = true;
+    this.commentArea.focus();
+  }
+
+  closeComment() {
+    find(this.element, ".comment", HTMLDetailsElement).open = false;
+    this.focusText();
   }
 
   get commentArea() {
@@ -413,15 +424,14 @@ export class ItemView {
     this.conflict?.show(state);
     this.between?.show(state);
     if (this.commentArea.value !== state.comment) this.commentArea.value = state.comment;
-    if (state.comment) find(this.element, ".comment", HTMLDetailsElement).open = true;
+    find(this.element, ".comment").classList.toggle("written", state.comment !== "");
     this.renderStatus();
   }
 
   renderStatus() {
     const left = this.lacks();
     this.element.classList.toggle("complete", !left.length);
-    find(this.element, ".state").textContent = left.length ? "" : "done";
-    find(this.element, ".left").textContent = left.length ? `Still to do: ${left.join(", ")}.` : "";
+    this.element.querySelector(".done")?.setAttribute("aria-pressed", String(this.isDeclared));
   }
 
   /** What is still to do here; the server has the last word. */

@@ -1,7 +1,7 @@
 // @ts-check
 /* The annotator's page: a document's segments, and what holds them together. */
 
-import { get, post } from "./api.js";
+import { address, get, post } from "./api.js";
 import { all, find, make, takesLetters } from "./dom.js";
 import { markEnd } from "./ending.js";
 import { ItemView } from "./item.js";
@@ -59,8 +59,6 @@ export class Work {
     this.tabs = new Tabs(data.assignment, () => this.workElsewhere());
     /** @type {ItemView[]} */
     this.items = [];
-    /** Whether a button of the mouse, a finger or a pen is down: nothing may move under it. */
-    this.isPressed = false;
   }
 
   async start() {
@@ -95,10 +93,9 @@ export class Work {
   }
 
   listen() {
+    document.addEventListener("keydown", (event) => event.isComposing && event.stopImmediatePropagation(), { capture: true }); // an input method's own
     document.addEventListener("keydown", (event) => this.press(event));
     for (const type of INPUTS) document.addEventListener(type, () => this.watch.touch(now()), { passive: true, capture: true });
-    document.addEventListener("pointerdown", () => { this.isPressed = true; }, { capture: true });
-    for (const type of ["pointerup", "pointercancel"]) document.addEventListener(type, () => setTimeout(() => this.letGo()), { capture: true });
     document.addEventListener("visibilitychange", () => this.watch.show(!document.hidden, now()));
     addEventListener("pagehide", () => this.leave());
     addEventListener("online", () => this.queue.flush());
@@ -121,6 +118,7 @@ export class Work {
    */
   send(item, kind, delay) {
     this.watch.touch(now());
+    if (kind !== "time") this.hint("");
     const { id, hashes } = item.data;
     const { assignment } = this.data;
     this.queue.add({ assignment, item: id, kind, at: now(), state: item.state, hashes, ...this.watch.take(id) }, delay);
@@ -186,7 +184,7 @@ export class Work {
    */
   wayTo(id) {
     const task = this.queue.changes.find((change) => change.item === id)?.assignment;
-    return { "Open the task and choose what counts": () => location.assign(`/work/${task}`) };
+    return { "Open the task and choose what counts": () => location.assign(address(`/work/${task}`)) };
   }
 
   /** Goes to what waits for the person to decide. */
@@ -246,30 +244,17 @@ export class Work {
 
   // Going on...
 
-  /** The press is over, and its click is done: the segment that it led to is the current one. */
-  letGo() {
-    this.turnTo(this.items.find(({ element }) => element.contains(document.activeElement)));
-    this.isPressed = false;
-  }
-
   /**
-   * Makes a segment the current one; it stays where it is on the screen, whatever folds up above it.
+   * Makes a segment the current one: keys and time belong to it; nothing on the screen moves.
    * @param {ItemView | undefined} item
    */
   turnTo(item) {
     if (!item || item === this.current) return;
-    const list = find(document, "#items");
-    const before = item.element.getBoundingClientRect().top;
     this.leaveItem();
     this.current?.setCurrent(false);
     this.current = item;
     item.setCurrent(true);
     this.watch.turnTo(item.data.id, now());
-    if (document.body.dataset.ready === undefined) return;
-    list.style.paddingTop = "";
-    scrollBy(0, item.element.getBoundingClientRect().top - before);
-    const lost = before - item.element.getBoundingClientRect().top; // the page cannot be scrolled that far
-    if (this.isPressed && lost > 0) list.style.paddingTop = `${lost}px`;
   }
 
   leaveItem() {
@@ -284,7 +269,6 @@ export class Work {
     const next = this.items[this.items.indexOf(/** @type {ItemView} */ (this.current)) + step];
     if (!next) return this.say(step > 0 ? "this is the last segment" : "this is the first segment");
     this.menu.close();
-    this.isPressed = false; // of a button: the next segment may come to it
     this.turnTo(next);
     next.element.scrollIntoView({ block: "nearest" });
     return next.focusText();
@@ -299,7 +283,7 @@ export class Work {
     item.renderStatus();
     const left = item.lacks();
     if (left.length) {
-      this.say(`Still to do: ${left.join(", ")}`);
+      this.hint(`${this.nameOf(item.data.id)}: still to do: ${left.join(", ")}.`);
       return item.focusControls();
     }
     if (this.items.at(-1) !== item) return this.go(1);
@@ -331,7 +315,7 @@ export class Work {
     if (status === 409 && body.feedback?.length) return this.showTodo(body.feedback);
     if (status !== 200) return this.hint(body.message ?? "The server could not finish this task. What you did is saved.");
     if (!body.next) markEnd();
-    const goOn = () => location.assign(body.next ? `/work/${body.next}` : "/work");
+    const goOn = () => location.assign(address(body.next ? `/work/${body.next}` : "/work"));
     if (!body.feedback.length) return goOn();
     this.showFeedback(body.feedback);
     return ask("feedback", "This task was a check. What was not found in it stands below the segments.", { "Go on": goOn });
@@ -364,7 +348,6 @@ export class Work {
   /** @param {KeyboardEvent} event */
   press(event) {
     const { target } = event;
-    this.isPressed = false; // the end of a press that opens a list of choices is not told
     const sheet = this.current?.sheets.find(({ text }) => text === target);
     if (document.querySelector("dialog[open]") || (this.menu.sheet && this.menu.element.contains(/** @type {Node} */ (target)))) return;
     const inText = sheet ? actionOf(event, "text") : null;
@@ -386,7 +369,7 @@ export class Work {
       fault: () => item.translationHere.cycleNowhere("fault"),
       rating: () => item.focusControls(),
       text: () => item.focusText(),
-      comment: () => this.openComment(item),
+      comment: () => item.openComment(),
       done: () => this.finishItem(item),
       next: () => this.go(1),
       previous: () => this.go(-1),
@@ -397,12 +380,6 @@ export class Work {
     };
     acts[/** @type {keyof typeof acts} */ (action)]();
     return true;
-  }
-
-  /** @param {ItemView} item */
-  openComment(item) {
-    find(item.element, ".comment", HTMLDetailsElement).open = true;
-    item.commentArea.focus();
   }
 
   showGuidelines() {
@@ -435,7 +412,8 @@ export class Work {
     if (condition === "signed-out") askWayIn(() => this.queue.flush());
     if (condition === "saved") withdraw("signed-out");
     const done = this.items.filter((item) => !item.lacks().length).length;
-    find(document, "#progress").textContent = `${done} of ${this.items.length} segments done`;
+    find(document, "#progress").textContent = `${done} of ${this.items.length} done`;
+    find(document, "#squares").replaceChildren(...this.items.map((item) => make("i", { class: item.lacks().length ? "" : "done" })));
   }
 }
 

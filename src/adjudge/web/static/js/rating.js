@@ -22,6 +22,8 @@ export class Rating {
     this.typedAt = 0;
     this.slider = element.querySelector("input[type=range]");
     this.output = element.querySelector("output");
+    const ticks = all(document, "#anchors option", HTMLOptionElement).map(({ value }) => 100 * (Number(value) - scale.low) / (scale.high - scale.low));
+    if (this.slider instanceof HTMLElement) this.slider.style.setProperty("--ticks", ticks.map((at) => `linear-gradient(var(--soft) 0 0) ${at}% 50% / 1px 10px no-repeat`).join());
     if (this.slider instanceof HTMLInputElement) this.listenToSlider(this.slider);
     else this.listenToChoices(`rating-${++serial}`);
   }
@@ -30,8 +32,8 @@ export class Rating {
   listenToSlider(slider) {
     slider.addEventListener("input", () => this.show(Number(slider.value)));
     slider.addEventListener("change", () => this.rated(Number(slider.value)));
-    // Who clicks just where the line stands changes nothing, and means it all the same.
-    slider.addEventListener("click", () => slider.classList.contains("untouched") && this.rated(Number(slider.value)));
+    // Who presses just where the line stands changes nothing, and means it all the same; a tap there sends no click.
+    slider.addEventListener("pointerup", () => slider.classList.contains("untouched") && this.rated(Number(slider.value)));
     slider.addEventListener("keydown", (event) => this.type(event));
     slider.addEventListener("blur", () => { this.typed = ""; });
   }

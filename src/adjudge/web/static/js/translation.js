@@ -1,7 +1,7 @@
 // @ts-check
 /* One translation: its text with marks, the list of them, what is missing, and its rating. */
 
-import { all, check, copyOf, find, make } from "./dom.js";
+import { copyOf, find, make } from "./dom.js";
 import { isUnchanged } from "./marks.js";
 import { Rating } from "./rating.js";
 import { Sheet } from "./sheet.js";
@@ -16,7 +16,6 @@ const QUOTE = 60;
 /** @typedef {"missing" | "fault"} Nowhere a mark without a place in the text */
 /** @type {Nowhere[]} */
 const NOWHERE = ["missing", "fault"];
-let serial = 0;
 
 export class TranslationView {
   /**
@@ -30,7 +29,7 @@ export class TranslationView {
     this.shown = item.data.translations[index];
     this.name = item.data.translations.length > 1 ? `Translation ${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? index + 1}` : "Translation";
     this.element = copyOf("translation");
-    find(this.element, "h3").prepend(this.name);
+    this.element.querySelector("h3")?.append(this.name.replace("Translation ", ""));
     this.sheet = new Sheet(find(this.element, ".sheet"), {
       text: this.shown.text, language: data.target, side: "translation", translation: index, isMarkable: data.severities.length > 0,
       name: `${this.name}, ${data.target.name}`, invisible: data.invisible,
@@ -44,15 +43,18 @@ export class TranslationView {
   listen() {
     if (!this.item.data.marks_instruction) this.element.querySelector(".fault")?.remove();
     for (const mark of NOWHERE) {
-      const name = `${mark}-${++serial}`;
-      for (const input of all(this.element, `.${mark} input`, HTMLInputElement)) {
-        input.name = name;
-        input.addEventListener("change", () => this.setNowhere(mark, input.value));
-      }
+      const choice = this.nowhere(mark);
+      choice?.addEventListener("change", () => this.setNowhere(mark, choice.value));
     }
     this.element.querySelector(".non-translation input")?.addEventListener("change", ({ target }) => {
       this.item.setNonTranslation(this.index, /** @type {HTMLInputElement} */ (target).checked);
     });
+  }
+
+  /** @param {Nowhere} mark */
+  nowhere(mark) {
+    const choice = this.element.querySelector(`select.${mark}`);
+    return choice instanceof HTMLSelectElement ? choice : null;
   }
 
   /**
@@ -71,11 +73,11 @@ export class TranslationView {
    * @param {Nowhere} mark
    */
   cycleNowhere(mark) {
-    const inputs = all(this.element, `.${mark} input`, HTMLInputElement);
-    if (!inputs.length) return;
-    const next = inputs[(inputs.findIndex((input) => input.checked) + 1) % inputs.length];
+    const choice = this.nowhere(mark);
+    if (!choice) return;
+    const next = choice.options[(choice.selectedIndex + 1) % choice.options.length];
     this.setNowhere(mark, next.value);
-    this.item.work.say(`${this.name}, ${mark === "missing" ? "something is missing" : "the instruction is not followed"}: ${next.value || "no"}`);
+    this.item.work.say(`${this.name}, ${choice.title}: ${next.value || "no"}`);
   }
 
   /**
@@ -86,8 +88,9 @@ export class TranslationView {
     this.sheet.show(judged.spans);
     find(this.element, ".errors").replaceChildren(...judged.spans.map((span) => this.line(span)));
     for (const mark of NOWHERE) {
-      const choices = this.element.querySelector(`.${mark}`);
-      if (choices) check(choices, (mark === "missing" ? judged.missing?.severity : judged.instruction_fault) ?? "");
+      const choice = this.nowhere(mark);
+      const severity = (mark === "missing" ? judged.missing?.severity : judged.instruction_fault) ?? "";
+      if (choice) [choice.value, choice.dataset.severity] = [severity, severity];
     }
     this.rating?.show(judged.rating);
     const warning = this.element.querySelector(".warning");
