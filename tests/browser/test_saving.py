@@ -131,7 +131,7 @@ def test_what_was_not_sent_is_there_after_a_reload(work: Visit) -> None:
     expect(page.locator("#saved")).to_contain_text("kept in this browser")
     reload(page)
     expect(page.locator("output").first).to_have_text("30")
-    expect(page.get_by_label("Comment").first).to_have_value("typed")
+    expect(page.locator(".comment textarea").first).to_have_value("typed")
     work.context.unroute("**/api/events")
     reload(page)
     work.settle()
