@@ -111,7 +111,8 @@ BETWEEN = "main > :not(#segments), #segments > :not(#list), #list > li:first-chi
 
 def report(browser: Browser, folder: Path) -> None:
     """The first screen and a segment of a judge and a metric beside gold; not what lies between."""
-    runs = [adjudge.run(name, TEXTS, out=folder / name) for name in ("gemba-mqm", "chrf")]
+    judge = adjudge.run("gemba-mqm", TEXTS, out=folder / "gemba-mqm", model="builtin/rules")
+    runs = [judge, adjudge.run("chrf", TEXTS, out=folder / "chrf")]
     gold = [one for one in read_records(path("gold.mqm.jsonl")) if one.lp == "en-de"]
     adjudge.report(runs, folder / "report.html", gold=gold)
     page = browser.new_page(color_scheme="light")

@@ -207,7 +207,8 @@ def test_the_text_is_the_largest_and_the_menu_of_a_mark_leaves_its_line_free(
         page.wait_for_function(  # the menu follows its line once the window has been laid out anew
             f"""() => {{
                 const found = ({LINE_AND_MENU})();
-                return found.menu.top >= found.line.bottom && Math.min(found.left, found.right) >= 0;
+                const isClear = found.menu.top >= found.line.bottom || found.menu.bottom <= found.line.top;
+                return isClear && Math.min(found.left, found.right) >= 0;
             }}"""
         )
 

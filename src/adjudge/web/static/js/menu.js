@@ -1,5 +1,5 @@
 // @ts-check
-/* The menu of a mark: severity, category, note, place. It opens below the span and never over its line. */
+/* The menu of a mark: severity, category, note, place. It opens above the span, or below it, and never over its line. */
 
 import { all, find, takesLetters } from "./dom.js";
 
@@ -14,6 +14,7 @@ import { all, find, takesLetters } from "./dom.js";
  */
 
 const GAP = 6; // pixels: room for the lines under a mark
+const BAR = 40; // pixels at the top that the page's own bar covers
 
 export class Menu {
   /**
@@ -62,14 +63,16 @@ export class Menu {
     if (this.note && document.activeElement !== this.note) this.note.value = span?.note ?? "";
   }
 
-  /** Below the end of the span, within the sheet's width. */
+  /** Above the span's first line if that is in view, else below its last one, within the sheet's width; below a finger. */
   place() {
     if (!this.sheet) return;
     const { element, sheet } = this;
-    const rect = sheet.endRect;
+    const { first, last } = sheet.ends;
+    const above = first.top - element.offsetHeight - GAP;
+    const isAbove = !sheet.isTouch && sheet.element.getBoundingClientRect().top + above > BAR;
     const room = sheet.element.clientWidth - element.offsetWidth;
-    element.style.left = `${Math.max(0, Math.min(rect.left, room))}px`;
-    element.style.top = `${rect.top + rect.height + GAP}px`;
+    element.style.left = `${Math.max(0, Math.min((isAbove ? first : last).left, room))}px`;
+    element.style.top = `${isAbove ? above : last.top + last.height + GAP}px`;
   }
 
   focus() {

@@ -413,7 +413,7 @@ export class Work {
     if (condition === "saved") withdraw("signed-out");
     const done = this.items.filter((item) => !item.lacks().length).length;
     find(document, "#progress").textContent = `${done} of ${this.items.length} done`;
-    find(document, "#squares").replaceChildren(...this.items.map((item) => make("i", { class: item.lacks().length ? "" : "done" })));
+    find(document, "#squares").replaceChildren(...this.items.map((item) => make("i", { class: item.lacks().length ? "" : "full" })));
   }
 }
 

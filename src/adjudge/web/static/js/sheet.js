@@ -270,9 +270,11 @@ export class Sheet {
   }
 
   /** Where the selection ends on the screen: the menu opens below. */
-  get endRect() {
+  get ends() {
     const [start, end] = this.selection ?? [this.point, nextGrapheme(this.map, this.point)];
     const rects = this.painter.rectsOf(start, end);
-    return rects.reduce((last, rect) => (rect.top + rect.height > last.top + last.height ? rect : last), rects[0] ?? this.painter.caretRect(start));
+    if (!rects.length) rects.push(this.painter.caretRect(start));
+    rects.sort((one, other) => one.top + one.height - other.top - other.height);
+    return { first: rects[0], last: rects[rects.length - 1] };
   }
 }
