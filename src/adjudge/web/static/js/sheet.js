@@ -269,7 +269,7 @@ export class Sheet {
     this.painter.paint({ spans: this.spans, on: this.on, selection: { start, end }, caret: hasCaret ? this.point : null });
   }
 
-  /** Where the selection ends on the screen: the menu opens below. */
+  /** The first and the last line of the selection on the screen: the menu opens beside one of them. */
   get ends() {
     const [start, end] = this.selection ?? [this.point, nextGrapheme(this.map, this.point)];
     const rects = this.painter.rectsOf(start, end);
