@@ -98,3 +98,75 @@ def test_four_translations_stand_two_and_two(tmp_path: Path, chromium: Browser) 
         found.page.set_viewport_size({"width": 320, "height": 800})
         assert len({left for left, _ in found.page.evaluate(PLACES)}) == 1
         found.context.close()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
+def test_a_tap_anywhere_on_an_untouched_line_is_a_rating(
+    tmp_path: Path, chromium: Browser, share: float
+) -> None:
+    with serving(tmp_path / "campaign", make_test_set("en-de", *ROWS), protocol="da-sqm") as site:
+        found = visit(chromium, site, has_touch=True)
+        page = found.begin()
+        box = page.locator(".item").first.get_by_role("slider").bounding_box()
+        assert box is not None
+        page.touchscreen.tap(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+        found.settle()
+        (rating,) = [state["translations"][0]["rating"] for state in site.states()]
+        assert rating == pytest.approx(100 * share, abs=4)
+        found.context.close()
+
+
+def test_keys_of_an_input_method_that_composes_are_its_own(given: Site, chromium: Browser) -> None:
+    found = visit(chromium, given)
+    page = found.begin()
+    page.keyboard.press("c")
+    area = page.locator(".item[aria-current] .comment textarea")
+    for key in ("Escape", "Enter"):
+        area.evaluate(
+            """(area, key) => area.dispatchEvent(new KeyboardEvent('keydown', {
+                key, ctrlKey: key === 'Enter', isComposing: true, bubbles: true, cancelable: true}))""",
+            key,
+        )
+        expect(area).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(area).not_to_be_visible()
+    found.context.close()
+
+
+def test_rows_stand_close_and_nothing_of_them_folds_or_moves(tmp_path: Path, chromium: Browser) -> None:
+    rows = [(f"{number}. {'The museum reopens on Monday. ' * 9}",) * 2 for number in range(6)]
+    with serving(tmp_path / "campaign", make_test_set("en-de", *rows), protocol="esa") as site:
+        found = visit(chromium, site, width=1366)
+        page = found.begin()
+        page.set_viewport_size({"width": 1366, "height": 768})
+        boxes = (
+            "() => [...document.querySelectorAll('.item')].map((item) => item.getBoundingClientRect().bottom)"
+        )
+        before = page.evaluate(boxes)
+        assert sum(bottom <= 768 for bottom in before) >= 3
+        rating = page.locator(".item").first.get_by_role("slider").bounding_box()
+        text = page.locator(".item").first.locator(".source .text").bounding_box()
+        assert rating is not None
+        assert text is not None
+        assert rating["y"] + rating["height"] - text["y"] <= 180
+        for item in page.locator(".item").all():
+            item.get_by_role("slider").click()
+            item.locator(".source .text").click()
+        page.locator(".item").nth(1).locator(".translation .text").dblclick(position={"x": 40, "y": 10})
+        page.locator("#menu").get_by_role("button", name="major").click()
+        found.settle()
+        assert page.evaluate(boxes) == before
+        found.context.close()
+
+
+def test_ten_systems_of_one_source_fit_on_a_screen(tmp_path: Path, chromium: Browser) -> None:
+    ten = (
+        "The museum reopens on Monday.",
+        *(f"Das Museum öffnet am Montag wieder ({n})." for n in range(10)),
+    )
+    with serving(tmp_path / "campaign", make_test_set("en-de", ten), protocol="contrastive-sqm") as site:
+        page = visit(chromium, site).begin()
+        boxes = [box for one in page.locator(".translation").all() if (box := one.bounding_box())]
+        assert len(boxes) == 10
+        assert boxes[-1]["y"] + boxes[-1]["height"] - boxes[0]["y"] <= 700
+        page.context.close()
