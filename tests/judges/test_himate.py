@@ -941,7 +941,7 @@ async def test_the_most_calls_are_made_where_everybody_finds_one_and_none_agrees
     replies: Replies = {**found_by(ALL, 4), **stubborn}
     annotation, ask = await annotate(Himate(most=1), replies, WORDS)
     assert len(ask.asked) == Himate(most=1).calls.max == 152
-    assert annotation.flags == ("no_consensus",)
+    assert annotation.flags == ("no_consensus", "severity_changed")
 
 
 # The paper's first case, in words of our own...
