@@ -124,7 +124,7 @@ class Roles(Asking):
 
 AWKWARD = error("neuen Sofa", "style/awkward", "minor")
 MINE = ("style.awkward", "errors")
-BETTER = "Die Katze schlief auf dem Sofa."
+BETTER = "Die Katze schlief auf dem Sofa, während Anna die die Nachrichten las."
 
 
 def one_error(
@@ -511,7 +511,7 @@ async def test_agreement_ends_the_discussion_with_the_experts_verdict() -> None:
     assert marks(annotation) == [("style/awkward", "major", "neuen Sofa")]
     assert annotation.spans[0].note == "I looked at it."
     assert ask.wanted() == {"errors": 19, "correction": 1, "verification": 2, "opinion": 1, "response": 1}
-    assert annotation.flags == ()
+    assert annotation.flags == ("severity_changed",)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -540,7 +540,8 @@ async def test_two_rounds_end_as_the_profile_says(
     turns = (opinion("major"), DISAGREE, opinion("neutral"), second)
     annotation, ask = await annotate(Himate(profile=profile), one_error(*turns))
     assert [span.severity for span in annotation.spans] == severities
-    assert annotation.flags == (("no_consensus",) if second == DISAGREE else ())
+    changed = ["severity_changed"] if severities != ["minor"] else []
+    assert annotation.flags == (*(["no_consensus"] if second == DISAGREE else []), *changed)
     assert ask.wanted()["opinion"] == ask.wanted()["response"] == 2
     statements = [quoted.text for quoted in ask.asked[-1].quoted if quoted.name == "statement"]
     told = {"subtype": "style/awkward"} if profile == "recommended" else {}
@@ -560,9 +561,9 @@ DENIED = opinion("neutral", exists=False)
         (
             (opinion("major"), DISAGREE, DENIED, AGREE),
             ["major"],
-            (),
+            ("severity_changed",),
         ),  # the evaluator agrees: the first verdict
-        ((opinion("major"), DISAGREE, opinion("major"), AGREE), ["major"], ()),
+        ((opinion("major"), DISAGREE, opinion("major"), AGREE), ["major"], ("severity_changed",)),
         ((DENIED, DISAGREE, opinion("major"), AGREE), [], ("discussion_dropped",)),
         ((opinion("major"), DISAGREE, DENIED, DISAGREE), ["minor"], ("no_consensus",)),
     ],
@@ -650,7 +651,7 @@ async def test_of_what_several_experts_accept_in_one_place_the_gravest_is_left()
     replies = claimed("minor", opinions, ["accuracy/omission", "fluency/grammar", "style/awkward"])
     annotation, _ = await settled(Himate(), replies)
     assert marks(annotation) == [("fluency/grammar", "major", "neuen Sofa")]
-    assert annotation.flags == ("merged_errors",)
+    assert {*annotation.flags} == {"merged_errors", "severity_changed"}
     assert len((await settled(Himate(profile="paper"), replies))[0].spans) == 3
 
 
@@ -769,6 +770,28 @@ async def test_another_subtype_by_the_expert_is_flagged_and_the_evaluator_is_sho
     assert [name for name in SUBTYPES if f"- {name}:" in ask.asked[-1].words] == ["accuracy/addition"]
 
 
+@pytest.mark.parametrize("useless", ["I cannot help.", "Die", subject().source])
+@pytest.mark.differs("himate", 6)
+async def test_a_useless_correction_acquits_nobody(useless: str) -> None:
+    replies = {MINE: [listing(AWKWARD)], ("style.awkward", "correction"): [corrected(useless)]}
+    annotation, _ = await annotate(Himate(stages="se+sr"), replies)
+    assert (marks(annotation), annotation.flags) == (
+        [("style/awkward", "minor", "neuen Sofa")],
+        ("correction_failed",),
+    )
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("severity", ["major", "minor", "neutral"])
+@pytest.mark.differs("himate", 16)
+async def test_another_severity_by_the_expert_is_flagged(profile: Profile, severity: str) -> None:
+    replies = one_error(opinion(severity), *([] if (profile, severity) == ("code", "major") else [AGREE]))
+    replies[MINE] = [listing({**AWKWARD, "severity": "major"})]
+    annotation, _ = await annotate(Himate(profile=profile), replies)
+    assert [span.severity for span in annotation.spans] == [severity]
+    assert ("severity_changed" in annotation.flags) == (severity != "major")
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("severity", ["major", "minor"])
 async def test_a_severity_of_an_error_that_does_not_exist_is_ambiguous(
@@ -875,7 +898,7 @@ def found_by(agents: Sequence[str], turns: int) -> Replies:
             continue
         expert = f"tier-1.{role.split('.')[0]}"
         replies[role, "errors"] = [listing(error(f"Wort{place:02}", name, "minor"))]
-        replies[role, "correction"] = [corrected(BETTER)]
+        replies[role, "correction"] = [corrected(WORDS.translation.replace(f"Wort{place:02}", "Wort"))]
         replies[role, "verification"] = [CORRECTED]
         replies.setdefault((expert, "opinion"), []).extend([opinion("major")] * (turns // 2))
         replies[role, "response"] = [*[DISAGREE] * (turns // 2 - 1), AGREE]
@@ -918,7 +941,7 @@ async def test_the_most_calls_are_made_where_everybody_finds_one_and_none_agrees
     replies: Replies = {**found_by(ALL, 4), **stubborn}
     annotation, ask = await annotate(Himate(most=1), replies, WORDS)
     assert len(ask.asked) == Himate(most=1).calls.max == 152
-    assert annotation.flags == ("no_consensus",)
+    assert annotation.flags == ("no_consensus", "severity_changed")
 
 
 # The paper's first case, in words of our own...
@@ -1072,7 +1095,7 @@ async def test_tasks_are_system_messages_what_others_wrote_is_quoted_and_answers
     said = opinion("major", words=hostile)
     replies = one_error(said, DISAGREE, said, AGREE)
     replies[MINE] = [listing({**AWKWARD, "note": hostile})]
-    replies["style.awkward", "correction"] = [corrected(hostile)]
+    replies["style.awkward", "correction"] = [corrected(f"{BETTER} {hostile}")]
     _, ask = await annotate(Himate(profile=profile), replies)
     assert ask.wanted()["response"] == 2
     for asked in ask.asked:

@@ -19,6 +19,7 @@ from adjudge.judges import load_judge
 from adjudge.judges._answers import find_place
 from adjudge.judges._prompts import load_prompts
 from adjudge.judges.m_mad import ALL, DIMENSIONS, MMad, debate_calls, tidy
+from adjudge.llm.embedded_rules import answer_merged
 from tests.judges.asking import Asked, Asking, subject
 from tests.judges.malformed import ANYWHERE, AUTHORS, alike
 
@@ -450,9 +451,8 @@ async def test_the_final_judge_decides_on_each_number_and_can_change_nothing() -
     shown = [json.loads(q.text)["errors"] for q in asked.quoted if q.name == "errors"]
     assert [error["number"] for errors in shown for error in errors] == [1, 2, 3]
     schema: Any = asked.schema
-    assert schema["properties"]["errors"]["properties"]["2"]["enum"] == [
-        *("keep", "repeats 1", "repeats 3", "no error")
-    ]
+    assert schema["properties"]["errors"]["properties"]["2"]["enum"] == [*("keep", "no error")]
+    assert schema["properties"]["errors"]["properties"]["3"]["enum"] == ["keep", "repeats 1", "no error"]
     annotation, _ = await decided(decides(n1="keep", n2="keep", n3="keep"))
     assert annotation.flags == ("tidied",), "one span has one error"
     annotation, _ = await decided(decides(n1="no error", n2="no error", n3="no error"))
@@ -467,7 +467,8 @@ async def test_the_final_judge_decides_on_each_number_and_can_change_nothing() -
         (decides(n1="keep", n2="keep", n3="repeats 2.5"), "label"),
         (decides(n1="keep", n2="keep", n3="repeats 4"), "label"),
         (decides(n1="keep", n2="keep", n3="repeats 3"), "label"),
-        (decides(n1="keep", n2="no error", n3="repeats 2"), "schema"),
+        (decides(n1="no error", n2="keep", n3="repeats 1"), "schema"),
+        (decides(n1="keep", n2="keep", n3="repeats 2"), "label"),
         (decides(n1="repeats 3", n2="keep", n3="repeats 1"), "schema"),
         (decides(n1="keep", n2="keep", n3=None), "label"),
         (decides(n1="keep", n2="keep", n3="major"), "label"),
@@ -481,6 +482,64 @@ async def test_a_number_without_a_decision_or_that_repeats_nothing_kept_is_no_an
     with pytest.raises(AnswerError) as caught:
         await decided(final)
     assert caught.value.reason == reason
+
+
+SOURCE: Any = {"span": "new sofa", "category": "source error", "severity": "major", "side": "source"}
+GRAVER: Any = (*SOFA, "major")
+
+
+@pytest.mark.parametrize(
+    "lighter",
+    [
+        *((text, "style/awkward", "minor") for text in ("neuen Sofa", "dem neuen", "Sofa, w", ", w")),
+        ("neuen Sofa", "source error", "major"),
+    ],
+)
+@pytest.mark.parametrize("repeats", [decides(n1="repeats 2", n2="keep"), decides(n1="keep", n2="repeats 1")])
+@pytest.mark.differs("m_mad", 8)
+async def test_of_errors_that_repeat_one_another_the_gravest_stands(lighter: Any, repeats: str) -> None:
+    annotation, _ = await decided(
+        repeats, expert_accuracy=marks(GRAVER), expert_style=marks(lighter), supporter=MAJOR, opponent=MAJOR
+    )
+    assert (spans(annotation), annotation.flags) == ([GRAVER], ("final_dropped",))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        SOURCE,
+        {**SOURCE, "category": "accuracy/omission"},
+        *listed((*TWICE, "minor"), ("nowhere at all", "style/awkward", "minor")),
+    ],
+)
+@pytest.mark.parametrize("repeats", [decides(n1="repeats 2", n2="keep"), decides(n1="keep", n2="repeats 1")])
+@pytest.mark.differs("m_mad", 8)
+async def test_an_error_in_another_place_is_no_repetition(other: Any, repeats: str) -> None:
+    found = json.dumps({"errors": [*listed((*SOFA, "minor")), other]})
+    with pytest.raises(AnswerError) as caught:
+        await MMad(partition=False, strategy="none").annotate(subject(), Cast(expert=found, final=repeats))
+    assert caught.value.reason == "label"
+
+
+@pytest.mark.parametrize("repeats", ["repeats 2", "keep"])
+@pytest.mark.differs("m_mad", 8)
+async def test_errors_without_a_place_and_a_non_translation_may_be_repetitions(repeats: str) -> None:
+    lost: Any = [(f"nowhere {n}", "style/awkward", s) for n, s in enumerate(("major", "minor"))]
+    for found in (lost, [(*GARBLED, "major"), (*TWICE, "minor")]):
+        final = decides(n1=repeats, n2="keep" if repeats != "keep" else "repeats 1")
+        cast = Cast(expert=marks(*found), final=final)
+        annotation = await MMad(partition=False, strategy="none").annotate(subject(), cast)
+        assert spans(annotation) == found[:1]
+        assert annotation.flags[-1] in {"final_dropped", "span_unmatched"}
+
+
+async def test_the_rules_repeat_only_what_is_offered() -> None:
+    held = [{"span": "die", "category": "style/awkward", "severity": "minor", "side": "translation"}] * 3
+    choices = (("keep", "repeats 2", "no error"), ("keep", "repeats 1", "no error"), ("keep", "no error"))
+    facts = {"held": tuple(held), "choices": choices}
+    about = About(judge="m-mad", stage="final", subject=subject(), wants="kept", role="final", facts=facts)
+    said = json.loads("".join(token.token for token in answer_merged(about, by_number=True)))
+    assert said["errors"] == {"1": "keep", "2": "repeats 1", "3": "keep"}
 
 
 async def test_what_two_experts_found_alike_has_one_number() -> None:

@@ -1191,3 +1191,19 @@ async def test_no_malformed_reply_of_any_agent_gives_or_moves_a_score(bad: Bad) 
     assert found_[0].flags[:2] == ("tool_failed", "comparison_failed")
     with pytest.raises(AnswerError):
         await never(reply, judge=FROZEN)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(("score", "is_flagged"), [(4, True), (1.5, True), (1, False), (0, False)])
+@pytest.mark.differs("rate", 4)
+async def test_a_score_far_from_all_evidence_is_flagged(profile: Any, score: float, is_flagged: bool) -> None:
+    tools = (
+        (act("evaluate"), finish(score))
+        if profile == "recommended"
+        else (spelled("evaluate", context_notes="n"), spelled("finish", score=score, rationale="r"))
+    )
+    ask = Script(tools[0], rated(0), tools[1])
+    (annotation,) = await Rate(profile=profile).annotate_all(source(sys="Katze"), ask)
+    assert not isinstance(annotation, AnswerError)
+    assert annotation.rating == score
+    assert ("score_mismatch" in annotation.flags) == is_flagged

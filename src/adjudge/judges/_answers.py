@@ -693,3 +693,12 @@ class RatingScale:
                 "parse", f"{shown(reading.text)} may be a number of another scale than 0 to {_HIGH}"
             )
         return Rating(number, reading.settle(is_clean=number == _HIGH))
+
+
+def may_repeat(one: ErrorSpan, other: ErrorSpan) -> bool:
+    """Whether two errors may be one: both have none, or their places overlap or touch."""
+    if one is other or "non-translation" in {one.category, other.category}:
+        return one is not other
+    if one.start is None or one.end is None or other.start is None or other.end is None:
+        return one.side == other.side and one.start is other.start
+    return one.side == other.side and one.start <= other.end and other.start <= one.end

@@ -38,13 +38,16 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             both answer in the next; the consultant examines, and no opponent speaks. No rounds, no debate.
          8. The final judge is asked if any error is left; under profile code also after a debate that left
             nothing, as the code has it. In the recommended profile it answers by number: `keep`, `repeats N`
-            with an N that it keeps, or `no error`; it adds and changes nothing. It alone clears no
-            non-translation: one that no debate disputed to its end stands all the same, flag `final_cleared`.
-            In profiles paper and code it lists errors, and may add, change and clear: flags `final_added`,
-            and `final_changed` for another category or severity. In all profiles an error that it leaves out,
-            or makes one with another, is flagged `final_dropped`. Its rules are applied to its answer too: a
-            non-translation stands alone, and one span has one error; flag `tidied` where that drops
-            something. Its statement is the rationale.
+            with an N that it keeps, or `no error`; it adds and changes nothing. N is offered on the same side
+            in words that overlap or touch, without a place where both have none, and for a non-translation.
+            Of errors that repeat one another the gravest stands, whichever is kept; one of the source, which
+            costs nothing, is the lightest. The final judge alone clears no non-translation: one that no
+            debate disputed to its end stands, flag `final_cleared`. In profiles paper and code it lists
+            errors, and may add, change and clear: flags `final_added`, and `final_changed` for another
+            category or severity. In all profiles an error that it leaves out, or makes one with another, is
+            flagged `final_dropped`. Its rules are applied to its answer too: a non-translation stands alone,
+            and one span has one error; flag `tidied` where that drops something. Rationale: its
+            statement.
          9. Without stage 1 (partition=false) one expert marks all four dimensions and there is one debate;
             with another strategy that is a baseline of the paper's table 5. Without stage 2: strategy=none.
             Without stage 3 (final_judge=false) the union of the viewpoints is scored; what stands in several
@@ -85,7 +88,7 @@ from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation, ErrorSpan, check_one_of
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
-from adjudge.judges._answers import ErrorList, Marked
+from adjudge.judges._answers import ErrorList, Marked, may_repeat
 from adjudge.judges._prompts import (
     TEXT_FILES,
     Parts,
@@ -121,13 +124,7 @@ OPEN_TO_ALL: Final = ("source error", NON_TRANSLATION)
 
 @frozen
 class Dimension:
-    """One kind of error, with an expert of its own.
-
-    Args:
-        name: of the agents' roles and of the prompt files.
-        shown: what the prompts call it.
-        own: its categories, without those that every expert has.
-    """
+    """One kind of error with an expert: name of roles and files, name in prompts, categories of no other."""
 
     name: str
     shown: str
@@ -184,6 +181,12 @@ Choices = Sequence[Mapping[str, ErrorSpan | None]]
 
 KEEP: Final = "keep"
 REPEATS: Final = "repeats "
+
+
+def _gravity(span: ErrorSpan) -> tuple[bool, bool, int]:
+    """The one that costs most first."""
+    severity = TYPOLOGY_SEVERITIES.index(span.severity)
+    return not is_garbled(span), span.category == "source error", -severity
 
 
 class Statement(NamedTuple):
@@ -336,7 +339,7 @@ def held_to(errors: ErrorList, marked: Marked, reply: Reply) -> Marked:
 
 
 def read_numbers(reply: Reply, subject: Subject, choices: Choices) -> Statement:
-    """Read reasons and a word for each number; what repeats another number needs one that is kept."""
+    """Read reasons and a word for each number; of a kept one and its repetitions the gravest is held."""
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("statement", "errors")
     words = reading.words(said["statement"], "statement")
@@ -345,7 +348,12 @@ def read_numbers(reply: Reply, subject: Subject, choices: Choices) -> Statement:
     given = {n: reading.label(listed[n], tuple(choice), f"error {n}") for n, choice in known.items()}
     if lost := [n for n, word in given.items() if given.get(word.removeprefix(REPEATS), KEEP) != KEEP]:
         raise AnswerError("schema", f"error {lost[0]} {given[lost[0]]}, which is not kept")
-    kept = tuple(filter(None, (choice[given[n]] for n, choice in known.items())))
+    groups: dict[str, list[ErrorSpan]] = {}
+    for n in sorted(known, key=lambda n: given[n] != KEEP):  # of equally grave ones the kept one
+        if held := known[n][given[n]]:
+            head = given[n].removeprefix(REPEATS)
+            groups.setdefault(head if head in known else n, []).append(held)
+    kept = tuple(min(group, key=_gravity) for group in groups.values())
     return Statement(words, Marked(kept, reading.settle(is_clean=not kept)), given)
 
 
@@ -548,11 +556,7 @@ class Floor:
 
 
 def changes(stage: str, before: Sequence[ErrorSpan], after: Sequence[ErrorSpan]) -> list[str]:
-    """Flags for errors that a stage added or dropped; another category or severity is the same error.
-
-    The final judge may give an error neither, which is a flag of its own. A non-translation is one whatever
-    words it quotes.
-    """
+    """Flags for errors that a stage added or dropped; another category or severity is the same error."""
     old, new = ([(_same(span), span.category, span.severity) for span in spans] for spans in (before, after))
     gained, lost = (
         Counter(s for s, *_ in a) - Counter(s for s, *_ in b) for a, b in ((new, old), (old, new))
@@ -777,17 +781,18 @@ async def judge(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject,
     By number it alone clears no non-translation that nobody disputed before.
     """
     errors, told = union(viewpoints), final_messages(panel, viewpoints, subject)
+    choices = final_choices(errors)
     about = About(
         judge=panel.judge,
         stage="final",
         subject=subject,
         wants="kept" if panel.is_by_number else "merged",
         role="final",
-        facts={"held": panel.listed(errors)},
+        facts={"held": panel.listed(errors), "choices": tuple(map(tuple, choices))},
     )
     upheld: list[ErrorSpan] = []
     if panel.is_by_number:
-        words, marked, _ = await panel.put_numbers(told, about, final_choices(errors), ask)
+        words, marked, _ = await panel.put_numbers(told, about, choices, ask)
         agreed = [viewpoint.spans for viewpoint in viewpoints if not DISPUTED & {*viewpoint.flags}]
         if not any(map(is_garbled, marked.spans)):
             upheld = [span for spans in agreed for span in spans if is_garbled(span)]
@@ -802,10 +807,10 @@ async def judge(panel: Panel, viewpoints: Sequence[Viewpoint], subject: Subject,
 
 def final_choices(errors: Sequence[ErrorSpan]) -> Choices:
     """What the final judge may say of each error: keep it as it is, or not."""
-    numbers = range(1, len(errors) + 1)
+    other = dict(enumerate(errors, 1))
     return [
-        {KEEP: error, **{f"{REPEATS}{other}": None for other in numbers if other != number}, "no error": None}
-        for number, error in zip(numbers, errors, strict=True)
+        {KEEP: e, **{f"{REPEATS}{n}": e for n in other if may_repeat(e, other[n])}, "no error": None}
+        for e in errors
     ]
 
 
@@ -838,9 +843,9 @@ def union(viewpoints: Sequence[Viewpoint]) -> tuple[ErrorSpan, ...]:
 def tidy(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     """What the final judge's rules leave of a list.
 
-    A non-translation stands alone and once. Of several errors of one span only the most severe is kept, of
-    equally severe ones the first in the order accuracy, fluency, terminology, style. An error without a place
-    shares its span with no other.
+    A non-translation stands alone and once. Of several errors of one span only the most severe is kept, and
+    one of the source, which costs nothing, only if there is no other; of equally severe ones the first in the
+    order accuracy, fluency, terminology, style. An error without a place shares its span with no other.
     """
     if garbled := [*filter(is_garbled, spans)]:
         return (min(garbled, key=_rank),)
@@ -853,11 +858,11 @@ def tidy(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
     return tuple(span for span in spans if id(span) in kept)
 
 
-def _rank(span: ErrorSpan) -> tuple[int, int]:
-    """The most severe first, then the order of the dimensions."""
+def _rank(span: ErrorSpan) -> tuple[tuple[bool, bool, int], int]:
+    """The one that costs most first, then the order of the dimensions."""
     core = (span.category or "").partition("/")[0]
     names = [dimension.name for dimension in DIMENSIONS]
-    return -TYPOLOGY_SEVERITIES.index(span.severity), names.index(core) if core in names else len(names)
+    return _gravity(span), names.index(core) if core in names else len(names)
 
 
 ROUNDS: Final = 3
@@ -878,9 +883,6 @@ class MMad(Prompted):
         capped: whether no translation loses more than 25 points.
         explain_in: code of the language of reasons and notes.
         prompts: folder with files that stand in for ours.
-
-    Raises:
-        UsageError: a setting that there is not.
     """
 
     name: ClassVar[str] = "m-mad"

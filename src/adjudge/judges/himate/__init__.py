@@ -26,7 +26,8 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
             orders, and the agent says which has an error of its subtype where they differ: one, both or
             neither. The error itself is not shown, as its words tell the versions apart. The error stands
             where the original has it, with a correction that failed too (both), flag `correction_failed`, or
-            that changed nothing: then nobody is asked, and the error has no confidence.
+            that is the same text or the source, or lacks over half of the characters outside the span: then
+            nobody is asked, and the error has no confidence. Only the corrected version has it: acquitted.
             Where one order says that the original has it and the other that it has not, the error stands,
             flag `orders_differ`, with a confidence of 0.5 at most. Profiles paper and code: the agent is told
             the error and which version is corrected, without the source, in one order; a version that is no
@@ -64,8 +65,9 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
         14. Ablations: `stages` for SE, SE+SR and SE+SR+CD; the judge single-agent is the single agent.
         15. Context, glossary and instruction are shown to every agent that judges, where the user gives
             them. Agents explain in explain_in, else in English.
-        16. What an agent takes back after its self-reflection is flagged `reflection_dropped`, and what an
-            expert denies `discussion_dropped`, in all profiles.
+        16. What an agent takes back after its self-reflection is flagged `reflection_dropped`, what an expert
+            denies `discussion_dropped`, and a severity that nobody reported there `severity_changed`, in all
+            profiles.
 """
 
 from __future__ import annotations

@@ -455,9 +455,9 @@ class Reflection:
 
     async def _reflect(self, found: Found, subject: Subject, ask: Ask) -> _Done:
         text, flags = await self.correct(found, subject, ask)
+        if self.is_blind and is_useless(text, found.span, subject):  # it acquits nobody
+            return _Done(found._replace(corrected=text), (*flags, CORRECTION_FAILED))
         if text == subject.translation:  # no difference, and nobody need be asked
-            if self.is_blind:  # who copies a text acquits nobody
-                return _Done(found._replace(corrected=text), (*flags, CORRECTION_FAILED))
             return _Done(None, (*flags, "reflection_dropped"))
         verified = await self.verify(found, text, subject, ask)
         span = replace(found.span, confidence=verified.confidence)
@@ -565,6 +565,15 @@ class Reflection:
 
     def _error(self, found: Found) -> Quoted:
         return Quoted("error", self.scope.errors.render_spans([found.span]), is_json=True)
+
+
+def is_useless(text: str, span: ErrorSpan, subject: Subject) -> bool:
+    """Whether it is a copy, or lacks half of what stands outside the error: under 1 % of corrections do."""
+    from rapidfuzz.distance import LCSseq
+
+    outside = len(subject.translation) - (len(span.text) if span.side == "translation" else 0)
+    kept = 2 * LCSseq.similarity(text, subject.translation)
+    return text in {subject.translation, subject.source} or kept < outside
 
 
 def both(first: Verified, second: Verified) -> Verified:
@@ -893,6 +902,8 @@ def _settled(dispute: Dispute, opinion: Opinion, flags: Sequence[str]) -> _Done:
     category = opinion.subtype or found.subtype
     if category != found.subtype:
         flags = (*flags, "subtype_changed")
+    if opinion.severity not in {one.span.severity for one in dispute.own}:
+        flags = (*flags, "severity_changed")
     span = replace(found.span, severity=opinion.severity, note=opinion.opinion, category=category)
     return _Done(found._replace(span=span), tuple(flags))
 

@@ -19,6 +19,8 @@ Differs  1. Tools are the model's own tool calls where it has them, with the rea
             the order of systems nor on which of them are there.
          4. A score needs an evaluation that succeeded: finishing before is refused, and without one the
             judgement has failed. After ten turns one reply must finish, as in the paper; then it has failed.
+            A final score that is further than a step of the scale from all scores of its evaluations and
+            comparisons is flagged `score_mismatch`; it stays the core agent's.
          5. A reply that is no action uses up its turn, as in the code, and the agent is shown what is wrong
             in it. Arguments that a tool does not take are ignored, as in the code (`arguments_ignored`). If a
             model declines, or its reply was cut, there is no judgement. A tool that fails (no reply, an
@@ -120,6 +122,7 @@ class State:
         suggested: by the last comparison.
         compared: tentative scores that were compared.
         flags: for the annotation.
+        scores: of evaluations and comparisons.
         error: why the last evaluation failed, where none succeeded.
     """
 
@@ -129,6 +132,7 @@ class State:
     suggested: float | None = None
     compared: frozenset[int] = frozenset()
     flags: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
     error: AnswerError | None = None
 
     @property
@@ -289,7 +293,13 @@ class Core:
             return self._failed("evaluate", replace(state, error=error))
         return (
             Quoted("result", found.render(), is_json=True),
-            replace(state, assessment=found, flags=_with(state, *found.flags), error=None),
+            replace(
+                state,
+                assessment=found,
+                flags=_with(state, *found.flags),
+                scores=(*state.scores, found.score),
+                error=None,
+            ),
         )
 
     async def _compare(self, action: Action, state: State, stage: str) -> tuple[Quoted | str, State]:
@@ -312,7 +322,7 @@ class Core:
             return told, replace(failed, flags=_with(failed, COMPARISON_FAILED, why))
         flags = _with(state, *found.flags)
         return Quoted("result", found.render(), is_json=True), replace(
-            state, suggested=found.suggested, flags=flags
+            state, suggested=found.suggested, flags=flags, scores=(*state.scores, found.suggested)
         )
 
     def _with_anchors(self, action: Action, memory: Memory) -> Memory:
@@ -448,6 +458,8 @@ class Rate(Prompted):
         if isinstance(action, AnswerError):
             return action, state.memory
         score: float = action.arguments["score"]
+        if min(abs(score - one) for one in state.scores) > self._team.scale.step:
+            state = replace(state, flags=_with(state, "score_mismatch"))
         annotation = annotation_of(
             self,
             subject,
