@@ -129,11 +129,13 @@ def why_unfit(run: Run, beside: Sequence[Record] = ()) -> tuple[list[str], list[
         return unfit, unseen
     answers = _answers(run)
     for sign in signs(answers, (protocol.low, protocol.high)):
-        lacks = "" if sign.classes is None else _lacking(sign.classes, answers, beside)
-        if not lacks:
+        few = None if sign.classes is None else _evidence(sign.classes, answers, beside)
+        if few is None:
             unfit.append(sign.reason)
         elif _RULES not in run.info.signature.fields.get("model", ""):  # it is known how the rules see
-            unseen.append(f"{sign.reason}, and {lacks}")
+            cannot = f"{count(few, 'judgement')} by others cannot show that they differ ({LEAST} can)"
+            none = "nothing shows that the translations differ"
+            unseen.append(f"{sign.reason}, and {cannot if few else none}")
     return unfit, unseen
 
 
@@ -244,10 +246,10 @@ def _of_places(answers: Answers) -> Iterator[Sign]:
         yield Sign(f"the longer translation wins in {wins[1]:,} of {count(wins[1] + wins[-1], 'pair')}")
 
 
-def _lacking(classes: Classes, answers: Answers, beside: Iterable[Record]) -> str:
-    """What would show that the translations differ, within the classes in which the scores hardly do.
+def _evidence(classes: Classes, answers: Answers, beside: Iterable[Record]) -> int | None:
+    """How many judgements another annotator has where they are too few to show whether translations differ.
 
-    Empty where other judgements, or the rules, do.
+    None where others', or the rules, differ within the classes in which the scores hardly do.
     """
     at = {place: i for i, place in enumerate(answers.places)}
     others: dict[str, Floats] = defaultdict(lambda: np.full(len(at), np.nan))
@@ -266,10 +268,8 @@ def _lacking(classes: Classes, answers: Answers, beside: Iterable[Record]) -> st
         if n < LEAST:
             most_of_few = max(most_of_few, n)
         elif _alike(classes[there], _codes(values[there].tolist())) <= MOST_EVIDENT * n:
-            return ""
-    if most_of_few:
-        return f"{count(most_of_few, 'judgement')} by others cannot show that they differ ({LEAST} can)"
-    return "nothing shows that the translations differ"
+            return None
+    return most_of_few
 
 
 def _codes(values: Iterable[object]) -> Classes:
