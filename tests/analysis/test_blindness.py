@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from adjudge import examples
-from adjudge.analysis.blindness import association, why_unfit
+from adjudge.analysis.blindness import association, sight_notes, why_unfit
 from adjudge.analysis.gate import GateSettings, gate
 from adjudge.analysis.rank import rank
 from adjudge.analysis.segment_scores import score_records
@@ -365,6 +365,35 @@ def test_without_evidence_a_constant_judge_is_not_shown_to_see(
         found = json.loads(capsys.readouterr().out)
         (told,) = found["unfit" if "meta" in words else "not_shown_to_see"]  # gold shows that they differ
         assert "its score is the same for 60 of 60 translations" in told
+
+
+@pytest.mark.parametrize(
+    ("few", "told"),
+    [
+        (0, "60 of 60 translations (score 90), and nothing shows that the translations differ."),
+        (
+            1,
+            "(score 90), and 1 judgement by others cannot show that they differ (48 can).",
+        ),
+        (47, "and 47 judgements by others cannot show that they differ (48 can)."),
+        (48, "is unfit, because its score is the same for 60 of 60 translations (score 90)."),
+    ],
+)
+def test_gold_that_is_too_small_to_show_anything_is_counted(few: int, told: str) -> None:
+    segments = [
+        Segment(
+            lp="en-de",
+            document="d",
+            segment=f"{n}",
+            source=f"Room {n}.",
+            translations={"one": f"Zimmer {n}."},
+        )
+        for n in range(1000, 1060)
+    ]
+    people = [record for record in rated(np.arange(60.0), segments).records if isinstance(record, Annotation)]
+    gold = [replace(record, annotator="people") for record in people[:few]]
+    (note,) = sight_notes(rated(np.full(60, 90.0), segments), gold)
+    assert note.endswith(told)
 
 
 def test_a_run_of_an_unfit_judge_ends_with_code_3_and_in_python_with_a_warning(

@@ -215,7 +215,8 @@ async def test_a_quotation_that_stands_nowhere_is_flagged_and_a_non_translation_
 
 
 @pytest.mark.parametrize(
-    "text", ["no-error", "No errors.", "Critical:\nMajor:\nno error\nMinor:", "no-error\nno-error"]
+    "text",
+    ["no-error", "No errors.", "- **No error**", "Critical:\nMajor:\nno error\nMinor:", "no-error\nno-error"],
 )
 async def test_a_reply_that_says_no_error_and_nothing_else_is_clean(text: str) -> None:
     found = await mark(text)
@@ -231,6 +232,14 @@ async def test_nothing_found_is_not_taken_for_no_error() -> None:
     for draw in drawn(5):
         lines = [fair(draw) for _ in range(draw.randrange(1, 4))]
         empty += ["\n".join(lines), "\n".join([*lines, "Critical:", "no-error", "Major:", "no-error"])]
+    no_other = "Critical:\nno-error\nMajor:\nno-error\nMinor:\nno-error"
+    empty += [
+        "Error 500: no error details\nMajor:\nno-error",
+        "No error? I did not look.",
+        "no errors but two",
+    ]
+    empty += [no_other.replace("no-error", f'no-error except "{quote}"', 1) for quote in QUOTES]
+    empty += [no_other.replace("no-error", f"no-error, {fair(draw)}", 1) for draw in drawn(5)]
     for text in empty:
         assert isinstance(await mark(text), AnswerError), text
 
@@ -276,7 +285,7 @@ async def test_a_list_behind_words_is_what_an_agent_of_m_mad_holds(profile: Prof
     for draw in drawn(7, 20):
         key = draw.choice(["annotations", "errors"])
         more = {"is_source_error": "no", "error_span": fair(draw)}
-        said = json.dumps({key: [{**each, **more} for each in errors]}, ensure_ascii=False)
+        said = json.dumps({key: [{**more, **each} for each in errors]}, ensure_ascii=False)
         text = f"{fair(draw)}\n```json\n{said}\n```"
         lines = {"expert_accuracy": marks((*SOFA, "major")), "supporter": text, "opponent": text}
         cast = Cast(**lines, checker=draw.choice(["yes", "Consistent: yes.", AGREED]), final=text)
@@ -285,8 +294,29 @@ async def test_a_list_behind_words_is_what_an_agent_of_m_mad_holds(profile: Prof
         assert FLAG in found.flags
 
 
+@pytest.mark.parametrize(("yes", "side"), [("yes", "source"), ("no", "translation")])
+@pytest.mark.parametrize("before", ["", "As I see it: "])
+async def test_the_keys_of_m_mads_code_are_read(yes: str, side: str, before: str) -> None:
+    span = "calmly" if side == "source" else "neuen Sofa"
+    told = {"error_span": span, "category": "accuracy/omission", "severity": "minor", "is_source_error": yes}
+    cast = Cast(expert_accuracy=before + json.dumps({"annotations": [told]}), final=MINOR)
+    marked = await load_judge("m-mad", profile="paper", settings={"final_judge": "no"}).annotate(
+        subject(), cast
+    )
+    (found,) = marked.spans
+    assert (found.text, found.side, found.severity, found.match) == (span, side, "minor", "exact")
+    assert FLAG in marked.flags
+
+
 @pytest.mark.parametrize(
-    "text", ['"errors": [1]', '"errors": [}]', "[]", f"{MAJOR} {MINOR}", '"errors": "none"']
+    "text",
+    [
+        '"errors": [1]',
+        '"errors": [}]',
+        "[]",
+        f"{MAJOR} {MINOR}",
+        '"errors": "none"',
+    ],
 )
 def test_a_list_that_is_none_stays_a_failure(text: str) -> None:
     read = or_authors(partial(find_error_list(("other",), None).read, subject=JUDGED), last_list)

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adjudge.analysis.rank import rank
+from adjudge.analysis.segment_scores import score_records
 from adjudge.core.ask import Reply, TokenLogprob
 from adjudge.core.judge import PROFILES, Profile
 from adjudge.core.record import Preference, Verdict
@@ -133,6 +135,34 @@ async def test_verdicts_that_follow_the_position_speak_for_neither() -> None:
     overall = (await Fire().compare(pair(), Script(*replies("A", "A", "B", "A", "E", "E"))))[-1]
     assert isinstance(overall, Preference)
     assert (overall.verdict, overall.orders) == ("B", ("A", "B"))
+
+
+@pytest.mark.differs("fire", 6)
+@pytest.mark.parametrize("last", ["E", "?"])
+async def test_the_overall_verdict_has_the_flags_of_how_its_criteria_were_read(last: str) -> None:
+    loose = f"Sure! The result: A. {says('fluency', 'A')}"
+    fenced = f"```json\n{says('faithfulness', 'A')}\n```"
+    style = says("style", last) if last == "E" else "I cannot say."
+    found = await Fire(profile="paper").compare(pair(), Script(fenced, loose, style, style, style))
+    flags = {one.criterion: one.flags for one in found if isinstance(one, Preference)}
+    assert flags["faithfulness"] == ("extracted",)
+    assert "authors_reader" in flags["fluency"]
+    assert flags["overall"] == tuple(dict.fromkeys((*flags["faithfulness"], *flags["fluency"])))
+
+
+def test_rank_and_score_count_how_the_criteria_were_read(tmp_path: Path) -> None:
+    def answer(payload: dict[str, Any]) -> str:
+        told = payload["messages"][0]["content"]
+        criterion = next(name for name, aspects in ASPECTS.items() if aspects[0] in told)
+        return f"I think so. {says(criterion, 'A')}" if criterion == "style" else says(criterion, "A")
+
+    with running(answer) as server:
+        done = run(
+            Fire(profile="paper"), small_set(3), out=tmp_path / "run", base_url=server.url, model="mock"
+        )
+    for found in (score_records(done), rank(done)):
+        assert found.signature.fields["authors_reader"] == "3/3"
+        assert any("3 of 3 judgements were found by the rule of the authors' code" in n for n in found.notes)
 
 
 @pytest.mark.differs("fire", 6)
@@ -341,9 +371,9 @@ async def test_an_overall_verdict_that_changes_with_the_order_is_undecided_too()
 # How strong a preference is...
 
 
-def sure(verdict: str, probability: float) -> Reply:
+def sure(verdict: str, probability: float, criterion: str = "style") -> Reply:
     """A reply whose verdict has this probability; a letter of the analysis has another."""
-    start, end = says("style", verdict).rsplit(verdict, 1)
+    start, end = says(criterion, verdict).rsplit(verdict, 1)
     tokens = [(start, -3.0), (verdict, math.log(probability)), (end, -2.0)]
     return Reply(text=start + verdict + end, logprobs=tuple(TokenLogprob(*token) for token in tokens))
 
@@ -467,7 +497,17 @@ async def test_a_preference_that_is_not_stronger_than_the_threshold_is_a_tie(
     assert isinstance(style, Preference)
     assert isinstance(overall, Preference)
     assert (style.verdict, overall.verdict) == (verdict, verdict)
-    assert ("tie_by_strength" in style.flags) == (verdict == "E")
+    assert ("tie_by_strength" in style.flags) == ("tie_by_strength" in overall.flags) == (verdict == "E")
+
+
+@pytest.mark.differs("fire", 6, 8)
+async def test_an_overall_verdict_that_others_decide_is_no_tie_by_strength() -> None:
+    judge = Fire(orders="given", strength="logprob", tie_threshold=TieThreshold("style=0.9"))
+    weak = [sure(verdict, 0.5, criterion) for criterion, verdict in zip(ASPECTS, "AEA", strict=True)]
+    *_, style, overall = await judge.compare(pair(), Script(*weak))
+    assert isinstance(style, Preference)
+    assert isinstance(overall, Preference)
+    assert (style.flags, overall.verdict, overall.flags) == (("tie_by_strength",), "A", ())
 
 
 async def test_without_log_probabilities_there_is_no_measured_verdict(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A row of one's own in a paper's tables: the same translations and measures as every other row."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,39 @@ def test_a_run_without_a_system_is_refused(data: Path) -> None:
     ours = write_scores(data / "en-de.ours.seg.score", {s: METRIC[s] for s in "AB"})
     with pytest.raises(UsageError, match=r"ours can stand in no table of mine: wanted: scores of C in "):
         found(one_table("seg_pearson"), data, f"ours={ours}")
+
+
+def two_tables() -> Paper:
+    mine = one_table("seg_pearson")
+    column = Definition(measure="seg_pearson", lps=("zh-en",))
+    return replace(
+        mine, tables=(replace(mine.tables[0], name="Table 0", columns={"zh": column}), *mine.tables)
+    )
+
+
+def test_the_reason_is_that_of_the_language_pair_that_a_file_has(data: Path) -> None:
+    write_folder(data / "set", "zh-en")
+    ours = write_scores(data / "en-de.ours.seg.score", {s: METRIC[s] for s in "AB"})
+    with pytest.raises(UsageError, match=r"ours can stand in no table of mine: wanted: scores of C in "):
+        found(two_tables(), data, f"ours={ours}")
+    other = write_scores(data / "en-de.other.seg.score", {s: METRIC[s][:3] for s in "ABC"})
+    with pytest.raises(UsageError, match=r"other can stand in no table of mine: wanted: 3 seg scores a sys"):
+        found(two_tables(), data, f"other={other}")
+
+
+@pytest.mark.parametrize("name", ["en-de.ours.seg.score", "ours.jsonl"])
+def test_a_damaged_file_is_bad_data_and_no_wrong_use(data: Path, name: str) -> None:
+    write_folder(data / "set", "zh-en")
+    ours = data / name
+    if name.endswith("jsonl"):
+        rating = {"segment": "1", "system": "A", "rating": 7, "spans": [], "document": "", "lp": "en-de"}
+        row = json.dumps({"kind": "annotation", "annotator": "judge", "protocol": "da-sqm", **rating})
+        ours.write_text(f"{row}\n{row[:-9]}\n")
+    else:
+        write_scores(ours, METRIC)
+        ours.write_text(ours.read_text().replace("B\t0.7", "B 0.7"))
+    with pytest.raises(DataError, match=rf"{name} line \d+"):
+        found(two_tables(), data, f"ours={ours}")
 
 
 def test_a_name_of_the_table_and_a_paper_without_judges_are_refused(data: Path) -> None:

@@ -108,10 +108,7 @@ def sight_notes(run: Run, beside: Sequence[Record] = ()) -> tuple[str, ...]:
     """
     unfit, unseen = why_unfit(run, beside)
     told = "; ".join(unfit or unseen)
-    if not told:
-        return ()
-    rest = f"{UNFIT}{told}." if unfit else f"{UNSEEN}{told}, and nothing shows that the translations differ."
-    return (run.info.annotator + rest,)
+    return (f"{run.info.annotator}{UNFIT if unfit else UNSEEN}{told}.",) if told else ()
 
 
 def sight_of(sides: Iterable[Judgements]) -> list[str]:
@@ -132,10 +129,13 @@ def why_unfit(run: Run, beside: Sequence[Record] = ()) -> tuple[list[str], list[
         return unfit, unseen
     answers = _answers(run)
     for sign in signs(answers, (protocol.low, protocol.high)):
-        if sign.classes is None or _differs(sign.classes, answers, beside):
+        few = None if sign.classes is None else _evidence(sign.classes, answers, beside)
+        if few is None:
             unfit.append(sign.reason)
         elif _RULES not in run.info.signature.fields.get("model", ""):  # it is known how the rules see
-            unseen.append(sign.reason)
+            cannot = f"{count(few, 'judgement')} by others cannot show that they differ ({LEAST} can)"
+            none = "nothing shows that the translations differ"
+            unseen.append(f"{sign.reason}, and {cannot if few else none}")
     return unfit, unseen
 
 
@@ -246,8 +246,11 @@ def _of_places(answers: Answers) -> Iterator[Sign]:
         yield Sign(f"the longer translation wins in {wins[1]:,} of {count(wins[1] + wins[-1], 'pair')}")
 
 
-def _differs(classes: Classes, answers: Answers, beside: Iterable[Record]) -> bool:
-    """Whether other judgements, or the rules, differ within the classes in which the scores hardly do."""
+def _evidence(classes: Classes, answers: Answers, beside: Iterable[Record]) -> int | None:
+    """How many judgements another annotator has where they are too few to show whether translations differ.
+
+    None where others', or the rules, differ within the classes in which the scores hardly do.
+    """
     at = {place: i for i, place in enumerate(answers.places)}
     others: dict[str, Floats] = defaultdict(lambda: np.full(len(at), np.nan))
     for record in beside:
@@ -258,12 +261,15 @@ def _differs(classes: Classes, answers: Answers, beside: Iterable[Record]) -> bo
         lp, (source, *translations) = answers.places[i][0], answers.texts[i]
         found = [{f.span.severity for f in find_errors(source, text, lp)} for text in translations]
         others[_RULES][i] = np.subtract.reduce([bool(each - {"neutral", "minor"}) * 1.0 for each in found])
-    known = ((values, ~np.isnan(values)) for values in others.values())
-    return any(
-        there.sum() >= LEAST
-        and _alike(classes[there], _codes(values[there].tolist())) <= MOST_EVIDENT * there.sum()
-        for values, there in known
-    )
+    most_of_few = 0
+    for values in others.values():
+        there = ~np.isnan(values)
+        n = int(there.sum())
+        if n < LEAST:
+            most_of_few = max(most_of_few, n)
+        elif _alike(classes[there], _codes(values[there].tolist())) <= MOST_EVIDENT * n:
+            return None
+    return most_of_few
 
 
 def _codes(values: Iterable[object]) -> Classes:

@@ -766,9 +766,15 @@ _CATEGORIES: Final = {
 """Names that GEMBA-MQM's code looks for in a line: the first of these core types, then a subtype of it."""
 _HEADINGS: Final = ("critical:", "major:", "minor:")
 _NO_ERROR: Final = re.compile("no[- ]error")
+_CLEAN: Final = re.compile(r"(?i)(?=[\s\S]*no[- ]error)(?:[\W_]|critical:|major:|minor:|no[- ]errors?\b)+")
 _QUOTED: Final = re.compile('["“”„«「]([^"“”„«»「」]+)["“”»」]')
 _LETTER: Final = re.compile(r'result["\\]*\s*:[\\\s"{]*(?P<letter>[abe])', re.IGNORECASE | re.ASCII)
 _LIST: Final = re.compile(r'"(?:annotations|errors)"\s*:\s*(\[.*\])', re.DOTALL)
+_THEIR_KEYS: Final = {
+    r'"error_span"(?=\s*:)': '"span"',
+    r'"is_source_error"\s*:\s*"yes"': '"side": "source"',
+    r'"is_source_error"\s*:\s*"no"': '"side": "translation"',
+}
 
 
 def or_authors(read: Callable[[Reply], T], rule: Rule | None) -> Callable[[Reply], T]:
@@ -799,7 +805,8 @@ def error_lines(reading: Reading) -> object:
     """GEMBA-MQM: each line below a heading is an error, unless it says "no error".
 
     The code ignores lines above the first heading, and takes any reply without errors for a clean one. Here
-    such a reply is clean only if a line says "no error" and no line was ignored.
+    such a reply is clean only if a line says "no error", every line that does says nothing else, and no line
+    was ignored.
     """
     reading.flag_copied(reading.text)
     lines = [line.strip() for line in reading.text.split("\n") if not _NO_ERROR.search(line.lower())]
@@ -819,8 +826,8 @@ def error_lines(reading: Reading) -> object:
             }
         )
     found = [error for error in errors if error["severity"]]
-    if not found and (errors or not _NO_ERROR.search(reading.text.lower())):
-        raise ValueError("no line is an error, and none says that there is no error")
+    if not found and (errors or not _CLEAN.fullmatch(reading.text)):
+        raise ValueError("no line is an error, and none says only that there is no error")
     return {"errors": found}
 
 
@@ -832,9 +839,14 @@ def last_letter(reading: Reading) -> object:
 
 
 def last_list(reading: Reading) -> object:
-    """M-MAD: the list of the field `annotations`, here `errors`, up to the last bracket of the reply."""
+    """M-MAD: the list of the field `annotations`, here `errors`, up to the last bracket of the reply.
+
+    Errors may have the code's keys `error_span` and `is_source_error`, yes or no.
+    """
     (raw,) = _LIST.findall(reading.text)
     reading.flag_copied(raw)
+    for theirs, ours in _THEIR_KEYS.items():
+        raw = re.sub(theirs, ours, raw)
     return {"statement": reading.text, "errors": json.loads(raw)}
 
 

@@ -27,7 +27,8 @@ Differs  1. What to do stands in a system message, and the texts are quoted data
          5. Two translations that are the same text are E on everything, flagged `identical`, and nobody is
             asked. The paper's data has no such pairs.
          6. The overall verdict of each single order is kept too, for the position consistency of the whole.
-            With `inconsistent=keep` it is undecided where these disagree.
+            With `inconsistent=keep` it is undecided where these disagree. It has the flags that say how the
+            answers on its criteria were read.
          7. Criteria of your own: files `criterion_NAME.md` in the folder of --prompts, in the order of their
             names, in place of the three.
          8. Ties, the paper's open problem: with `strength=logprob` each verdict is measured by the share
@@ -55,12 +56,13 @@ from typing import ClassVar, Final
 from adjudge.core.ask import Ask
 from adjudge.core.frozen import frozen
 from adjudge.core.judge import Calls
-from adjudge.core.record import UNDECIDED, Preference, Verdict
+from adjudge.core.record import RENORMALISED, UNDECIDED, Preference, Verdict
 from adjudge.core.segment import Subject
 from adjudge.errors import AnswerError, UsageError
 from adjudge.judges._pairs import (
-    IDENTICAL,
+    INCONSISTENT,
     PAIR_FILES,
+    TIE_BY_STRENGTH,
     Compared,
     Comparison,
     Criterion,
@@ -107,12 +109,14 @@ class Fire(PairSettings):
         verdict = synthesise([None if isinstance(o, AnswerError) else o.verdict for o in found])
         if verdict is None:
             return next(outcome for outcome in found if isinstance(outcome, AnswerError))
-        if len(read) < len(found):
-            return Compared(verdict, (), (), "")
-        orders: tuple[Verdict, ...] = tuple(map(majority, zip(*(o.orders for o in read), strict=True)))
-        flags = [IDENTICAL] if any(IDENTICAL in o.flags for o in read) else []
-        flags += disagreement(orders, self.inconsistent)
-        return Compared("E" if UNDECIDED in flags else verdict, orders, tuple(flags), "")
+        known = [o.orders for o in read] if len(read) == len(found) else []
+        orders: tuple[Verdict, ...] = tuple(map(majority, zip(*known, strict=True)))
+        moved = disagreement(orders, self.inconsistent)
+        own = {INCONSISTENT, UNDECIDED, RENORMALISED}
+        if verdict != "E" or UNDECIDED in moved:  # else all are E, and one that was strong would decide
+            own.add(TIE_BY_STRENGTH)
+        flags = dict.fromkeys(flag for o in read for flag in o.flags if flag not in own)
+        return Compared("E" if UNDECIDED in moved else verdict, orders, (*flags, *moved), "")
 
     @property
     def criteria(self) -> tuple[str, ...]:

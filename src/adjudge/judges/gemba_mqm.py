@@ -11,8 +11,8 @@ Differs  1. What to do stands in the system message; the original repeats it in 
          3. Every reply that is not in the form is a failure in the recommended profile. In the others
             parse_mqm_answer's rule reads it (flag `authors_reader`): any line under a heading is an error,
             and a line that says "no error" is none, even inside a quotation. The original also reads a
-            refusal, an empty reply, an error page and bold headings as no error at all; here these are
-            failures.
+            refusal, an empty reply, an error page and bold headings as no error at all. Here these are
+            failures, and so is a reply without errors in which such a line says more than that.
          4. An unknown category is a failure; by the original's rule it is `other`.
          5. A non-translation keeps the severity it was given. The original moves it to critical, and so does
             its rule here; the weights `gemba` charge it 25 points either way.

@@ -15,9 +15,10 @@ Differs  1. What to do stands in a system message, and the texts, lists and stat
             error that a debate on any topic drops or adds is flagged (`debate_dropped`, `debate_added`). An
             error of another dimension is not in the form, and neither is a reply without the form: it is a
             failure, or in profiles paper and code is read by the code's rules (flag `authors_reader`): the
-            list behind "annotations" or "errors" up to the last bracket, and the checker's yes or no. Where
-            these find nothing, the code goes on with no errors, and here the reply is a failure. Profile
-            paper asks once, the others once more; the recommended one sends the schema.
+            list behind "annotations" or "errors" up to the last bracket, also in the code's own keys (source
+            errors are then quoted from the source), and the checker's yes or no. Where these find nothing,
+            the code goes on with no errors, and here the reply is a failure. Profile paper asks once, the
+            others once more; the recommended one sends the schema.
          3. Severity: the other side begins with the same errors as minor. On severity and category it denies
             that a non-translation is one. Minor errors alone leave nothing to debate, and stand. In doubt an
             error is minor and nothing a non-translation, as the code tells its agents. But where a debate

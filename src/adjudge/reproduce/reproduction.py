@@ -172,8 +172,6 @@ def _verdicts(records: Iterable[Record], pairs: Sequence[FirePair], criterion: s
 
 MARK_MEASURES: Final = frozenset({"span_f1"})
 
-_RULE: Final = "himate"
-
 
 def mark_value(
     definition: Definition, metric: str, source: str, segments: Collection[str], inputs: Inputs
@@ -212,7 +210,7 @@ def mark_value(
         if not kept:
             raise MissingInputError(f"judgements of the column's segments in {inputs.told(file)}")
         sides.append(kept)
-    marked = partial(spans, *sides, rule=_RULE, threshold=definition.threshold, lp=lp, test_set=texts)
+    marked = partial(spans, *sides, rule="himate", threshold=definition.threshold, lp=lp, test_set=texts)
     return inputs.read(metric, marked).scores[0].f1
 
 
@@ -295,7 +293,10 @@ def _scores(
     kept = _kept(definition, lp, source, inputs)
     if not kept.all():
         if definition.is_of_systems and not _are_means(scores):
-            raise MissingInputError(f"scores of systems on these segments alone; {scores.name} has {_WHOLE}")
+            raise MissingInputError(
+                f"scores of systems on these segments alone; {scores.name} has those of its whole corpus, "
+                "which are no means of segments"
+            )
         cells: Floats = np.where(kept, gold.segments, np.nan)
         gold, scores = within(gold, cells), within(scores, cells)
     return (_of_totals(gold), _of_totals(scores)) if definition.totals else (gold, scores)
@@ -316,8 +317,6 @@ def _are_means(scores: ScoreSet) -> bool:
     sums = means * (~np.isnan(scores.segments)).sum(axis=1)
     return any(np.allclose(scores.systems, own, rtol=_PUBLISHED, equal_nan=True) for own in (means, sums))
 
-
-_WHOLE: Final = "those of its whole corpus, which are no means of segments"
 
 _PUBLISHED: Final = 1e-4
 """Relative difference by which a published mean may be rounded."""
@@ -347,11 +346,8 @@ def _of_totals(scores: ScoreSet) -> ScoreSet:
 Verdict = Literal["match", "rounding", "differs", "missing-input"]
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
-_OWN: Final = "no row of the paper"
 
 _NOISE: Final = 10  # digits; what lies beyond them is no reason to round a half up or down
-_NEAR: Final = "less than one unit of the last digit apart"
-_UNKNOWN: Final = "we know no reason"
 _UNPRINTED: Final = "no number of the paper to compare"
 
 
@@ -427,7 +423,7 @@ def reproduce(paper: str | Paper, data: Path | str, add: Sequence[str] = ()) -> 
 
     Raises:
         UsageError: no such paper, or no such folder; a run that can stand in no table.
-        DataError: a file is not what it should be.
+        DataError: a file is not what it should be; one of `add`, where it can stand in no table.
     """
     described = read_paper(paper) if isinstance(paper, str) else paper
     data = Path(data)
@@ -436,18 +432,26 @@ def reproduce(paper: str | Paper, data: Path | str, add: Sequence[str] = ()) -> 
     lps = [lp for t in described.tables for definition in t.columns.values() for lp in definition.lps]
     own = find_own_scores(add, [*dict.fromkeys(lps)])
     inputs = Inputs(data, described, {f"+{name}": scores for name, scores in own.items()})
-    cells = [
-        _cell(_Printed(table=table, row=row, column=column, claimed=claimed, text=text), inputs)
+    shown = [
+        _Printed(table=table, row=row, column=column, claimed=claimed, text=text)
         for printed_table in described.tables
         for table in _with_own(printed_table, inputs)
         for row in table.rows
         for (column, claimed), text in zip(table.columns.items(), row.cells, strict=True)
         if text != EMPTY
     ]
-    for name in own:
-        rows = [cell for cell in cells if cell.row == name]
-        if all(cell.ours is None for cell in rows):
-            why = rows[0].reason if rows else "none of its tables compares judges"
+    cells = [_cell(each, inputs) for each in shown]
+    for name, scores in own.items():
+        if all(cell.ours is None for cell in cells if cell.row == name):
+            has = {
+                record.lp
+                for lp, file in scores.files.items()
+                for record in read_judgements(file, lp, needed=False).records  # refuses a damaged file
+            }
+            rows = [each for each in shown if each.row.name == name]
+            why = "none of its tables compares judges"
+            if rows:
+                why = _cell(min(rows, key=lambda row: not has.issuperset(row.claimed.lps)), inputs).reason
             raise UsageError(f"{name} can stand in no table of {described.name}: {why}")
     return Reproduction(
         paper=described.name,
@@ -541,7 +545,7 @@ def _cell(theirs: _Printed, inputs: Inputs) -> Cell:
     except MissingInputError as missing:
         return cell(ours=None, verdict="missing-input", reason=f"wanted: {missing}")
     if is_own:
-        return cell(ours=ours, verdict="missing-input", reason=_OWN)
+        return cell(ours=ours, verdict="missing-input", reason="no row of the paper")
     place = theirs.table.name, theirs.row.name, theirs.column
     reason = next((reason for reason in inputs.paper.reasons if reason.applies(*place)), None)
     if not text:
@@ -552,7 +556,11 @@ def _cell(theirs: _Printed, inputs: Inputs) -> Cell:
     by_rounding = theirs.is_near(ours) and (reason is None or reason.rounding)
     verdict: Verdict = "rounding" if by_rounding else "differs"
     if reason is None:
-        return cell(ours=ours, verdict=verdict, reason=_NEAR if by_rounding else _UNKNOWN)
+        return cell(
+            ours=ours,
+            verdict=verdict,
+            reason="less than one unit of the last digit apart" if by_rounding else "we know no reason",
+        )
     return cell(ours=ours, verdict=verdict, reason=f"{reason.text}{_proof(reason, theirs, inputs)}")
 
 
