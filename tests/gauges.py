@@ -401,14 +401,14 @@ RAISE = "; if the new thing is worth it, raise the limit by what it needs and sa
 GAUGES = (
     Gauge(
         "AST nodes",
-        416_750,  # answers by number, one's own rows in the papers' tables, a bundle
+        416_950,  # answers by number, one's own rows in the papers' tables, a bundle
         LESS + RAISE,
         "all behaviours of the first release",
         lambda: float(nodes_of_rooms().total()),
     ),
     Gauge(
         "lines of data",
-        14_190,  # FiRE's tables, and an annotator's page of rows
+        14_200,  # FiRE's tables, and an annotator's page of rows
         "Delete data that nothing reads" + RAISE,
         "prompts, pages, scripts, styles and examples",
         lines_of_data,
