@@ -124,7 +124,7 @@ class Model(Asking):
             return json.dumps({**said, "severity": self.find(named).severity if named else "neutral"})
         return {
             "rating": '{"rating": 50}' if facts.get("form") == "json" else "50",
-            "correction": '{"translation": "Besser."}',
+            "correction": json.dumps({"translation": f"{TEXT.translation} Besser."}),
             "response": json.dumps({"reply": "So.", "agrees": self.agrees}),
             "agreement": json.dumps({"agreed": self.agrees}),
             "remark": '{"statement": "Why?"}',

@@ -305,10 +305,10 @@ def answer_merged(about: About, *, by_number: bool = False) -> Tokens:
     kept = [errors[best[place]] for place in dict.fromkeys(places.values())]
     words = f"{len(kept)} of {len(errors)} errors have a span of their own"
     found = [f for f in findings_of(about.subject) if any(_bears_out(f, error) for error in kept)]
-    offered: Any = about.facts.get("choices") or {}
-    repeats = {n: f"repeats {best[place]}" for n, place in places.items()}
+    offered: Any = about.facts.get("choices")
+    repeats = {n: "keep" if best[at] == n else f"repeats {best[at]}" for n, at in places.items()}
     said = (
-        {str(n): word if word in offered[n - 1] else "keep" for n, word in repeats.items()}
+        {str(n): word if not offered or word in offered[n - 1] else "keep" for n, word in repeats.items()}
         if by_number
         else kept
     )
