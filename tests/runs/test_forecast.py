@@ -376,7 +376,7 @@ def test_a_run_that_costs_says_so_first_and_last(
     wire = ["--base-url", server.url, "--model", "mock", "--out", "run"]
     assert call("run", "gemba-da", test_set, *wire) == 0
     said = capsys.readouterr().err
-    systems, first = said.splitlines()[:2]
+    _, systems, first = said.splitlines()[:3]
     assert systems == "2 systems: A, B"
     assert first.startswith("forecast: 12 calls, about ")
     assert "price unknown" in first

@@ -57,9 +57,9 @@ def model(*, finds: bool) -> Callable[[dict[str, Any]], str]:
             error = {"span": span, "note": "So.", "category": subtype, "severity": "minor", "side": side}
             return json.dumps({"errors": [error] if finds else []})
         if '{"translation"' in system:
-            return '{"translation": "Besser."}'
+            return json.dumps({"translation": json.loads(TEXT.findall(question)[-1]) + " Besser."})
         if '{"result"' in system:
-            is_turned = re.findall(r"<<version-1 [0-9a-f]{16}>>\n(.*)", question) == ['"Besser."']
+            is_turned = re.findall(r"<<version-1 [0-9a-f]{16}>>\n(.*)", question)[-1].endswith(' Besser."')
             return json.dumps({"result": "second" if is_turned else "first"})
         if '{"opinion"' in system:
             named = re.findall(r'"category": "([^"]+)"', question)
