@@ -387,8 +387,8 @@ def test_a_run_that_costs_says_so_first_and_last(
     assert call("run", "gemba-da", test_set, *wire, "--trust-config") == 0
     said = capsys.readouterr().err
     assert said.splitlines()[0] == "adjudge: settings: prices of adjudge.toml"
-    assert "USD (" in said.splitlines()[2]
-    assert "at prices of 2026-01-01" in said.splitlines()[2]
+    assert "USD (" in said.splitlines()[3]
+    assert "at prices of 2026-01-01" in said.splitlines()[3]
     assert "0.36 USD paid in all" in said.splitlines()[-2]
 
 
