@@ -697,8 +697,10 @@ class RatingScale:
 
 def may_repeat(one: ErrorSpan, other: ErrorSpan) -> bool:
     """Whether two errors may be one: both have none, or their places overlap or touch."""
-    if one is other or "non-translation" in {one.category, other.category}:
-        return one is not other
+    if one is other:
+        return False
+    if "non-translation" in {one.category, other.category}:
+        return True  # it is about the whole text
     if one.start is None or one.end is None or other.start is None or other.end is None:
-        return one.side == other.side and one.start is other.start
+        return one.side == other.side and one.start == other.start
     return one.side == other.side and one.start <= other.end and other.start <= one.end
