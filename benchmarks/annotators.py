@@ -78,10 +78,8 @@ class Annotator:
             self.times.errors.append(f"{kind}: {response.status} {text[:200]}")
         return json.loads(text) if body is not None else text
 
-    async def open(self, assignment: int | None) -> None:
+    async def open(self, assignment: int) -> None:
         """Open the page of a task."""
-        if assignment is None:
-            raise RuntimeError("nothing is left to do: make the campaign larger")
         found = _DATA.search(await self.ask("page", f"/work/{assignment}"))
         assert found is not None
         self.task, self.page = json.loads(found[1]), str(uuid.uuid4())
@@ -125,7 +123,9 @@ class Annotator:
     async def finish(self) -> None:
         """Finish the task and open the next one."""
         done = await self.ask("finish", f"/api/work/{self.task['assignment']}/done", {})
-        await self.open(done["next"])
+        if done["next"] is None:
+            raise RuntimeError("nothing is left to do: make the campaign larger")
+        self.task = done["next"]
 
     def steps(self) -> Iterator[Callable[[], Awaitable[None]]]:
         """All that a person does, each step after some thought: mark, choose a severity, rate; finish."""

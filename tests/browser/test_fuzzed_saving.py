@@ -6,6 +6,7 @@ did. The page must show just that after every step, and the export must hold it 
 """
 
 import datetime as dt
+import json
 import random
 import time
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Route, expect
 from sqlalchemy import select
 
-from adjudge.campaigns.database import event
+from adjudge.campaigns.database import event, item
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.making import new_campaign
 from adjudge.campaigns.settings import CampaignSettings
@@ -123,7 +124,6 @@ class Story:
         self.others: list[Page] = []  # tabs in which the task is open, too
         self.is_online = self.is_signed_in = self.is_answered = True
         self.done = {text: Done() for texts in TARGETS for text in texts}
-        self.items: dict[int, str] = {}
         self.tasks: list[str] = []
         self.told = [f"seed {seed}"]
         self.arrive()
@@ -186,8 +186,6 @@ class Story:
     def arrive(self) -> None:
         """A task is loaded."""
         self.page.wait_for_selector("body[data-ready]")
-        data = self.page.evaluate("JSON.parse(document.querySelector('#data').textContent).items")
-        self.items |= {item["id"]: item["translations"][0]["text"] for item in data}
         if self.page.url not in self.tasks:
             self.tasks.append(self.page.url)
         for text in self.read(self.page):
@@ -475,12 +473,12 @@ def tidy(kinds: list[str]) -> list[str]:
     return [one for kind, run in groupby(kinds) for one in ([kind] if kind in TYPED else run)]
 
 
-def saved_kinds(site: Site, items: dict[int, str]) -> dict[str, list[str]]:
-    query = select(event.c.item_id, event.c.kind).where(event.c.kind != "time").order_by(event.c.id)
+def saved_kinds(site: Site) -> dict[str, list[str]]:
+    query = select(item.c.translations, event.c.kind).join_from(event, item)
     found: dict[str, list[str]] = {}
     with site.campaign.database.reading() as connection:
-        for item, kind in connection.execute(query):
-            found.setdefault(items[item], []).append(kind)
+        for shown, kind in connection.execute(query.where(event.c.kind != "time").order_by(event.c.id)):
+            found.setdefault(json.loads(shown)[0]["text"], []).append(kind)
     return {text: tidy(kinds) for text, kinds in found.items()}
 
 
@@ -493,7 +491,7 @@ def test_nothing_is_lost_doubled_or_asked_without_need(
         try:
             story.play(steps)
             assert exported(site) == expected(story.done)
-            kinds = saved_kinds(site, story.items)
+            kinds = saved_kinds(site)
             for text, one in story.done.items():
                 assert one.was_contested or kinds.get(text, []) == tidy(one.kinds)
         except BaseException as error:

@@ -1,5 +1,6 @@
 """Downloads of what is finished so far."""
 
+import json
 import tempfile
 import uuid
 from collections.abc import Callable
@@ -44,8 +45,6 @@ def items_of(house: House, assignment: int) -> list[Any]:
 
 def change(row: Any, rating: float | None = 72, base: int = 0, **other: object) -> Json:
     """A change that rates a segment."""
-    import json
-
     text = json.loads(row.translations)[0]["text"]
     state: Json = {"translations": [{"rating": rating, "spans": [], "missing": None, "removed": []}]}
     return {
@@ -93,9 +92,9 @@ def test_a_task_is_rated_and_finished_and_the_next_one_follows(house: House) -> 
         (row.id, 1, True) for row in rows
     ]
     assert kept[0]["state"]["translations"][0]["rating"] == 72
-    done = client.post(f"/api/work/{assignment}/done")
+    done = client.post(f"/api/work/{assignment}/done", {})
     assert done.status == 200
-    assert done.json()["next"] not in {None, assignment}
+    assert done.json()["next"]["assignment"] != assignment
 
 
 def test_the_overview_says_how_much_is_done_and_how_much_is_left(open_house: OpenHouse) -> None:
@@ -116,7 +115,8 @@ def test_when_nothing_is_left_the_page_is_told_so_with_the_code(open_house: Open
     assignment: int | None = start(client)
     while assignment is not None:
         assert send(client, assignment, *(change(row) for row in items_of(house, assignment))).status == 200
-        assignment = client.post(f"/api/work/{assignment}/done").json()["next"]
+        following = client.post(f"/api/work/{assignment}/done", {}).json()["next"]
+        assignment = following and following["assignment"]
     told = {"assignment": None, "done": True, "code": "THANKS", "held": 0, "why": ""}
     assert client.post("/api/next").json() == told
 
@@ -142,12 +142,35 @@ def test_who_waits_for_what_others_hold_is_told_how_much(open_house: OpenHouse) 
     }
 
 
+def test_the_end_of_a_task_carries_its_last_changes(house: House) -> None:
+    client = house.browser("annotator-1")
+    assignment = start(client)
+    first, *rest = items_of(house, assignment)
+    path = f"/api/work/{assignment}/done"
+    stray = {**change(first), "item": 10**6}
+    refused = client.post(path, {"page": "p1", "events": [change(first), stray]})
+    assert refused.status == 422
+    assert [one["item"] for one in refused.json()["saved"]] == [first.id]
+    comment = {**change(first, base=1, kind="comment"), "id": "c1"}
+    unfinished = client.post(path, {"page": "p1", "events": [comment]})
+    assert unfinished.status == 409
+    assert [one["id"] for one in unfinished.json()["saved"]] == ["c1"]
+    events = [change(row) for row in rest]
+    last = {"page": "p1", "events": events}
+    done = client.post(path, last)
+    assert done.status == 200
+    assert [one["item"] for one in done.json()["saved"]] == [row.id for row in rest]
+    page = client.get(f"/work/{done.json()['next']['assignment']}").text
+    assert json.loads(page.partition('id="data">')[2].partition("<")[0]) == done.json()["next"]
+    assert [one["id"] for one in client.post(path, last).json()["saved"]] == [one["id"] for one in events]
+
+
 def test_an_unfinished_task_says_what_is_to_do(house: House) -> None:
     client = house.browser("annotator-1")
     assignment = start(client)
     rows = items_of(house, assignment)
     send(client, assignment, change(rows[0], rating=None, kind="comment"))
-    response = client.post(f"/api/work/{assignment}/done")
+    response = client.post(f"/api/work/{assignment}/done", {})
     assert response.status == 409
     assert response.json()["feedback"][0] == {
         "item": rows[0].id,
@@ -181,7 +204,7 @@ def test_each_step_of_an_annotator_takes_one_turn_of_a_thread(
     monkeypatch.setattr(to_thread, "run_sync", noted)
     steps: list[Callable[[], Response]] = [
         lambda: send(client, assignment, *changes),
-        lambda: client.post(f"/api/work/{assignment}/done"),
+        lambda: client.post(f"/api/work/{assignment}/done", {}),
         lambda: client.post("/api/next"),
         lambda: client.get(f"/work/{assignment}"),
     ]
@@ -241,7 +264,7 @@ def test_another_persons_task_is_nobody_elses(house: House) -> None:
     assignment = start(owner)
     one = change(items_of(house, assignment)[0])
     assert send(other, assignment, one).status == 403
-    assert other.post(f"/api/work/{assignment}/done").status == 403
+    assert other.post(f"/api/work/{assignment}/done", {}).status == 403
     assert send(house.browser("organiser"), assignment, one).status == 403
     assert count(house, event) == 0
 

@@ -86,7 +86,7 @@ def finish(scene: Scene, client: Client) -> Response:
     """Only the owner can make the task ready."""
     owner = scene.browsers["owner"]
     send(owner, scene.assignment, *(change(row) for row in items_of(scene.house, scene.assignment)))
-    return client.post(f"/api/work/{scene.assignment}/done")
+    return client.post(f"/api/work/{scene.assignment}/done", {})
 
 
 def enter(scene: Scene, client: Client) -> Response:
@@ -206,7 +206,7 @@ def test_no_route_changes_anything_for_another_site(scene: Scene) -> None:
         for headers in foreign:
             client.headers = headers
             assert {request(scene, client).status for request in unsafe} <= {400, 403}
-            assert client.post(f"/api/work/{scene.assignment}/done").status in {400, 403}
+            assert client.post(f"/api/work/{scene.assignment}/done", {}).status in {400, 403}
     assert version_of(scene) == before
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,16 +22,18 @@ from starlette.exceptions import HTTPException
 
 from adjudge.campaigns.again import apply_gate
 from adjudge.campaigns.answers import Event, finish, release, save, task_view
+from adjudge.campaigns.answers import Saved as SavedChanges
 from adjudge.campaigns.assigning import assign_next, count_held_by_others
 from adjudge.campaigns.campaign import completion_code
 from adjudge.campaigns.dashboard import dashboard
-from adjudge.campaigns.database import Role
+from adjudge.campaigns.database import Person, Role
 from adjudge.campaigns.exporting import write_export
 from adjudge.campaigns.items import State
 from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, people, revoke, sign_in, who
 from adjudge.campaigns.stopping import WhyNothing, why_nothing
 from adjudge.core.language import canonical_lp
 from adjudge.errors import UnfinishedError
+from adjudge.web.pages import page_data
 from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute, address
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
 
@@ -85,6 +87,13 @@ class Changes(Body):
     assignment: _Key
     page: _Token
     events: Annotated[list[Change], Field(min_length=1, max_length=100)]
+
+
+class Ending(Body):
+    """The last changes of a task's items, and the page that made them."""
+
+    page: _Token = "-"
+    events: Annotated[list[Change], Field(max_length=100, default_factory=list)]
 
 
 class Saved(BaseModel):
@@ -159,16 +168,18 @@ class Feedback(BaseModel):
 
 
 class Finished(BaseModel):
-    """The task to work on next, if there is one, and what is to be said of this one."""
+    """The task to work on next, if there is one, as its page has it; and what is to be said of this one."""
 
-    next: int | None
+    next: dict[str, Any] | None
     feedback: list[Feedback]
+    saved: list[Saved]
 
 
 class Unfinished(Message):
     """Why a task is not finished."""
 
     feedback: list[Feedback]
+    saved: list[Saved]
 
 
 _OUTCOMES: Final[dict[int | str, dict[str, Any]]] = {409: {"model": Outcome}, 422: {"model": Outcome}}
@@ -193,8 +204,15 @@ def next_task(served: ServedHere, person: Annotator) -> Next:
 @ANNOTATOR_ROUTER.post("/events", response_model=Outcome, responses=_OUTCOMES)
 def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Response:
     """Save changes; when this answers 200, all are on the disk. One that was sent before counts once."""
+    return _outcome(_save(served, person, body.assignment, body))
+
+
+def _save(served: Served, person: Person, assignment: int, body: Changes | Ending) -> SavedChanges:
     events = [Event(**{name: getattr(change, name) for name in _FIELDS}) for change in body.events]
-    done = save(served.campaign, person, body.assignment, body.page, events, served.clock())
+    return save(served.campaign, person, assignment, body.page, events, served.clock())
+
+
+def _outcome(done: SavedChanges) -> Response:
     if done.stale:
         status, message = 409, "Another page has changed this since. Choose which one stays."
     elif done.refused:
@@ -223,16 +241,24 @@ def answers(assignment: Id, served: ServedHere, person: Annotator) -> Answers:
 
 
 @ANNOTATOR_ROUTER.post("/work/{assignment}/done", response_model=Finished, responses=_UNFINISHED)
-def finish_task(assignment: Id, served: ServedHere, person: Annotator) -> Finished | JSONResponse:
-    """Finish a task and get the next one; 409 says what is still to do."""
-    now = served.clock()
+def finish_task(body: Ending, assignment: Id, served: ServedHere, person: Annotator) -> Finished | Response:
+    """Save a task's last changes, finish it and get the next one; 409 says what is still to do.
+
+    Where a change is not saved, the task is not finished, and the answer is that of `save_changes`.
+    """
+    campaign, now = served.campaign, served.clock()
+    kept = _save(served, person, assignment, body) if body.events else SavedChanges()
+    if kept.stale or kept.refused:
+        return _outcome(kept)
+    saved = [Saved(**asdict(one)) for one in kept.saved]
     try:
-        done = finish(served.campaign, person, assignment, now)
+        done = finish(campaign, person, assignment, now)
     except UnfinishedError as error:
-        unfinished = Unfinished(message=str(error), feedback=_feedback(error.todo))
+        unfinished = Unfinished(message=str(error), feedback=_feedback(error.todo), saved=saved)
         return JSONResponse(unfinished.model_dump(), 409)
-    given = assign_next(served.campaign, person, now)
-    return Finished(next=None if given is None else given.id, feedback=_feedback(done.notes))
+    given = assign_next(campaign, person, now)
+    work = None if given is None else page_data(campaign, person, task_view(campaign, person, given.id))
+    return Finished(next=work, feedback=_feedback(done.notes), saved=saved)
 
 
 def _feedback(of_items: Mapping[int, Sequence[str]]) -> list[Feedback]:

@@ -80,7 +80,7 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
     """What the template names: the protocol, and how it is asked for."""
     protocol = campaign.protocol
     return {
-        "title": "Test" if view.is_test else "Tutorial" if view.is_tutorial else f"Task {view.number}",
+        "title": _title(view),
         "is_tutorial": view.is_tutorial and not view.is_test,
         "is_adjudication": view.is_adjudication,
         "is_editable": view.is_editable,
@@ -101,6 +101,8 @@ def page_data(campaign: Campaign, person: Person, view: TaskView) -> Json:
     protocol = campaign.protocol
     return {
         "assignment": view.assignment,
+        "title": _title(view),
+        "frame": str([view.lp, view.lp_shown, view.is_tutorial, view.is_adjudication, view.is_editable]),
         "person": person_key(campaign, person),
         "is_editable": view.is_editable,
         "source": _language(source_language(view.lp_shown)),
@@ -117,6 +119,10 @@ def page_data(campaign: Campaign, person: Person, view: TaskView) -> Json:
         "invisible": {"ranges": RANGES, "names": NAMES},
         "items": [_item(item) for item in view.items],
     }
+
+
+def _title(view: TaskView) -> str:
+    return "Test" if view.is_test else "Tutorial" if view.is_tutorial else f"Task {view.number}"
 
 
 def person_key(campaign: Campaign, person: Person) -> str:

@@ -19,6 +19,8 @@ import { Stopwatch } from "./timing.js";
 /**
  * @typedef {object} WorkData
  * @property {number} assignment
+ * @property {string} title
+ * @property {string} frame what stands around the segments; a task with another one is a page of its own
  * @property {string} person
  * @property {Language} source
  * @property {Language} target
@@ -46,36 +48,47 @@ export class Work {
    * @param {Store | null} store
    */
   constructor(data, store) {
-    this.data = data;
-    this.watch = new Stopwatch(data.idle_after, now());
-    /** @type {ItemView | null} */
-    this.current = null;
     this.queue = new Queue({ store, post, person: data.person, page: newId(), listener: this });
     this.menu = new Menu(find(document, "#menu"), {
       severity: (sheet, severity) => this.current?.mark(sheet, severity),
       detail: (sheet, fields) => this.current?.detail(sheet, fields),
       acted: (sheet, act) => (act === "remove" ? this.current?.remove(sheet) : this.current?.startPlacing(sheet)),
     });
+    this.take(data);
+  }
+
+  /** @param {WorkData} data of the task that is worked on from now on */
+  take(data) {
+    this.data = data;
+    this.watch = new Stopwatch(data.idle_after, now());
     this.tabs = new Tabs(data.assignment, () => this.workElsewhere());
     /** @type {ItemView[]} */
     this.items = [];
+    /** @type {ItemView | null} */
+    this.current = null;
+    this.isEnding = false;
   }
 
   async start() {
     hold(this.queue.page);
+    this.listen();
+    await this.open();
+  }
+
+  /** @param {boolean} isNew whether the server sent the task a moment ago */
+  async open(isNew = false) {
     const isHere = this.data.is_editable && await this.tabs.open();
     await this.queue.adopt(isHere ? this.data.assignment : null);
-    await this.catchUp();
+    if (!isNew) await this.catchUp();
     this.items = this.data.items.map((item, place) => {
       this.queue.revisions.set(item.id, item.revision);
       return new ItemView(this, item, place, /** @type {any} */ (this.queue.unsaved(this.data.assignment, item.id)));
     });
-    find(document, "#items").append(...this.items.map(({ element }) => element));
+    find(document, "#items").replaceChildren(...this.items.map(({ element }) => element));
     for (const item of this.items) item.render(); // ranges of an element end when it is moved: paint them where it is now
     find(document, "#end").hidden = false;
-    this.listen();
     this.turnTo(this.items.find((item) => item.lacks().length) ?? this.items[0]);
-    if (!this.data.is_editable) this.setInert(true);
+    this.setInert(!isHere);
     this.queue.flush();
     document.body.dataset.ready = "";
   }
@@ -97,6 +110,9 @@ export class Work {
     document.addEventListener("keydown", (event) => this.press(event));
     for (const type of INPUTS) document.addEventListener(type, () => this.watch.touch(now()), { passive: true, capture: true });
     document.addEventListener("visibilitychange", () => this.watch.show(!document.hidden, now()));
+    document.addEventListener("mouseup", ({ detail }) => setTimeout(() => this.sheets.forEach((sheet) => sheet.takeSelection(detail > 1))));
+    document.addEventListener("selectionchange", () => this.sheets.forEach((sheet) => sheet.followTouch()));
+    addEventListener("popstate", () => location.pathname === address(`/work/${this.data.assignment}`) || location.reload());
     addEventListener("pagehide", () => this.leave());
     addEventListener("online", () => this.queue.flush());
     addEventListener("beforeunload", (event) => {
@@ -124,14 +140,21 @@ export class Work {
     this.queue.add({ assignment, item: id, kind, at: now(), state: item.state, hashes, ...this.watch.take(id) }, delay);
   }
 
-  /** Tells the time that was spent since the last change. */
   leave() {
+    this.tellTime();
+    this.queue.flush();
+  }
+
+  /**
+   * Tells the time that was spent since the last change.
+   * @param {number} least seconds
+   */
+  tellTime(least = LEAST) {
     this.watch.touch(now());
     for (const item of this.items) {
       const spent = this.watch.spent.get(item.data.id);
-      if (spent && spent.active + spent.idle >= LEAST) this.send(item, "time", 0);
+      if (spent && spent.active + spent.idle >= least) this.send(item, "time", 0);
     }
-    this.queue.flush();
   }
 
   /**
@@ -144,6 +167,10 @@ export class Work {
     item.isComplete = item.isDeclared = isComplete;
     item.renderStatus();
     withdraw(`refused-${id}`);
+  }
+
+  get sheets() {
+    return this.items.flatMap((item) => item.sheets);
   }
 
   /** @param {number} id */
@@ -298,11 +325,13 @@ export class Work {
       open.element.scrollIntoView({ block: "nearest" });
       return open.focusControls();
     }
-    this.leave();
-    await this.queue.flush();
-    if (this.queue.waiting) return this.hint("Not everything has reached the server yet. What you did is kept; finish when there is a connection.");
-    const { status, body } = await post(`/api/work/${this.data.assignment}/done`, {});
-    return this.finished(status, body);
+    if (this.isEnding) return;
+    this.isEnding = true;
+    this.tellTime(0);
+    const reply = await this.queue.end(this.data.assignment);
+    this.isEnding = false;
+    if (!reply) return this.hint("Not everything has reached the server yet. What you did is kept; finish when there is a connection.");
+    return this.finished(reply.status, reply.body);
   }
 
   /**
@@ -315,10 +344,28 @@ export class Work {
     if (status === 409 && body.feedback?.length) return this.showTodo(body.feedback);
     if (status !== 200) return this.hint(body.message ?? "The server could not finish this task. What you did is saved.");
     if (!body.next) markEnd();
-    const goOn = () => location.assign(address(body.next ? `/work/${body.next}` : "/work"));
+    const goOn = () => (body.next?.frame === this.data.frame ? this.showNext(body.next)
+      : location.assign(address(body.next ? `/work/${body.next.assignment}` : "/work")));
     if (!body.feedback.length) return goOn();
     this.showFeedback(body.feedback);
     return ask("feedback", "This task was a check. What was not found in it stands below the segments.", { "Go on": goOn });
+  }
+
+  /** @param {WorkData} data of a task that takes the place of this one; the page stays */
+  async showNext(data) {
+    delete document.body.dataset.ready;
+    this.setInert(true); // what is still to be seen belongs to the task before
+    this.menu.close();
+    this.tabs.close();
+    CSS.highlights?.forEach((highlight) => highlight.clear());
+    this.take(data);
+    history.pushState(null, "", address(`/work/${data.assignment}`));
+    document.title = find(document, "h1").textContent = data.title;
+    await this.open(true);
+    this.current?.focusText();
+    scrollTo(0, 0);
+    this.hint("");
+    this.say(data.title);
   }
 
   /** @param {{item: number, ok: boolean, says: string[]}[]} feedback */

@@ -82,7 +82,8 @@ export class Queue {
   async adopt(mine = null) {
     const open = await openPages();
     const left = await this.store?.changes(this.person) ?? [];
-    this.changes.push(...left.filter((change) => change.assignment === mine || !open.has(change.page)));
+    const own = new Set(this.changes.map(({ id }) => id));
+    this.changes.push(...left.filter((change) => !own.has(change.id) && (change.assignment === mine || !open.has(change.page))));
     this.last = Math.max(this.last, ...left.map((change) => change.order));
     for (const { id } of this.changes) this.sent.add(id);
   }
@@ -187,15 +188,39 @@ export class Queue {
    * @returns {Promise<boolean>} whether the next may follow
    */
   async send(batch) {
-    for (const { id } of batch) this.sent.add(id);
     const [{ assignment, page }] = batch;
-    const events = batch.map(({ person: _p, page: _q, order: _o, assignment: _a, ...event }) => event);
-    const { status, body } = await this.post("/api/events", { assignment, page, events });
+    const { status, body } = await this.post("/api/events", { assignment, page, events: this.pack(batch) });
     if (body.saved?.length) await this.acknowledge(body.saved);
     if (status === 200) return body.saved?.length > 0 || this.wait("waiting");
     if (status === 409 && body.stale) return this.conflict(body.stale);
     if ([400, 403, 404, 409, 413, 415, 422].includes(status)) return this.refuse(batch, body);
     return this.wait(status === 401 ? "signed-out" : "waiting");
+  }
+
+  /**
+   * Ends a task: its last changes go along. What the answer leaves is sent as ever, and says why it could not be.
+   * @param {number} assignment
+   * @returns {Promise<Reply | null>} null where not all is saved
+   */
+  async end(assignment) {
+    await this.flushing;
+    const isLast = this.changes.length <= BATCH && this.changes.every((change) => change.assignment === assignment && change.page === this.page && !this.held.has(change.item));
+    if (!isLast) await this.flush();
+    if (!isLast && this.waiting) return null;
+    const sending = this.post(`/api/work/${assignment}/done`, { page: this.page, events: this.pack(this.changes) });
+    this.flushing = sending.then(({ body }) => this.acknowledge(body.saved ?? [])).finally(() => { this.flushing = null; });
+    await this.flushing;
+    await this.flush();
+    return this.waiting ? null : sending;
+  }
+
+  /**
+   * Changes as the server takes them; from now on they stay as they are.
+   * @param {Change[]} batch
+   */
+  pack(batch) {
+    for (const { id } of batch) this.sent.add(id);
+    return batch.map(({ person: _p, page: _q, order: _o, assignment: _a, ...event }) => event);
   }
 
   /** @param {{id: string, item: number, revision: number, complete: boolean}[]} saved */

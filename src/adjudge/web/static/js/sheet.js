@@ -71,8 +71,6 @@ export class Sheet {
     text.addEventListener("pointermove", (event) => this.hover(event));
     text.addEventListener("pointerleave", () => this.light(null));
     for (const type of ["focusin", "focusout"]) this.element.addEventListener(type, () => this.paint());
-    document.addEventListener("mouseup", ({ detail }) => setTimeout(() => this.takeSelection(detail > 1)));
-    document.addEventListener("selectionchange", () => this.followTouch());
   }
 
   // What is selected...

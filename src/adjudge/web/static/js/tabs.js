@@ -11,6 +11,8 @@ export class Tabs {
   constructor(task, elsewhere) {
     this.name = `adjudge-task-${task}`;
     this.elsewhere = elsewhere;
+    /** Ends the work here: the page goes on to another task. */
+    this.close = () => {};
   }
 
   /**
@@ -41,7 +43,7 @@ export class Tabs {
   request(options, taken) {
     const held = navigator.locks.request(this.name, options, () => {
       taken();
-      return new Promise(() => {}); // until the page goes, or another one takes it
+      return new Promise((done) => { this.close = () => done(null); }); // else until the page goes, or another one takes it
     });
     held.catch(() => this.elsewhere());
   }
