@@ -274,7 +274,7 @@ def test_esa_with_the_keyboard(open_task: Open) -> None:
     press(page, "t")
     expect(page.locator(".item[aria-current] .translation .text")).to_be_focused()
     press(page, "Control+ArrowRight", "w", "w", "1")  # Die, schläft
-    press(page, "Home", "n", "2", "e", "Shift+Control+ArrowRight", "Enter")  # major, and longer
+    press(page, "Home", "n", "2", "x", "Shift+Control+ArrowRight", "Enter")  # major, and longer
     press(page, "m", "r", "7", "2", "Control+Enter")
     expect(page.locator(".item").nth(1)).to_have_attribute("aria-current", "true")
     press(page, "r", "ArrowRight", "c")

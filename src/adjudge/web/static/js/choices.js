@@ -25,6 +25,16 @@ export class Choices {
     for (const group of all(this.element, "fieldset")) check(group, verdicts[group.dataset.criterion ?? ""] ?? null);
   }
 
+  /**
+   * Decides by the first criterion that is open, or by the one with the focus.
+   * @param {string} verdict
+   */
+  choose(verdict) {
+    const groups = all(this.element, "fieldset");
+    const open = groups.find((group) => group.contains(document.activeElement)) ?? groups.find((group) => !group.querySelector("input:checked"));
+    find(open ?? groups[0], `input[value=${verdict}]`).click();
+  }
+
   focus() {
     const open = all(this.element, "fieldset").find((group) => !group.querySelector("input:checked"));
     find(open ?? this.element, "input:checked, input").focus();

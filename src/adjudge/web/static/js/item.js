@@ -66,6 +66,8 @@ export class ItemView {
     number.setAttribute("aria-label", `Segment ${place + 1}`);
     find(this.element, ".instructions").textContent = data.says;
     this.sheetListener = {
+      selecting: (/** @type {Sheet} */ sheet) => !this.placing && work.menu.offer(sheet),
+      sought: (/** @type {string | null} */ letters) => work.hint(letters === null ? "" : `Go to a word: ${letters}`),
       selected: (/** @type {Sheet} */ sheet, /** @type {boolean} */ byHand) => this.selected(sheet, byHand),
       pressed: (/** @type {Sheet} */ sheet, /** @type {Span} */ span) => this.openMenu(sheet, span),
       spoken: (/** @type {string} */ text) => work.say(text),
@@ -269,6 +271,7 @@ export class ItemView {
       const [start, end] = stretch;
       const fields = { side: sheet.side, start, end, text: sheet.textOf(stretch), severity, category: null, note: "" };
       this.judge(sheet.translation, "mark", (judged) => addSpan(judged, fields));
+      if (!this.work.data.categories.length) sheet.select(end, end); // digits rate from now on
     }
     this.work.say(`marked ${severity}: ${stretch ? sheet.textOf(stretch) : span?.text}`);
     return this.afterMark(sheet);
@@ -338,10 +341,13 @@ export class ItemView {
    * @param {Sheet} sheet
    * @param {string} action
    * @param {string} key
+   * @returns {boolean} whether it does something there
    */
   actInText(sheet, action, key) {
     const { severities } = this.work.data;
     const span = sheet.spanHere ?? null;
+    if (action === "severity" && !sheet.selection) return false;
+    if (action === "menu" && !sheet.selection && !span && !this.placing) return false;
     const acts = {
       severity: () => Number(key) <= severities.length && this.mark(sheet, severities[Number(key) - 1]),
       menu: () => this.enter(sheet, span),
@@ -354,7 +360,27 @@ export class ItemView {
       "next-mark": () => this.goToMark(sheet, 1),
       "previous-mark": () => this.goToMark(sheet, -1),
     };
-    acts[/** @type {keyof typeof acts} */ (action)]?.();
+    acts[/** @type {keyof typeof acts} */ (action)]();
+    return true;
+  }
+
+  /**
+   * Looks for a word in the first text.
+   * @param {KeyboardEvent} event
+   */
+  seek(event) {
+    this.focusText();
+    this.sheets.find(({ text }) => text === document.activeElement)?.seek(event);
+  }
+
+  /**
+   * A digit of the rating; of several translations, that with the focus is rated.
+   * @param {KeyboardEvent} event
+   */
+  rate(event) {
+    const { rating, element } = this.translationHere;
+    if (this.translations.length > 1 && !element.contains(document.activeElement)) return this.work.say("go to a translation first");
+    return rating?.type(event.key, event.timeStamp);
   }
 
   /**
@@ -363,7 +389,6 @@ export class ItemView {
    */
   enter(sheet, span) {
     if (this.placing) return this.place();
-    if (!span && !sheet.selection) return this.work.say("nothing is selected");
     this.openMenu(sheet, span);
     return this.work.menu.focus();
   }
@@ -381,7 +406,8 @@ export class ItemView {
    * @param {1 | -1} step
    */
   goToMark(sheet, step) {
-    const span = besideSpan(this.state.translations[sheet.translation], sheet.side, sheet.spanHere?.id ?? null, step);
+    const here = sheet.spanHere;
+    const span = here && !sheet.selection ? here : besideSpan(this.state.translations[sheet.translation], sheet.side, here?.id ?? null, step);
     if (!span) return this.work.say("no further mark");
     sheet.select(span.start, span.end);
     sheet.light(span.id);

@@ -20,20 +20,23 @@ export const BINDINGS = [
   { place: "text", keys: [], action: "", shown: "Shift with any of these", does: "select" },
   { place: "text", keys: ["w"], action: "word", shown: "W", does: "select the word, then the next one too" },
   { place: "text", keys: ["Ctrl+a"], action: "everything", shown: "Ctrl+A", does: "select the whole text" },
-  { place: "text", keys: ["1", "2", "3", "4"], action: "severity", shown: "1, 2 …", does: "mark the selection, or change the mark at the caret: least severe first" },
-  { place: "text", keys: ["Enter"], action: "menu", shown: "Enter", does: "open the menu of the selection or the mark" },
+  { place: "text", keys: ["1", "2", "3", "4"], action: "severity", shown: "1, 2 …", does: "mark what is selected, or change the selected mark: least severe first" },
+  { place: "text", keys: ["Enter"], action: "menu", shown: "Enter", does: "open the menu of the selection or of the mark; where neither is, go on" },
   { place: "text", keys: ["n"], action: "next-mark", shown: "N", does: "go to the next mark" },
   { place: "text", keys: ["p"], action: "previous-mark", shown: "P", does: "go to the mark before" },
-  { place: "text", keys: ["e"], action: "extent", shown: "E", does: "change where the mark at the caret begins and ends" },
+  { place: "text", keys: ["x"], action: "extent", shown: "X", does: "change where the mark at the caret begins and ends" },
   { place: "text", keys: ["o"], action: "swap", shown: "O", does: "move the other end of the selection" },
   { place: "text", keys: ["Delete", "Backspace"], action: "remove", shown: "Delete", does: "remove the mark at the caret" },
   { place: "text", keys: ["Escape"], action: "cancel", shown: "Esc", does: "select nothing" },
   { place: "segment", keys: ["m"], action: "missing", shown: "M", does: "something is missing: minor, major, no" },
   { place: "segment", keys: ["f"], action: "fault", shown: "F", does: "the instruction is not followed: minor, major, no" },
-  { place: "segment", keys: ["r"], action: "rating", shown: "R", does: "go to the rating, or to the choices; digits set a rating" },
+  { place: "segment", keys: ["r"], action: "rating", shown: "R", does: "go to the rating, or to the choices" },
+  { place: "segment", keys: ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"], action: "digit", shown: "0 … 9", does: "rate, where nothing is selected" },
+  { place: "segment", keys: ["a", "e", "b"], action: "verdict", shown: "A, E, B", does: "the first is better, equally good, the second is better" },
+  { place: "segment", keys: ["/"], action: "seek", shown: "/ and letters", does: "select the first word that begins with them; / again, the next one" },
   { place: "segment", keys: ["t"], action: "text", shown: "T", does: "go to the text, then to the next one" },
   { place: "segment", keys: ["c"], action: "comment", shown: "C", does: "go to the comment" },
-  { place: "task", keys: ["Ctrl+Enter"], action: "done", shown: "Ctrl+Enter", does: "segment done: go on to the next, at the end finish" },
+  { place: "task", keys: ["Enter", "Ctrl+Enter"], action: "done", shown: "Enter; in a field Ctrl+Enter", does: "segment done: go on to the next, at the end finish" },
   { place: "task", keys: ["Alt+ArrowDown"], action: "next", shown: "Alt+↓", does: "go to the next segment" },
   { place: "task", keys: ["Alt+ArrowUp"], action: "previous", shown: "Alt+↑", does: "go to the segment before" },
   { place: "task", keys: ["Ctrl+z"], action: "undo", shown: "Ctrl+Z", does: "undo in this segment" },
@@ -78,6 +81,9 @@ export function moveOf(press) {
   const by = to === "up" || to === "down" ? "line" : to === "start" || to === "end" ? "text" : jumps ? "word" : "grapheme";
   return { by, to, extends: press.shiftKey };
 }
+
+/** @param {string} key */
+export const isDigit = (key) => /^[0-9]$/.test(key);
 
 /**
  * Whether a press is a single character, which people can switch off (WCAG 2.1.4).

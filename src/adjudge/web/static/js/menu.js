@@ -14,7 +14,7 @@ import { all, find, takesLetters } from "./dom.js";
  */
 
 const GAP = 6; // pixels: room for the lines under a mark
-const BAR = 40; // pixels at the top that the page's own bar covers
+const BAR = 36; // pixels at the top that the page's own bar covers
 
 export class Menu {
   /**
@@ -26,6 +26,8 @@ export class Menu {
     this.listener = listener;
     /** @type {Sheet | null} */
     this.sheet = null;
+    /** @type {number | null} where the mouse is: the menu is to be near */
+    this.x = null;
     this.buttons = all(element, "[data-severity]", HTMLButtonElement);
     this.category = element.querySelector("select");
     this.note = element.querySelector("input");
@@ -41,6 +43,15 @@ export class Menu {
       if (!element.contains(/** @type {Node} */ (target))) this.close();
     });
     addEventListener("resize", () => this.place());
+  }
+
+  /**
+   * Opens while the mouse still selects: above, or not yet.
+   * @param {Sheet} sheet
+   */
+  offer(sheet) {
+    this.open(sheet, null);
+    if (!this.isAbove) this.close();
   }
 
   /**
@@ -69,10 +80,16 @@ export class Menu {
     const { element, sheet } = this;
     const { first, last } = sheet.ends;
     const above = first.top - element.offsetHeight - GAP;
-    const isAbove = !sheet.isTouch && sheet.element.getBoundingClientRect().top + above > BAR;
+    const isAbove = this.isAbove = !sheet.isTouch && sheet.element.getBoundingClientRect().top + above > BAR;
     const room = sheet.element.clientWidth - element.offsetWidth;
-    element.style.left = `${Math.max(0, Math.min((isAbove ? first : last).left, room))}px`;
+    const left = this.x === null ? (isAbove ? first : last).left : this.x - sheet.element.getBoundingClientRect().left - element.offsetWidth / 2;
+    element.style.left = `${Math.max(0, Math.min(left, room))}px`;
     element.style.top = `${isAbove ? above : last.top + last.height + GAP}px`;
+  }
+
+  /** Where the line begins above which it stands. */
+  get bottom() {
+    return this.element.getBoundingClientRect().bottom + GAP;
   }
 
   focus() {

@@ -67,6 +67,8 @@ export class Work {
     /** @type {ItemView | null} */
     this.current = null;
     this.isEnding = false;
+    this.isDragging = false;
+    this.clicks = this.y = 0;
   }
 
   async start() {
@@ -110,8 +112,14 @@ export class Work {
     document.addEventListener("keydown", (event) => this.press(event));
     for (const type of INPUTS) document.addEventListener(type, () => this.watch.touch(now()), { passive: true, capture: true });
     document.addEventListener("visibilitychange", () => this.watch.show(!document.hidden, now()));
-    document.addEventListener("mouseup", ({ detail }) => setTimeout(() => this.sheets.forEach((sheet) => sheet.takeSelection(detail > 1))));
-    document.addEventListener("selectionchange", () => this.sheets.forEach((sheet) => sheet.followTouch()));
+    document.addEventListener("mousemove", ({ clientX, clientY }) => {
+      if (this.isDragging) [this.menu.x, this.y] = [clientX, clientY];
+    });
+    document.addEventListener("mousedown", ({ target, detail }) => {
+      [this.isDragging, this.clicks] = [!this.menu.element.contains(/** @type {Node} */ (target)), detail];
+    });
+    document.addEventListener("mouseup", (event) => this.letGo(event));
+    document.addEventListener("selectionchange", () => this.followSelection());
     addEventListener("popstate", () => location.pathname === address(`/work/${this.data.assignment}`) || location.reload());
     addEventListener("pagehide", () => this.leave());
     addEventListener("online", () => this.queue.flush());
@@ -122,6 +130,27 @@ export class Work {
     find(document, "#show-message").addEventListener("click", () => this.showMessage());
     find(document, "#show-keys").addEventListener("click", () => showKeys());
     find(document, "#show-guidelines").addEventListener("click", () => this.showGuidelines());
+  }
+
+  // Selecting...
+
+  /** The menu opens while the mouse still drags forward; on the way to it the selection stays as it was. */
+  followSelection() {
+    const isForward = this.isDragging && getSelection()?.direction !== "backward" && !(this.menu.sheet && this.y < this.menu.bottom);
+    for (const sheet of this.sheets) {
+      sheet.followTouch();
+      if (isForward) sheet.followMouse();
+    }
+  }
+
+  /** @param {MouseEvent} event whose button is let go: on a severity, it marks */
+  letGo({ clientX, target }) {
+    this.menu.x = clientX;
+    const isInMenu = this.isDragging && this.menu.sheet && this.menu.element.contains(/** @type {Node} */ (target));
+    this.isDragging = false;
+    if (!isInMenu) return setTimeout(() => this.sheets.forEach((sheet) => sheet.takeSelection(this.clicks > 1)));
+    getSelection()?.removeAllRanges();
+    return /** @type {HTMLElement} */ (target).closest("button")?.click();
   }
 
   // Saving...
@@ -395,26 +424,33 @@ export class Work {
   /** @param {KeyboardEvent} event */
   press(event) {
     const { target } = event;
+    this.menu.x = null;
     const sheet = this.current?.sheets.find(({ text }) => text === target);
     if (document.querySelector("dialog[open]") || (this.menu.sheet && this.menu.element.contains(/** @type {Node} */ (target)))) return;
     const inText = sheet ? actionOf(event, "text") : null;
-    if (sheet && inText) this.current?.actInText(sheet, inText, event.key);
-    else if (!(sheet?.move(event)) && !this.act(event)) return;
-    event.preventDefault();
+    const isDone = sheet && (sheet.seek(event) || (inText && this.current?.actInText(sheet, inText, event.key)) || sheet.move(event));
+    if (isDone || this.act(event)) event.preventDefault();
   }
 
   /** @param {KeyboardEvent} event */
   act(event) {
-    const isTyped = takesLetters(event.target);
-    if (isSingleKey(event) && (isTyped || !usesSingleKeys())) return false;
-    if (isTyped && (event.ctrlKey || event.metaKey) && event.key !== "Enter") return false; // undo of the field's own
+    const target = /** @type {Element} */ (event.target);
+    const isTyped = takesLetters(target);
+    const isHeld = event.ctrlKey || event.metaKey;
+    if (isSingleKey(event) && (isTyped || !(usesSingleKeys() || target.closest(".rating")))) return false;
+    if (event.key === "Enter" && !isHeld && (isTyped || target.closest("a, button, summary"))) return false; // their own
+    if (isTyped && isHeld && event.key !== "Enter") return false; // undo of the field's own
     const action = actionOf(event, "segment") ?? actionOf(event, "task");
     const item = this.current;
     if (!action || !item || find(document, "#items").inert) return false;
+    if (action === "verdict" && !item.choices) return false;
     const acts = {
       missing: () => item.translationHere.cycleNowhere("missing"),
       fault: () => item.translationHere.cycleNowhere("fault"),
       rating: () => item.focusControls(),
+      digit: () => item.rate(event),
+      verdict: () => item.choices?.choose(event.key.toUpperCase()),
+      seek: () => item.seek(event),
       text: () => item.focusText(),
       comment: () => item.openComment(),
       done: () => this.finishItem(item),

@@ -6,7 +6,7 @@ import { all, check, find } from "./dom.js";
 /** @typedef {{low: number, high: number, step: number}} Scale */
 
 let serial = 0;
-const PAUSE = 1500; // milliseconds after which a digit begins another number
+const PAUSE = 600; // milliseconds after which a digit begins another number
 
 export class Rating {
   /**
@@ -34,8 +34,7 @@ export class Rating {
     slider.addEventListener("change", () => this.rated(Number(slider.value)));
     // Who presses just where the line stands changes nothing, and means it all the same; a tap there sends no click.
     slider.addEventListener("pointerup", () => slider.classList.contains("untouched") && this.rated(Number(slider.value)));
-    slider.addEventListener("keydown", (event) => this.type(event));
-    slider.addEventListener("blur", () => { this.typed = ""; });
+    slider.addEventListener("keydown", ({ key }) => key === " " && this.rated(Number(slider.value)));
   }
 
   /** @param {string} name */
@@ -43,47 +42,20 @@ export class Rating {
     for (const input of all(this.element, "input", HTMLInputElement)) {
       input.name = name;
       input.addEventListener("change", () => this.rated(Number(input.value)));
-      input.addEventListener("keydown", (event) => this.choose(event));
     }
   }
 
   /**
-   * A digit chooses the rating that it names.
-   * @param {KeyboardEvent} event
+   * Digits write the number: 7, then 72; after a pause another one. Where there are choices, one that is none does nothing.
+   * @param {string} digit
+   * @param {number} at milliseconds
    */
-  choose(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const chosen = all(this.element, "input", HTMLInputElement).find(({ value }) => value === event.key);
-    if (!chosen) return;
-    event.preventDefault();
-    chosen.focus();
-    chosen.checked = true;
-    this.rated(Number(chosen.value));
-  }
-
-  /**
-   * Digits write the number: 7, then 72.
-   * @param {KeyboardEvent} event
-   */
-  type(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!/^[0-9]$/.test(event.key)) {
-      this.typed = "";
-      if (event.key === "Enter" || event.key === " ") this.take(Number(/** @type {HTMLInputElement} */ (event.target).value));
-      return;
-    }
-    event.preventDefault();
-    if (event.timeStamp - this.typedAt > PAUSE) this.typed = "";
-    this.typedAt = event.timeStamp;
-    const longer = this.typed + event.key;
-    this.typed = Number(longer) <= this.scale.high ? longer : event.key;
-    this.take(Number(this.typed));
-  }
-
-  /** @param {number} value */
-  take(value) {
+  type(digit, at) {
     const { low, high } = this.scale;
-    if (value >= low && value <= high) this.rated(value);
+    const longer = at - this.typedAt > PAUSE ? digit : this.typed + digit;
+    this.typed = Number(longer) <= high ? longer : digit;
+    this.typedAt = at;
+    if (Number(this.typed) >= low && Number(this.typed) <= high) this.rated(Number(this.typed));
   }
 
   /** @param {number | null} rating */

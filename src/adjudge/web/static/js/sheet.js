@@ -2,11 +2,11 @@
 /* One text that can be marked: by dragging, by two clicks or taps, and with the keyboard. */
 
 import { find } from "./dom.js";
-import { moveOf } from "./keys.js";
+import { isDigit, isSingleKey, moveOf } from "./keys.js";
 import { spansAt } from "./marks.js";
 import { Painter } from "./paint.js";
 import { graphemeUnder, selectedIn, unitNear } from "./selection.js";
-import { graphemeAt, mapText, nextGrapheme, nextWord, pointOf, previousGrapheme, previousWord, slice, trim, wordAt } from "./text.js";
+import { folded, graphemeAt, mapText, nextGrapheme, nextWord, pointOf, previousGrapheme, previousWord, slice, trim, wordAt } from "./text.js";
 
 /** @typedef {import("./marks.js").Span} Span */
 /** @typedef {import("./marks.js").Side} Side */
@@ -19,8 +19,10 @@ import { graphemeAt, mapText, nextGrapheme, nextWord, pointOf, previousGrapheme,
  */
 /**
  * @typedef {object} SheetListener
+ * @property {(sheet: Sheet) => void} selecting something is being selected with the mouse
  * @property {(sheet: Sheet, byHand: boolean) => void} selected a stretch was selected, with the mouse or a finger, or the keyboard
  * @property {(sheet: Sheet, span: Span) => void} pressed a mark was clicked on
+ * @property {(letters: string | null) => void} sought a word is looked for; null: not any more
  * @property {(text: string) => void} spoken something to say to who does not see
  */
 
@@ -51,6 +53,8 @@ export class Sheet {
     this.on = null;
     /** @type {number | null} where a first click was made */
     this.clicked = null;
+    /** @type {string | null} the letters with which a word is looked for */
+    this.sought = null;
     this.anchor = 0;
     this.point = 0;
     if (options.isMarkable) this.listen(options.name);
@@ -92,12 +96,12 @@ export class Sheet {
   select(start, end) {
     [this.anchor, this.point] = [start, end];
     this.clicked = null;
+    this.setSought(null);
     this.paint();
   }
 
   clear() {
-    this.anchor = this.point;
-    this.clicked = null;
+    this.select(this.point, this.point);
     if (getSelection()?.anchorNode === this.node) getSelection()?.removeAllRanges();
     this.paint();
   }
@@ -113,16 +117,25 @@ export class Sheet {
   // With the mouse or a finger...
 
   /**
-   * Takes over what was dragged over, or double-clicked on: with that, some systems take a blank along.
+   * Takes over what was dragged over, or double-clicked on: with that, some systems take a blank along; alone it is no word.
    * @param {boolean} isWord
    */
   takeSelection(isWord) {
     const found = selectedIn(this.node, this.map);
     if (!found || this.isTouch) return;
-    this.select(...isWord ? trim(this.map, ...found) : found);
     getSelection()?.removeAllRanges();
     this.text.focus({ preventScroll: true });
-    this.listener.selected(this, true);
+    if (isWord && !this.textOf(found).trim()) return this.clear();
+    this.select(...isWord ? trim(this.map, ...found) : found);
+    return this.listener.selected(this, true);
+  }
+
+  /** While the mouse still selects: the menu is there to be let go on. */
+  followMouse() {
+    const found = !this.isTouch && selectedIn(this.node, this.map);
+    if (!found || !this.textOf(found).trim()) return;
+    this.select(...found);
+    this.listener.selecting(this);
   }
 
   /** A finger's selection keeps its handles, and is followed while they move. */
@@ -151,7 +164,7 @@ export class Sheet {
   /** @param {number} point */
   finishClicks(point) {
     const from = this.clicked ?? this.anchor;
-    this.select(Math.min(from, point), nextGrapheme(this.map, Math.max(from, point)));
+    this.select(...trim(this.map, Math.min(from, point), nextGrapheme(this.map, Math.max(from, point)))); // a line ends with a blank
     this.listener.selected(this, true);
   }
 
@@ -215,6 +228,43 @@ export class Sheet {
     const [start, end] = this.selection ?? wordAt(this.map, this.point);
     [this.anchor, this.point] = this.selection ? [start, nextWord(this.map, end)] : [start, end];
     this.moved();
+  }
+
+  /**
+   * Looks for a word by its first letters, from a slash on; another slash goes to the next such word.
+   * @param {KeyboardEvent} event
+   * @returns {boolean} whether the press belongs to the search
+   */
+  seek(event) {
+    const { key } = event;
+    const { sought } = this;
+    if (sought === null && key !== "/") return false;
+    const isTyped = key === "Backspace" || isSingleKey(event);
+    const letters = key === "/" ? sought ?? "" : key === "Backspace" ? (sought ?? "").slice(0, -1) : sought + key;
+    const word = isTyped && letters ? this.wordWith(letters, key === "/" ? this.point : 0) : undefined;
+    const isOver = !isTyped || (!word && isDigit(key)); // a digit that no word has marks what was found
+    if (word) {
+      [this.anchor, this.point] = word;
+      this.moved();
+    }
+    this.setSought(isOver ? null : word || !letters ? letters : sought);
+    return !isOver || key === "Enter" || key === "Escape";
+  }
+
+  /** @param {string | null} letters of a word that is looked for */
+  setSought(letters) {
+    if (letters !== this.sought) this.listener.sought(letters);
+    this.sought = letters;
+  }
+
+  /**
+   * The first word from a place on, or else from the start, that begins so; case and accents do not count.
+   * @param {string} letters
+   * @param {number} from
+   */
+  wordWith(letters, from) {
+    const { words } = this.map;
+    return [...words.filter(([start]) => start >= from), ...words].find(([start, end]) => folded(slice(this.map, start, end)).startsWith(folded(letters)));
   }
 
   selectAll() {

@@ -79,6 +79,12 @@ export const slice = (map, start, end) => map.text.slice(unitOf(map, start), uni
 /** @type {Place} */
 const clamp = (map, point) => Math.min(Math.max(point, 0), map.length);
 
+/**
+ * A text without case and accents.
+ * @param {string} text
+ */
+export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
 /** Last grapheme boundary at or before a code point. @type {Place} */
 export const graphemeAt = (map, point) => map.graphemes[floorIndex(map.graphemes, clamp(map, point))];
 
