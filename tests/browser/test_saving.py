@@ -81,9 +81,9 @@ def test_nothing_is_called_kept_before_it_is(work: Visit) -> None:
     expect(page.locator("#saved")).to_contain_text("kept in this browser")
     page.evaluate(SLOW_DISK)
     press(page, "r", "3")
-    expect(page.locator("#saved")).to_contain_text("Saving 2 changes")
+    expect(page.locator("#saved")).to_contain_text("Saving changes: 2")
     page.evaluate("() => { window.isSlow = false; }")
-    expect(page.locator("#saved")).to_contain_text("2 changes kept in this browser")
+    expect(page.locator("#saved")).to_contain_text("Changes kept in this browser: 2")
 
 
 LETS_GO = "() => dispatchEvent(new Event('beforeunload', { cancelable: true }))"
@@ -392,7 +392,7 @@ def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Br
     page.mouse.wheel(0, 9999)
     page.unroute("**/api/events")
     page.evaluate("dispatchEvent(new Event('online'))")
-    expect(page.locator("#saved")).to_contain_text("see the message")
+    expect(page.locator("#saved")).to_contain_text("See the message")
     page.get_by_role("button", name="Show the message").click()
     expect(page.locator(".item").first.locator(".conflict")).to_be_in_viewport()
     page.keyboard.press("Enter")

@@ -28,10 +28,21 @@ from adjudge.campaigns.dashboard import dashboard
 from adjudge.campaigns.database import Role
 from adjudge.campaigns.exporting import write_export
 from adjudge.campaigns.items import State
-from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, people, revoke, sign_in, who
+from adjudge.campaigns.people import (
+    Link,
+    add_people,
+    choose_language,
+    enter,
+    leave,
+    new_link,
+    people,
+    revoke,
+    sign_in,
+    who,
+)
 from adjudge.campaigns.stopping import WhyNothing, why_nothing
 from adjudge.core.language import canonical_lp
-from adjudge.errors import UnfinishedError
+from adjudge.errors import UnfinishedError, UsageError
 from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute, address
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
 
@@ -237,6 +248,21 @@ def finish_task(assignment: Id, served: ServedHere, person: Annotator) -> Finish
 
 def _feedback(of_items: Mapping[int, Sequence[str]]) -> list[Feedback]:
     return [Feedback(item=item, ok=False, says=list(says)) for item, says in of_items.items()]
+
+
+class Chosen(Body):
+    """The language of a person's pages from now on."""
+
+    language: _Token
+
+
+@ANNOTATOR_ROUTER.post("/language")
+def choose_pages_language(body: Chosen, served: ServedHere, person: Annotator) -> Chosen:
+    """Choose one of the languages that the pages have."""
+    if body.language not in served.words:
+        raise UsageError(f"the pages are in {', '.join(served.words)}; got {body.language!r}")
+    choose_language(served.campaign, person.id, body.language)
+    return body
 
 
 ExportForm = Literal["campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "spreadsheet"]
