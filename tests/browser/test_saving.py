@@ -52,7 +52,7 @@ def test_a_dead_network_keeps_everything_in_order_and_sends_it_once(work: Visit)
     press(page, "r", "4", "2", "c")
     page.keyboard.type("no net")
     press(page, "Alt+ArrowDown", "w", "2")
-    expect(page.locator("#saved")).to_contain_text("kept in this browser: no connection")
+    expect(page.locator("#saved")).to_contain_text("There is no connection")
     assert work.site.kinds() == ["mark"]
     work.context.set_offline(False)
     work.settle()
@@ -423,7 +423,7 @@ def test_a_server_that_is_killed_and_comes_back_has_everything_once(
             found.settle()
         press(found.page, "r", "5", "5", "c")
         found.page.keyboard.type("while it was dead")
-        expect(found.page.locator("#saved")).to_contain_text("no connection")
+        expect(found.page.locator("#saved")).to_contain_text("There is no connection")
         with serve_alone(folder, port):
             found.page.evaluate("dispatchEvent(new Event('online'))")  # sooner than the next attempt
             found.settle()

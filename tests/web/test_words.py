@@ -7,12 +7,24 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 
+from adjudge.campaigns.campaign import read_guidelines
+from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.people import people
 from adjudge.errors import DataError, UsageError
-from adjudge.web.words import Words, choose, read_catalogue, read_words, texts_of
+from adjudge.web.words import (
+    Words,
+    choose,
+    missing_by_language,
+    read_catalogue,
+    read_words,
+    texts_of,
+    write_words,
+)
 from tests.web.client import Client, Response
 from tests.web.conftest import House, OpenHouse
+from tests.web.test_api import change, items_of
 
 WEB = Path(read_words.__code__.co_filename).parent
 CATALOGUES = sorted((WEB / "locale").glob("*.po"))
@@ -226,8 +238,82 @@ def test_the_protocol_is_said_as_the_organiser_says_it(open_house: OpenHouse) ->
     }
 
 
+def test_the_language_of_a_page_goes_with_what_it_saves(house: House) -> None:
+    client = house.browser("annotator-1")
+    given = client.post("/api/next").json()["assignment"]
+    body = {"assignment": given, "page": "p", "events": [change(items_of(house, given)[0])]}
+    assert client.post("/api/events", body | {"language": "<b>"}).status == 422
+    assert client.post("/api/events", body | {"language": "pt-BR"}).status == 200
+    (said,) = export_campaign(house.campaign).submissions
+    assert said.language == "pt-BR"
+
+
 def test_guidelines_without_a_translation_say_that_they_are_english(house: House) -> None:
     house = translated(house, "ar", {})
     client = house.browser("annotator-1")
     client.headers = {"accept-language": "ar"}
     assert '<div lang="en" dir="auto">' in client.get("/guidelines").text
+
+
+# The organiser's own...
+
+
+def of_file(path: Path) -> dict[tuple[str, str], str]:
+    """Entry to what stands under it, whatever that is worth."""
+    with path.open("rb") as file:
+        found = read_po(file)
+    return {(one.context or "", str(one.id)): str(one.string) for one in found if one.id}
+
+
+HOSTILE = '# Rules\r\n\r\n"All"\u2028of \\n them\x85\u061c 👩\u200d🚀 {name} <b>#~ msgid\n\n\tEnd.'
+
+
+def test_a_campaign_is_translated_and_shown_so(open_house: OpenHouse) -> None:
+    house = open_house(protocol="mqm", tutorial=True)
+    guidelines = house.campaign.folder / "guidelines" / "guidelines.md"
+    guidelines.write_bytes(HOSTILE.encode())
+    (house.campaign.folder / "guidelines" / "en-de.md").unlink(missing_ok=True)
+    path, missing = write_words(house.campaign, "pt-br")
+    assert path == house.campaign.folder / "words" / "pt_BR.po"
+    texts = of_file(path)
+    assert {context for context, _ in texts} == {
+        "",
+        "protocol",
+        "severity",
+        "category",
+        "guidelines",
+        "tutorial",
+    }
+    assert {text for context, text in texts if not context} == {*texts_of("template"), *texts_of("script")}
+    (shown,) = [text for context, text in texts if context == "guidelines"]
+    assert shown == read_guidelines(house.campaign, "en-de")
+    assert missing == len(texts) == missing_by_language(house.campaign)["pt_BR"]
+    write_po(path, {**texts, ("guidelines", shown): HOSTILE, ("", "Copy"): "Copiar"})
+    assert write_words(house.campaign, "pt_BR") == (path, missing - 2)
+    assert read_catalogue(path) == {("guidelines", shown): HOSTILE, ("", "Copy"): "Copiar"}
+    assert read_words(house.campaign.folder)["pt_BR"].say_protocol("guidelines", shown) == HOSTILE
+    guidelines.write_text(shown + " And more.")
+    write_words(house.campaign, "pt_BR")
+    assert read_catalogue(path) == {("", "Copy"): "Copiar"}  # what was said of other guidelines is fuzzy
+    assert HOSTILE in of_file(path).values()
+
+
+def test_our_own_translations_are_filled_in_and_yours_come_first(house: House) -> None:
+    path, missing = write_words(house.campaign, "de")
+    texts = read_catalogue(path)
+    assert texts["", "Sign out"] == "Abmelden"
+    assert missing == len([1 for context, _ in of_file(path) if context])
+    write_po(path, {("", "Sign out"): "Tschüß", ("", "Copy"): "", ("", "Gone"): "Weg"})
+    write_words(house.campaign, "de")
+    texts = read_catalogue(path)
+    assert (texts["", "Sign out"], texts["", "Copy"]) == ("Tschüß", "Kopieren")
+    assert ("", "Gone") not in texts
+    assert '#~ msgid "Gone"' in path.read_text(encoding="utf-8")
+    assert read_words(house.campaign.folder)["de"].say("Sign out") == "Tschüß"
+
+
+@pytest.mark.parametrize("code", ["en", "English", "xx", "", "../de", "de-at-1"])
+def test_what_is_no_language_to_translate_to_is_refused(house: House, code: str) -> None:
+    with pytest.raises(UsageError):
+        write_words(house.campaign, code)
+    assert not (house.campaign.folder / "words").exists()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -95,6 +94,7 @@ class Changes(Body):
 
     assignment: _Key
     page: _Token
+    language: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{0,64}$")] = ""
     events: Annotated[list[Change], Field(min_length=1, max_length=100)]
 
 
@@ -184,7 +184,7 @@ class Unfinished(Message):
 
 _OUTCOMES: Final[dict[int | str, dict[str, Any]]] = {409: {"model": Outcome}, 422: {"model": Outcome}}
 _UNFINISHED: Final[dict[int | str, dict[str, Any]]] = {409: {"model": Unfinished}}
-_FIELDS: Final = tuple(field.name for field in fields(Event))
+_FIELDS: Final = tuple(Change.model_fields)
 
 
 @ANNOTATOR_ROUTER.post("/next")
@@ -204,7 +204,10 @@ def next_task(served: ServedHere, person: Annotator) -> Next:
 @ANNOTATOR_ROUTER.post("/events", response_model=Outcome, responses=_OUTCOMES)
 def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Response:
     """Save changes; when this answers 200, all are on the disk. One that was sent before counts once."""
-    events = [Event(**{name: getattr(change, name) for name in _FIELDS}) for change in body.events]
+    events = [
+        Event(language=body.language, **{name: getattr(change, name) for name in _FIELDS})
+        for change in body.events
+    ]
     done = save(served.campaign, person, body.assignment, body.page, events, served.clock())
     if done.stale:
         status, message = 409, "Another page has changed this since. Choose which one stays."

@@ -13,15 +13,23 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import field
 from functools import cache, cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from markupsafe import Markup, escape
+from sqlalchemy import select
 
+from adjudge.campaigns.campaign import read_guidelines
+from adjudge.campaigns.database import Campaign, item, task
 from adjudge.core.frozen import frozen
-from adjudge.core.language import is_right_to_left, language_name
-from adjudge.errors import DataError
+from adjudge.core.language import is_right_to_left, language_name, pair_of, target_language
+from adjudge.errors import DataError, UsageError
 from adjudge.reports.segments import to_script_json
+from adjudge.store.files import write_bytes
+
+if TYPE_CHECKING:
+    from babel.messages import Catalog
 
 Entry = tuple[str, str]
 """Context, which is empty for the pages' own words, and the English text."""
@@ -112,15 +120,18 @@ def read_catalogue(path: Path) -> dict[Entry, str]:
     Raises:
         DataError: it is no PO file; says which line.
     """
+    said = (one for one in _read(path) if one.id and one.string and not one.fuzzy)
+    return {(one.context or "", str(one.id)): str(one.string) for one in said}
+
+
+def _read(path: Path) -> Catalog:
     from babel.messages.pofile import PoFileError, read_po
 
     try:
         with path.open("rb") as file:
-            catalogue = read_po(file, abort_invalid=True)
+            return read_po(file, abort_invalid=True)
     except (PoFileError, ValueError) as error:
         raise DataError(f"it is no PO file: {error}", path=path) from error
-    said = (one for one in catalogue if one.id and one.string and not one.fuzzy)
-    return {(one.context or "", str(one.id)): str(one.string) for one in said}
 
 
 _read_ours: Final = cache(read_catalogue)
@@ -141,6 +152,90 @@ def read_words(folder: Path) -> dict[str, Words]:
         found[code] = Words(language=code, texts=texts | (read_catalogue(own[code]) if code in own else {}))
         language_name(code)
     return found
+
+
+def entries_of(campaign: Campaign) -> list[Entry]:
+    """All that annotators of a campaign may read beside its texts: our pages, then the protocol."""
+    protocol = campaign.protocol
+    anchors = () if protocol.scale is None else protocol.scale.anchors
+    categories = campaign.categories if protocol.has_categories else {}
+    is_tutorial = (task.c.campaign_id == campaign.id) & (task.c.kind == "tutorial")
+    tutorial = select(item.c.check).join_from(item, task).where(is_tutorial, item.c.check.is_not(None))
+    with campaign.database.reading() as connection:
+        says = [json.loads(check).get("says", "") for check in connection.execute(tutorial).scalars()]
+    of_contexts = {
+        "": [*texts_of("template"), *texts_of("script")],
+        "protocol": [protocol.title],
+        "anchor": [anchor.means for anchor in anchors],
+        "severity": protocol.severities,
+        "category": [*(part for name in categories for part in name.split("/")), *categories.values()],
+        "criterion": protocol.criteria,
+        GUIDELINES: [read_guidelines(campaign, lp) for lp in campaign.settings.lps],
+        "tutorial": says,
+    }
+    found = ((context, text) for context, texts in of_contexts.items() for text in texts if text)
+    return list(dict.fromkeys(found))
+
+
+def write_words(campaign: Campaign, language: str) -> tuple[Path, int]:
+    """Write, or bring up to date, the catalogue of a language in a campaign's folder.
+
+    What its organiser translated stays; what is not said any more, or otherwise now, is kept for them to see.
+
+    Returns:
+        The file, and how many of its entries are missing.
+
+    Raises:
+        UsageError: no language, or English.
+        DataError: the file that is there is no catalogue.
+    """
+    from babel.messages import Catalog
+    from babel.messages.pofile import write_po
+
+    code = target_language(pair_of(language, language))
+    if code == ENGLISH:
+        raise UsageError("the pages are in English already: give another --language")
+    entries, path = entries_of(campaign), campaign.folder / FOLDER / f"{code}.po"
+    ours = _OURS / f"{code}.po"
+    known = _read_ours(ours) if ours.is_file() else {}
+    made = Catalog(code, header_comment=_HEADER, charset="utf-8", fuzzy=False)
+    for context, text in entries:
+        made.add(text, known.get((context, text), ""), context=context or None)
+    if path.is_file():
+        made = _brought_up(_read(path), made)
+    content = BytesIO()
+    write_po(content, made, width=0)
+    path.parent.mkdir(exist_ok=True)
+    write_bytes(path, [content.getvalue()])
+    return path, missing_of(read_catalogue(path), entries)
+
+
+_HEADER: Final = """\
+# What annotators read. Fill in each empty msgstr; {names} in braces stay as they are.
+# Where an entry is "fuzzy", its English text is another one than it was: look, then remove that word."""
+
+
+def _brought_up(old: Catalog, new: Catalog) -> Catalog:
+    """A catalogue with today's entries, and under each of them what was said before, if anything was."""
+    old.update(new)
+    for message in new:
+        kept = old.get(message.id, message.context)
+        if kept is not None and message.id and message.string and (kept.fuzzy or not kept.string):
+            kept.string = message.string
+            kept.flags.discard("fuzzy")
+    return old
+
+
+def missing_of(texts: Mapping[Entry, str], entries: Collection[Entry]) -> int:
+    """How many entries have no translation."""
+    return sum(entry not in texts for entry in entries)
+
+
+def missing_by_language(campaign: Campaign) -> dict[str, int]:
+    """Of each language that the campaign's organiser translates to, how many entries are missing."""
+    own = sorted((campaign.folder / FOLDER).glob("*.po"))
+    entries, words = entries_of(campaign) if own else [], read_words(campaign.folder)
+    return {path.stem: missing_of(words[path.stem].texts, entries) for path in own}
 
 
 _WISH: Final = re.compile(r"\s*([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?", re.IGNORECASE)
