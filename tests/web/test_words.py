@@ -13,7 +13,7 @@ from adjudge.campaigns.campaign import read_guidelines
 from adjudge.campaigns.exporting import export_campaign
 from adjudge.campaigns.people import people
 from adjudge.errors import DataError, UsageError
-from adjudge.web.words import (
+from adjudge.web.catalogues import (
     Words,
     choose,
     missing_by_language,
@@ -246,6 +246,17 @@ def test_the_language_of_a_page_goes_with_what_it_saves(house: House) -> None:
     assert client.post("/api/events", body | {"language": "pt-BR"}).status == 200
     (said,) = export_campaign(house.campaign).submissions
     assert said.language == "pt-BR"
+
+
+def test_a_tutorial_explains_in_the_persons_language(open_house: OpenHouse) -> None:
+    house = open_house(tutorial=True)
+    path, _ = write_words(house.campaign, "eo")
+    says = next(text for context, text in of_file(path) if context == "tutorial")
+    house = translated(house, "eo", {("tutorial", says): "Jen tio."})
+    client = house.browser("annotator-1")
+    client.headers = {"accept-language": "eo"}
+    page = client.get(f"/work/{client.post('/api/next').json()['assignment']}")
+    assert '"says":"Jen tio."' in page.text
 
 
 def test_guidelines_without_a_translation_say_that_they_are_english(house: House) -> None:

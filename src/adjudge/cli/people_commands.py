@@ -367,7 +367,7 @@ def campaign_translate_command(
     server reads the file when it starts.
     """
     from adjudge.campaigns.campaign import open_campaign
-    from adjudge.web.words import write_words
+    from adjudge.web.catalogues import write_words
 
     with open_campaign(name) as campaign:
         path, missing = write_words(campaign, language)
@@ -622,7 +622,7 @@ def campaign_status_command(
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.dashboard import find_progress
     from adjudge.campaigns.database import read_audit
-    from adjudge.web.words import missing_by_language
+    from adjudge.web.catalogues import missing_by_language
 
     with open_campaign(name) as campaign:
         if log:

@@ -36,10 +36,10 @@ from adjudge.core.frozen import frozen
 from adjudge.core.scores import VERSION
 from adjudge.errors import UsageError
 from adjudge.web.api import ANNOTATOR_ROUTER, ENTRY_ROUTER, ORGANISER_ROUTER
+from adjudge.web.catalogues import read_words
 from adjudge.web.pages import FILE_ROUTER, PAGE_ROUTER
 from adjudge.web.requests import add_messages
 from adjudge.web.security import NO_TELEMETRY, AccessLog, Guard, Served, network_of, read_site
-from adjudge.web.words import read_words
 
 
 def create_app(

@@ -43,9 +43,9 @@ from adjudge.core.language import is_right_to_left, language_name, source_langua
 from adjudge.formats.campaign_export import apart
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import NAMES, RANGES, Table
+from adjudge.web.catalogues import GUIDELINES, Words
 from adjudge.web.requests import AtOnce, address, own_files, render, takes_gzip, words_for
 from adjudge.web.security import Annotator, Id, Organiser, ServedHere, SignedIn
-from adjudge.web.words import GUIDELINES, Words
 
 _DEEPEST: Final = 6
 
@@ -98,7 +98,7 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
     }
 
 
-def page_data(campaign: Campaign, person: Person, view: TaskView) -> Json:
+def page_data(campaign: Campaign, person: Person, view: TaskView, words: Words) -> Json:
     """What the page's script reads; `WorkData` in page.js says what each part is."""
     protocol = campaign.protocol
     return {
@@ -117,7 +117,7 @@ def page_data(campaign: Campaign, person: Person, view: TaskView) -> Json:
         "must_declare": protocol.record == "mqm",
         "idle_after": campaign.settings.time_idle_after,
         "invisible": {"ranges": RANGES, "names": NAMES},
-        "items": [_item(item) for item in view.items],
+        "items": [_item(item, words) for item in view.items],
     }
 
 
@@ -132,7 +132,7 @@ def _omission(categories: Iterable[str]) -> str | None:
     return OMISSION if OMISSION in names else next((name for name in names if "omission" in name), names[0])
 
 
-def _item(item: ItemView) -> Json:
+def _item(item: ItemView, words: Words) -> Json:
     shown = zip(item.texts, item.given, strict=True)
     return {
         "id": item.id,
@@ -143,7 +143,7 @@ def _item(item: ItemView) -> Json:
         "state": item.state.model_dump(mode="json"),
         "revision": item.revision,
         "complete": item.is_complete,
-        "says": item.says,
+        "says": words.say_protocol("tutorial", item.says),
         "marks_instruction": item.marks_instruction,
         "between": [state.model_dump(mode="json") for state in item.between],
     }
@@ -246,7 +246,7 @@ def work_page(assignment: Id, request: Request, served: ServedHere, person: Anno
     names = {
         **page_names(campaign, view),
         "guidelines": _guidelines(words, read_guidelines(campaign, view.lp), below=_UNDER_A_DIALOG),
-        "data": Markup(to_script_json(page_data(campaign, person, view))),  # noqa: S704 (made safe for it)
+        "data": Markup(to_script_json(page_data(campaign, person, view, words))),  # noqa: S704 (made safe for it)
     }
     return render("work/page.html", names, words)
 

@@ -33,8 +33,8 @@ from starlette.exceptions import HTTPException
 from adjudge.campaigns.database import Person
 from adjudge.core.language import language_name
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, StoreError
+from adjudge.web.catalogues import IN_ENGLISH, Words, choose
 from adjudge.web.security import Id, Served, TooOftenError, annotator_of
-from adjudge.web.words import IN_ENGLISH, Words, choose
 
 
 class Body(BaseModel):

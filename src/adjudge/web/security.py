@@ -33,7 +33,7 @@ from adjudge.campaigns.database import Campaign, Person
 from adjudge.campaigns.people import LONGEST, who
 from adjudge.core.frozen import frozen
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, UsageError
-from adjudge.web.words import Words
+from adjudge.web.catalogues import Words
 
 if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig

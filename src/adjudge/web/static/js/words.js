@@ -22,7 +22,7 @@ export const place = (text, names) => text.split(/\{(\w+)\}/).map((part, index) 
 
 /**
  * Says a text of the protocol, which only the campaign's organiser translates.
- * @param {"protocol" | "anchor" | "category" | "severity" | "criterion" | "tutorial"} context
+ * @param {"protocol" | "anchor" | "category" | "severity" | "criterion"} context
  * @param {string} text
  */
 export const protocolWords = (context, text) => WORDS.get(`${context}\u0004${text}`) ?? text;

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Entry = tuple[str, str]
 """Context, which is empty for the pages' own words, and the English text."""
 
-ENGLISH: Final = "en"
+_ENGLISH: Final = "en"
 FOLDER: Final = "words"
 """Where a campaign's folder has catalogues of its own."""
 GUIDELINES: Final = "guidelines"
@@ -57,7 +57,7 @@ class Words:
         texts: entry to its translation; what is missing is said in English.
     """
 
-    language: str = ENGLISH
+    language: str = _ENGLISH
     texts: Mapping[Entry, str] = field(default_factory=dict)
 
     @property
@@ -86,7 +86,7 @@ class Words:
 
     def tag_of(self, context: str, text: str) -> str:
         """Language in which a text of the protocol is said."""
-        return self.tag if (context, text) in self.texts else ENGLISH
+        return self.tag if (context, text) in self.texts else _ENGLISH
 
     @cached_property
     def script(self) -> Markup:
@@ -146,7 +146,7 @@ def read_words(folder: Path) -> dict[str, Words]:
     """
     ours = {path.stem: path for path in _OURS.glob("*.po")}
     own = {path.stem: path for path in (folder / FOLDER).glob("*.po")}
-    found = {ENGLISH: IN_ENGLISH}
+    found = {_ENGLISH: IN_ENGLISH}
     for code in sorted(ours.keys() | own.keys()):
         texts = _read_ours(ours[code]) if code in ours else {}
         found[code] = Words(language=code, texts=texts | (read_catalogue(own[code]) if code in own else {}))
@@ -154,7 +154,7 @@ def read_words(folder: Path) -> dict[str, Words]:
     return found
 
 
-def entries_of(campaign: Campaign) -> list[Entry]:
+def _entries_of(campaign: Campaign) -> list[Entry]:
     """All that annotators of a campaign may read beside its texts: our pages, then the protocol."""
     protocol = campaign.protocol
     anchors = () if protocol.scale is None else protocol.scale.anchors
@@ -193,9 +193,9 @@ def write_words(campaign: Campaign, language: str) -> tuple[Path, int]:
     from babel.messages.pofile import write_po
 
     code = target_language(pair_of(language, language))
-    if code == ENGLISH:
+    if code == _ENGLISH:
         raise UsageError("the pages are in English already: give another --language")
-    entries, path = entries_of(campaign), campaign.folder / FOLDER / f"{code}.po"
+    entries, path = _entries_of(campaign), campaign.folder / FOLDER / f"{code}.po"
     ours = _OURS / f"{code}.po"
     known = _read_ours(ours) if ours.is_file() else {}
     made = Catalog(code, header_comment=_HEADER, charset="utf-8", fuzzy=False)
@@ -207,7 +207,7 @@ def write_words(campaign: Campaign, language: str) -> tuple[Path, int]:
     write_po(content, made, width=0)
     path.parent.mkdir(exist_ok=True)
     write_bytes(path, [content.getvalue()])
-    return path, missing_of(read_catalogue(path), entries)
+    return path, _missing_of(read_catalogue(path), entries)
 
 
 _HEADER: Final = """\
@@ -226,7 +226,7 @@ def _brought_up(old: Catalog, new: Catalog) -> Catalog:
     return old
 
 
-def missing_of(texts: Mapping[Entry, str], entries: Collection[Entry]) -> int:
+def _missing_of(texts: Mapping[Entry, str], entries: Collection[Entry]) -> int:
     """How many entries have no translation."""
     return sum(entry not in texts for entry in entries)
 
@@ -234,8 +234,8 @@ def missing_of(texts: Mapping[Entry, str], entries: Collection[Entry]) -> int:
 def missing_by_language(campaign: Campaign) -> dict[str, int]:
     """Of each language that the campaign's organiser translates to, how many entries are missing."""
     own = sorted((campaign.folder / FOLDER).glob("*.po"))
-    entries, words = entries_of(campaign) if own else [], read_words(campaign.folder)
-    return {path.stem: missing_of(words[path.stem].texts, entries) for path in own}
+    entries, words = _entries_of(campaign) if own else [], read_words(campaign.folder)
+    return {path.stem: _missing_of(words[path.stem].texts, entries) for path in own}
 
 
 _WISH: Final = re.compile(r"\s*([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?", re.IGNORECASE)
@@ -256,4 +256,4 @@ def choose(codes: Collection[str], accepted: str) -> str:
         code = exact.get(wish) or near.get(wish.partition("_")[0])
         if code and float(weight):
             return code
-    return ENGLISH
+    return _ENGLISH
