@@ -387,7 +387,7 @@ def test_an_arabic_page_runs_from_right_to_left_and_its_texts_as_they_do(
         assert left < right  # the source stands first, which is on the right
         page.goto(f"{site.url}/work")
         page.locator("#language").select_option("de")
-        expect(page.locator("#go")).to_have_text("Weiter mit Aufgabe 1")
+        expect(page.locator("#go")).to_contain_text("Weiter mit Aufgabe")
         assert page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == ["de", "ltr"]
         assert not found.misdeeds
         found.context.close()
