@@ -31,4 +31,4 @@ export const protocolWords = (context, text) => WORDS.get(`${context}\u0004${tex
  * Says a category, kind and subkind.
  * @param {string} name
  */
-export const categoryWords = (name) => name.split("/").map((part) => protocolWords("category", part)).join("/");
+export const categoryWords = (name) => name.replace(/[^/]+/g, (part) => protocolWords("category", part));
