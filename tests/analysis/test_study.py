@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adjudge.analysis.study import Analysis, analyse
-from adjudge.analysis.study_people import fates, seconds_by_person
+from adjudge.analysis.study_people import fates, pace_section, seconds_by_person
 from adjudge.analysis.study_pieces import Section, final_pieces, pieces_of
 from adjudge.core.record import Annotation
 from adjudge.errors import UsageError
@@ -160,6 +160,19 @@ def test_a_pause_is_no_work_where_active_time_is_unknown() -> None:
     submissions = [work("ann", "A", str(n), 50, at=at) for n, at in enumerate((0.0, 20.0, 40.0, 4000.0))]
     assert seconds_by_person(submissions, "paper")["ann"][1].tolist() == [0, 20, 20, 3960]
     assert seconds_by_person(submissions, "mended")["ann"][1].tolist() == [20, 20, 20, 20]
+
+
+def test_times_are_told_by_the_language_of_the_pages_where_it_is_known() -> None:
+    said = {"ann": "ar", "ben": "de", "eve": None}
+    submissions = [
+        replace(work(name, "A", str(n), 50, at=10.0 * n), active=10.0 * n + len(name), language=language)
+        for name, language in said.items()
+        for n in range(3)
+    ]
+    pace = pace_section(submissions)
+    assert value(pace, "pages in ar", "median seconds", "mended") == 13
+    assert [row.of for row in pace.numbers if row.of.startswith("pages")] == ["pages in ar", "pages in de"]
+    assert pace.notes == ("Who had pages in ar: ann.", "Who had pages in de: ben.")
 
 
 def test_drift_is_told_of_the_score_above_the_mean_of_the_system(small: Analysis) -> None:

@@ -1,7 +1,8 @@
-"""Few movements: a drag that ends on a severity, letters that find a word, digits that rate, Enter that goes on."""
+"""Few movements: a drag that ends on a severity, letters that find a word, digits that rate."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -23,7 +24,7 @@ Open = Callable[..., Visit]
 def open_task(tmp_path: Path, chromium: Browser) -> Iterator[Open]:
     closing: list[Callable[[], object]] = []
 
-    def make(protocol: str = "esa", texts: TestSet = GERMAN, **options: object) -> Visit:
+    def make(protocol: str = "esa", texts: TestSet = GERMAN, **options: Any) -> Visit:
         server = serving(tmp_path / protocol, texts, protocol=protocol)
         found = visit(chromium, server.__enter__(), **options)
         closing.extend([lambda: server.__exit__(None, None, None), found.context.close])
@@ -56,7 +57,7 @@ def place_of(page: Page, word: str, at: float = 0.5) -> tuple[float, float]:
 
 
 def drag(page: Page, first: str, last: str) -> None:
-    """From before the first word to behind the last one, and straight up into the menu; the button stays down."""
+    """From the first word to the last one, and straight up into the menu; the button stays down."""
     page.mouse.move(*place_of(page, first, 0.01))
     page.mouse.down()
     x, y = place_of(page, last, 0.99)
@@ -139,7 +140,11 @@ def test_a_tap_at_the_end_of_a_line_takes_no_blank_along(open_task: Open, is_tou
     word, x, y = page.locator(".translation .text").first.evaluate(
         """(text) => {
             const [range, node] = [document.createRange(), text.firstChild];
-            const top = (at) => { range.setStart(node, at); range.setEnd(node, at + 1); return range.getBoundingClientRect().top; };
+            const top = (at) => {
+                range.setStart(node, at);
+                range.setEnd(node, at + 1);
+                return range.getBoundingClientRect().top;
+            };
             let at = 0;
             while (top(at + 1) === top(0)) at += 1;
             const last = node.data.slice(0, at + 1).trimEnd();

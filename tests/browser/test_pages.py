@@ -365,3 +365,29 @@ def test_the_source_may_be_a_picture_a_recording_or_a_film(
     assert tag == "img" or shown.get_attribute("controls") == ""
     assert not found.misdeeds
     assert faults(page) == []
+
+
+def test_an_arabic_page_runs_from_right_to_left_and_its_texts_as_they_do(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    with serving(tmp_path / "campaign", make_test_set("en-ar", (LONG, "رسالة", "رد"))) as site:
+        found = visit(chromium, site, bypass_csp=True, locale="ar")
+        assert found.page.locator("#go").inner_text() == "ابدأ"
+        assert faults(found.page) == []
+        page = with_marks(found)
+        assert faults(page) == []
+        for width in (320, 768, 1440):
+            assert wider(page, width) == []
+        source, translation = (page.locator(f".item .{side} .text") for side in ("source", "translation"))
+        assert [one.evaluate("e => getComputedStyle(e).direction") for one in (source, translation)] == [
+            "ltr",
+            "rtl",
+        ]
+        left, right = (box["x"] for one in (translation, source) if (box := one.bounding_box()))
+        assert left < right  # the source stands first, which is on the right
+        page.goto(f"{site.url}/work")
+        page.locator("#language").select_option("de")
+        expect(page.locator("#go")).to_contain_text("Weiter mit Aufgabe")
+        assert page.evaluate("[document.documentElement.lang, document.documentElement.dir]") == ["de", "ltr"]
+        assert not found.misdeeds
+        found.context.close()

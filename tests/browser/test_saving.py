@@ -52,7 +52,7 @@ def test_a_dead_network_keeps_everything_in_order_and_sends_it_once(work: Visit)
     press(page, "r", "4", "2", "c")
     page.keyboard.type("no net")
     press(page, "Alt+ArrowDown", "w", "2")
-    expect(page.locator("#saved")).to_contain_text("kept in this browser: no connection")
+    expect(page.locator("#saved")).to_contain_text("There is no connection")
     assert work.site.kinds() == ["mark"]
     work.context.set_offline(False)
     work.settle()
@@ -81,9 +81,9 @@ def test_nothing_is_called_kept_before_it_is(work: Visit) -> None:
     expect(page.locator("#saved")).to_contain_text("kept in this browser")
     page.evaluate(SLOW_DISK)
     press(page, "r", "3")
-    expect(page.locator("#saved")).to_contain_text("Saving 2 changes")
+    expect(page.locator("#saved")).to_contain_text("Saving changes: 2")
     page.evaluate("() => { window.isSlow = false; }")
-    expect(page.locator("#saved")).to_contain_text("2 changes kept in this browser")
+    expect(page.locator("#saved")).to_contain_text("Changes kept in this browser: 2")
 
 
 LETS_GO = "() => dispatchEvent(new Event('beforeunload', { cancelable: true }))"
@@ -392,7 +392,7 @@ def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Br
     page.mouse.wheel(0, 9999)
     page.unroute("**/api/events")
     page.evaluate("dispatchEvent(new Event('online'))")
-    expect(page.locator("#saved")).to_contain_text("see the message")
+    expect(page.locator("#saved")).to_contain_text("See the message")
     page.get_by_role("button", name="Show the message").click()
     expect(page.locator(".item").first.locator(".conflict")).to_be_in_viewport()
     page.keyboard.press("Enter")
@@ -423,7 +423,7 @@ def test_a_server_that_is_killed_and_comes_back_has_everything_once(
             found.settle()
         press(found.page, "r", "5", "5", "c")
         found.page.keyboard.type("while it was dead")
-        expect(found.page.locator("#saved")).to_contain_text("no connection")
+        expect(found.page.locator("#saved")).to_contain_text("There is no connection")
         with serve_alone(folder, port):
             found.page.evaluate("dispatchEvent(new Event('online'))")  # sooner than the next attempt
             found.settle()

@@ -304,6 +304,22 @@ def test_times_are_those_of_the_work(make: Any) -> None:
     assert (found.active, found.idle, found.revision) == (10.5, 60.0, 2)
 
 
+def test_the_language_is_that_of_the_page_that_saved_last_and_said_it(make: Any) -> None:
+    campaign = make("esa")
+    who = person(campaign)
+    given = take(campaign, who, NOW)
+    shown, other = items(campaign, given)[:2]
+    for base, language in enumerate(("de", "pt-BR", "")):
+        event = replace(change(shown, base, rating=3), language=language)
+        save(campaign, who, given.id, "p", [event], NOW + 30)
+    save(campaign, who, given.id, "p", [change(other, rating=3)], NOW + 30)
+    assert [found.language for found in stream_submissions(campaign)] == ["pt-BR", None]
+    (refused,) = save(
+        campaign, who, given.id, "p", [replace(change(other, 1, rating=4), language="\0")], NOW
+    ).refused
+    assert "language" in refused.why
+
+
 def test_half_done_work_is_exported_item_by_item(make_campaign: MakeCampaign) -> None:
     campaign, _ = make_campaign("esa", 1, assignment="pool", lease_minutes=1)
     who = person(campaign)

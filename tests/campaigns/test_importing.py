@@ -55,7 +55,7 @@ def test_what_nobody_measured_is_unknown_and_not_nothing(make_campaign_anywhere:
     for number in range(2):
         work_off(first, person(first, number), NOW, rating=70, active=12.0)
     submissions = [
-        replace(s, active=None) if s.person == "ann" or s.segment == "1.1" else s
+        replace(s, active=None, language="ar") if s.person == "ann" or s.segment == "1.1" else s
         for s in export_campaign(first).submissions
     ]
     second, _ = make_campaign_anywhere("esa", PEOPLE, raters=2, name="second", assignment="pool")
@@ -70,6 +70,7 @@ def test_what_nobody_measured_is_unknown_and_not_nothing(make_campaign_anywhere:
     assert (told["ann"]["active"], *seconds) == (None, None, 12.0)
     exported = export_campaign(second).submissions
     assert sum(s.active is None for s in exported) == 14
+    assert sum(s.language == "ar" for s in exported) == 14
     third, _ = make_campaign_anywhere("esa", PEOPLE, raters=2, name="third", assignment="pool")
     import_submissions(third, [s for s in submissions if s.active is None and s.task < 3], NOW + 1e6)
     found = find_progress(third, NOW + 1e6)

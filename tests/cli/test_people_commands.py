@@ -227,6 +227,22 @@ def test_status_says_who_did_how_much(capsys: pytest.CaptureFixture[str]) -> Non
         assert run(capsys, "campaign", "status", "autumn", "--format", form)[0] == 0
 
 
+def test_a_campaign_is_translated_and_status_counts_what_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    made(capsys)
+    assert "Not translated" not in run(capsys, "campaign", "status", "autumn")[1]
+    code, _, said = run(capsys, "campaign", "translate", "autumn", "--language", "de")
+    path = Path("autumn") / "words" / "de.po"
+    number = int(re.sub(r"\D", "", said.split(": ")[1]))
+    assert (code, said) == (0, f"{path}: {number} entries to translate.\n")
+    _, out, _ = run(capsys, "campaign", "status", "autumn")
+    assert f"Not translated of what annotators read in de: {number} entries." in out
+    _, out, _ = run(capsys, "campaign", "status", "autumn", "--format", "json")
+    assert json.loads(out)["not_translated"] == {"de": number}
+    path.write_text('msgid "open')
+    assert run(capsys, "campaign", "status", "autumn")[0] == 1
+    assert run(capsys, "campaign", "translate", "autumn", "--language", "klingonese")[0] == 2
+
+
 def test_status_and_people_say_who_failed_the_test(capsys: pytest.CaptureFixture[str]) -> None:
     made(capsys, "-n", "ann,ben", "--protocol", "sqm", "--tutorial", "--pass-mark", "1")
     campaign = open_campaign("autumn")

@@ -61,7 +61,18 @@ WITHOUT_FILES = {
     ("reproduce",),
 } | {
     ("campaign", name)
-    for name in ("serve", "status", "people", "again", "export", "backup", "restore", "move", "remove")
+    for name in (
+        "serve",
+        "status",
+        "people",
+        "again",
+        "export",
+        "backup",
+        "restore",
+        "move",
+        "remove",
+        "translate",
+    )
 }
 """Commands that read no file of a user's, or a run, a campaign or a paper alone."""
 

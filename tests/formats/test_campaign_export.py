@@ -292,6 +292,7 @@ def drawn_submissions(draw: st.DrawFn) -> Submission:
         ended=ended,
         active=draw(st.none() | times),
         idle=draw(times),
+        language=draw(st.none() | texts),
         revision=draw(st.integers(0, 9)),
         is_last=draw(st.booleans()),
         more=draw(st.dictionaries(texts, plain, max_size=2)),

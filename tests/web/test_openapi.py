@@ -36,7 +36,7 @@ def test_every_body_is_typed_and_closed(house: House) -> None:
         for operation in item.values()
         if "requestBody" in operation
     ]
-    assert {"Secret", "NameAndPassword", "Changes", "Ending", "NewPerson"} == set(bodies)
+    assert {"Secret", "NameAndPassword", "Changes", "Ending", "Chosen", "NewPerson"} == set(bodies)
     assert all(schemas[name]["additionalProperties"] is False for name in [*bodies, "Change", "State"])
 
 

@@ -111,6 +111,7 @@ ROWS: dict[str, tuple[Callable[[Scene, Client], Response], set[str]]] = {
     "POST /api/sign-in": (by_post("/api/sign-in", {"name": "organiser", "password": "x"}), set()),
     "POST /api/leave": (by_post("/api/leave"), EVERYONE),
     "POST /api/next": (by_post("/api/next"), ANNOTATORS),
+    "POST /api/language": (by_post("/api/language", {"language": "en"}), ANNOTATORS),
     "POST /api/events": (save_something, OWNER),
     "GET /api/work/{assignment}": (by_get("/api/work/{assignment}"), OWNER),
     "POST /api/work/{assignment}/done": (finish, OWNER),

@@ -425,9 +425,16 @@ def pace_section(submissions: Sequence[Submission]) -> Section:
         numbers += _learned(people, definition)
     every = [s for own, _ in known.values() for s in own]
     without = sum(s.active is None for s in every)
-    note = f"Of {without:,} of {len(every):,} items the active time is not known."
+    notes = [f"Of {without:,} of {len(every):,} items the active time is not known."] * bool(without)
+    for language in _languages(every):
+        people_of = sorted({s.person for s in every if s.language == language})
+        notes.append(f"Who had pages in {language}: {', '.join(people_of)}.")
     title = "How long does a segment take?"
-    return Section(name="pace", title=title, numbers=tuple(numbers), notes=(note,) if without else ())
+    return Section(name="pace", title=title, numbers=tuple(numbers), notes=tuple(notes))
+
+
+def _languages(submissions: Iterable[Submission]) -> list[str]:
+    return sorted({s.language for s in submissions if s.language})
 
 
 def _medians(
@@ -444,9 +451,14 @@ def _medians(
         of="all", measure="mean of people's medians", result=mean_by_student(medians), definition=definition
     )
     if definition == "mended":
-        for person, (_, own) in people.items():
+        every = [s for own, _ in people.values() for s in own]
+        groups = [(person, own) for person, (_, own) in people.items()] + [
+            (f"pages in {language}", seconds[[s.language == language for s in every]])
+            for language in _languages(every)
+        ]
+        for name, own in groups:
             result = Result(value=float(np.median(own)), n=len(own))
-            yield Number(of=person, measure="median seconds", result=result, definition=definition)
+            yield Number(of=name, measure="median seconds", result=result, definition=definition)
 
 
 def _learned(

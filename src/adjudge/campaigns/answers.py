@@ -84,6 +84,7 @@ class Event:
         hashes: of each text shown, the source first.
         active: seconds of work since the event before.
         idle: seconds of pause since then.
+        language: of the page, as HTML writes it; empty where that is unknown.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Event:
     hashes: Sequence[str]
     active: float = 0.0
     idle: float = 0.0
+    language: str = ""
 
 
 @frozen
@@ -151,6 +153,8 @@ def check_event(one: Event) -> None:
         DataError: which part, and why.
     """
     check_token("a change", one.id)
+    if one.language:
+        check_token("a language", one.language)
     if not _KIND.fullmatch(one.kind):
         raise DataError(f"a kind of change is a short word, got {one.kind!r}")
     for name in ("active", "idle"):
@@ -177,7 +181,7 @@ _ANSWERS: Final = (
 _NAMED: Final = select(
     event.c.client_id, event.c.assignment_id, event.c.item_id, event.c.revision, event.c.state
 ).where(event.c.person_id == bindparam("person"))
-_KEPT: Final = ("state", "revision", "is_complete", "active", "idle", "first_at", "last_at")
+_KEPT: Final = ("state", "revision", "is_complete", "active", "idle", "first_at", "last_at", "language")
 """What of an answer changes."""
 _UPDATE: Final = Statement(
     update(answer)
@@ -279,6 +283,7 @@ class _Answer:
     idle: float
     first_at: float
     last_at: float
+    language: str | None
     is_changed: bool = False
 
 
@@ -322,6 +327,7 @@ class _Saving:
             idle=row.idle or 0.0,
             first_at=self.now if is_new else row.first_at,
             last_at=0.0 if is_new else row.last_at,
+            language=row.language,
         )
 
     def take(self, one: Event) -> None:
@@ -377,6 +383,7 @@ class _Saving:
         if found.active is not None:  # else a part of it would be taken for all
             found.active += one.active
         found.idle += one.idle
+        found.language = one.language or found.language
         at = one.at if self.given.started_at <= one.at <= self.now else self.now
         found.first_at, found.last_at = min(found.first_at, at), max(found.last_at, at)
         text = state.model_dump_json()

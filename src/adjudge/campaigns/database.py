@@ -413,6 +413,7 @@ person: Final = Table(
     Column("password_hash", Text),  # argon2, organisers alone
     Column("revoked_at", Float),
     Column("tutorial_at", Float),  # when the tutorial was passed
+    Column("language", String(64)),  # of the pages; NULL where none was chosen
     Column("created_at", Float, nullable=False),
     UniqueConstraint("campaign_id", "name"),
 )
@@ -494,6 +495,7 @@ answer: Final = Table(
     Column("idle", Float, nullable=False),
     Column("first_at", Float, nullable=False),
     Column("last_at", Float, nullable=False),
+    Column("language", String(64)),  # of the page that saved last; NULL where that is unknown
 )
 
 event: Final = Table(
@@ -720,6 +722,7 @@ class Person:
         lps: language pairs; empty for all of the campaign.
         tutorial_at: when the tutorial was passed.
         revoked_at: when the person was shut out.
+        language: of the pages; None where none was chosen.
     """
 
     id: int
@@ -728,6 +731,7 @@ class Person:
     lps: tuple[str, ...] = ()
     tutorial_at: float | None = None
     revoked_at: float | None = None
+    language: str | None = None
 
 
 def lps_of(campaign: Campaign, lps: str | None) -> tuple[str, ...]:

@@ -106,6 +106,7 @@ def _rows(connection: Connection, keys: Sequence[tuple[int, int]]) -> dict[tuple
         answer.c.idle,
         answer.c.first_at,
         answer.c.last_at,
+        answer.c.language,
     )
     query = (
         select(
@@ -160,6 +161,7 @@ def _submission(
         ended=row.last_at,
         active=row.active,
         idle=row.idle,
+        language=row.language,
         revision=row.revision,
         more=_more(row.kind, shown, state)
         | _decided_between(campaign, row, shown)

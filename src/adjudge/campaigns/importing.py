@@ -245,6 +245,7 @@ class _Importing:
             "idle": one.submission.idle,
             "first_at": one.submission.started,
             "last_at": one.submission.ended,
+            "language": one.submission.language,
         }
 
     def _event(self, row: Mapping[str, Any], person: int) -> dict[str, Any]:

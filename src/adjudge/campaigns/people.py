@@ -87,7 +87,7 @@ class Link:
 
 PERSON_COLUMNS: Final = (
     *(person.c.id, person.c.name, person.c.role, person.c.lps),
-    *(person.c.tutorial_at, person.c.revoked_at),
+    *(person.c.tutorial_at, person.c.revoked_at, person.c.language),
 )
 """What `read_person` reads."""
 
@@ -250,6 +250,13 @@ def set_password(campaign: Campaign, number: int, password: str, now: float, *, 
             raise UsageError(f"{found.name!r} is {found.role}; only organisers have a password")
         _change(connection, number, password_hash=hashed)
         write_audit(connection, campaign.id, now, actor=actor, action="set password", detail=found.name)
+
+
+def choose_language(campaign: Campaign, number: int, language: str) -> None:
+    """Keep in which language a person's pages are."""
+    chosen = update(person).where(person.c.id == number, person.c.campaign_id == campaign.id)
+    with campaign.database.writing() as connection:
+        connection.execute(chosen.values(language=language))
 
 
 def _find(connection: Connection, campaign: Campaign, number: int) -> Person:

@@ -83,6 +83,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "again": "Ask for a second look, an adjudication or a new annotation.",
         "export": "Write all judgements so far, in any format that can hold them.",
         "import": "Import a campaign from Appraise, Pearmut or a file.",
+        "translate": "Translate what annotators read.",
         "backup": "Copy the store to a file, also while it is served.",
         "restore": "Go back to a backup, also in another database.",
         "remove": "Remove a campaign from a database, with a backup.",
@@ -111,7 +112,7 @@ _MODULES: Final[Mapping[str, str]] = {
         "campaign_setup": "campaign_new campaign_import",
         "people_commands": (
             "campaign_serve campaign_status campaign_people campaign_again campaign_export "
-            "campaign_backup campaign_restore campaign_remove campaign_analyse"
+            "campaign_backup campaign_restore campaign_remove campaign_analyse campaign_translate"
         ),
         "build_commands": (
             "curate_filter curate_translate curate_pairs curate_select curate_examples curate_agreement"

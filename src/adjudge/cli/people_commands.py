@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -356,6 +356,24 @@ def campaign_remove_command(
     print_note(f"{name} is no longer in {removed}.{kept}")
 
 
+def campaign_translate_command(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="Folder of the campaign.")],
+    *,
+    language: Annotated[str, typer.Option(metavar="CODE", help="Language of the pages, such as de or ar.")],
+) -> None:
+    """Write what annotators read to NAME/words/CODE.po, for you to translate; again: bring it up to date.
+
+    The pages' own words are filled in where adjudge has them. What stays empty is shown in English. The
+    server reads the file when it starts.
+    """
+    from adjudge.campaigns.campaign import open_campaign
+    from adjudge.web.catalogues import write_words
+
+    with open_campaign(name) as campaign:
+        path, missing = write_words(campaign, language)
+    print_note(f"{path}: {count(missing, 'entry', 'entries')} to translate.")
+
+
 _FORMATS: Final = (
     *("campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "mtme-ratings", "mtme-scores"),
     "spreadsheet",
@@ -604,6 +622,7 @@ def campaign_status_command(
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.dashboard import find_progress
     from adjudge.campaigns.database import read_audit
+    from adjudge.web.catalogues import missing_by_language
 
     with open_campaign(name) as campaign:
         if log:
@@ -614,7 +633,14 @@ def campaign_status_command(
             print_result(form, Table(title=title, columns=columns, rows=rows), data)
             return
         found = find_progress(campaign, time.time())
-    print_result(form, _status_table(campaign.name, found), _status_data(campaign.name, found))
+        missing = missing_by_language(campaign)
+    table, data = _status_table(campaign.name, found), _status_data(campaign.name, found)
+    notes = [
+        f"Not translated of what annotators read in {language}: {count(number, 'entry', 'entries')}."
+        for language, number in missing.items()
+    ]
+    told = replace(table, notes=[*table.notes, *notes])
+    print_result(form, told, data | {"not_translated": missing})
 
 
 def _status_table(name: str, found: Progress) -> Table:

@@ -220,20 +220,25 @@ def target_language(lp: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def language_name(code: str) -> str:
-    """English name of a language, such as `German` or `Serbian (Cyrillic, Serbia)`.
+def language_name(code: str, speaking: str = "en") -> str:
+    """Name of a language, such as `German` or `Serbian (Cyrillic, Serbia)`.
 
     A code without a name is its own name.
+
+    Args:
+        code: of the language.
+        speaking: the language of the name; English where CLDR does not have it.
 
     Raises:
         UsageError: no language code.
     """
-    language, names = _language_of(code), _english().languages
+    language, locale = _language_of(code), _locale(speaking)
+    names = locale.languages
     if str(language) in names:
         return str(names[str(language)])
     name = names.get(language.code) or names.get(_aliases().get(language.code, ""), language.code)
-    script = _english().scripts.get(language.script, language.script)
-    region = _english().territories.get(language.region, language.region)
+    script = locale.scripts.get(language.script, language.script)
+    region = locale.territories.get(language.region, language.region)
     more = ", ".join(part for part in (script, region) if part)
     return f"{name} ({more})" if more else name
 
@@ -391,11 +396,18 @@ def _fold(name: str) -> str:
     return " ".join("".join(c for c in letters if not unicodedata.combining(c)).split())
 
 
-@lru_cache(maxsize=1)
 def _english() -> Locale:
-    from babel import Locale
+    return _locale("en")
 
-    return Locale("en")
+
+@lru_cache(maxsize=64)
+def _locale(code: str) -> Locale:
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(code.replace("-", "_"))
+    except (UnknownLocaleError, ValueError):
+        return Locale("en")
 
 
 @lru_cache(maxsize=1)

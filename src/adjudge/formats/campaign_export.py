@@ -73,6 +73,7 @@ class Submission:
         ended: last action.
         active: seconds in which the page was visible and used; None where only start and end are known.
         idle: seconds of longer pauses in between.
+        language: of the page on which it was said, such as `pt-BR`; None where that is unknown.
         revision: how many changes led to it; 1 where that is unknown.
         is_last: whether the person did not submit this item again later; earlier ones never count.
         more: what a foreign format said besides, carried along for its round trip.
@@ -102,6 +103,7 @@ class Submission:
     ended: float = 0.0
     active: float | None = None
     idle: float = 0.0
+    language: str | None = None
     revision: int = 1
     is_last: bool = True
     more: Mapping[str, Any] = field(default_factory=dict)
@@ -305,6 +307,7 @@ _READERS: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
     "ended": Fields.number,
     "active": Fields.number,
     "idle": Fields.number,
+    "language": Fields.optional_text,
     "revision": Fields.whole,
     "is_last": _truth,
     "originals": Fields.text_mapping,
@@ -345,7 +348,7 @@ def submission_to_json(submission: Submission) -> dict[str, Any]:
     values["records"] = [record_to_json(record) for record in submission.records]
     values["given"] = {name: [*map(span_to_json, spans)] for name, spans in submission.given.items()}
     values["more"] = _checked(submission.more)
-    rare = ("originals", "given", "chosen", "edited", "more")
+    rare = ("originals", "given", "chosen", "edited", "language", "more")
     return {key: value for key, value in values.items() if key not in rare or value not in (None, {})}
 
 

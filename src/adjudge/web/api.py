@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,12 +29,23 @@ from adjudge.campaigns.dashboard import dashboard
 from adjudge.campaigns.database import Person, Role
 from adjudge.campaigns.exporting import write_export
 from adjudge.campaigns.items import State
-from adjudge.campaigns.people import Link, add_people, enter, leave, new_link, people, revoke, sign_in, who
+from adjudge.campaigns.people import (
+    Link,
+    add_people,
+    choose_language,
+    enter,
+    leave,
+    new_link,
+    people,
+    revoke,
+    sign_in,
+    who,
+)
 from adjudge.campaigns.stopping import WhyNothing, why_nothing
 from adjudge.core.language import canonical_lp
-from adjudge.errors import UnfinishedError
+from adjudge.errors import UnfinishedError, UsageError
 from adjudge.web.pages import page_data
-from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute, address
+from adjudge.web.requests import MESSAGES, AtOnce, Body, Message, StrictRoute, address, words_for
 from adjudge.web.security import Annotator, Id, Organiser, Served, ServedHere, drop_cookie, give_cookie
 
 ANNOTATOR_ROUTER: Final = APIRouter(
@@ -81,19 +92,20 @@ class Change(Body):
     idle: _Seconds = 0.0
 
 
-class Changes(Body):
+class Ending(Body):
+    """The last changes of a task, in order, and the page that made them."""
+
+    page: _Token = "-"
+    language: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{0,64}$")] = ""
+    events: Annotated[list[Change], Field(max_length=100, default_factory=list)]
+
+
+class Changes(Ending):
     """Changes of one page, in order."""
 
     assignment: _Key
     page: _Token
     events: Annotated[list[Change], Field(min_length=1, max_length=100)]
-
-
-class Ending(Body):
-    """The last changes of a task's items, and the page that made them."""
-
-    page: _Token = "-"
-    events: Annotated[list[Change], Field(max_length=100, default_factory=list)]
 
 
 class Saved(BaseModel):
@@ -184,7 +196,7 @@ class Unfinished(Message):
 
 _OUTCOMES: Final[dict[int | str, dict[str, Any]]] = {409: {"model": Outcome}, 422: {"model": Outcome}}
 _UNFINISHED: Final[dict[int | str, dict[str, Any]]] = {409: {"model": Unfinished}}
-_FIELDS: Final = tuple(field.name for field in fields(Event))
+_FIELDS: Final = tuple(Change.model_fields)
 
 
 @ANNOTATOR_ROUTER.post("/next")
@@ -207,8 +219,11 @@ def save_changes(body: Changes, served: ServedHere, person: Annotator) -> Respon
     return _outcome(_save(served, person, body.assignment, body))
 
 
-def _save(served: Served, person: Person, assignment: int, body: Changes | Ending) -> SavedChanges:
-    events = [Event(**{name: getattr(change, name) for name in _FIELDS}) for change in body.events]
+def _save(served: Served, person: Person, assignment: int, body: Ending) -> SavedChanges:
+    events = [
+        Event(language=body.language, **{name: getattr(change, name) for name in _FIELDS})
+        for change in body.events
+    ]
     return save(served.campaign, person, assignment, body.page, events, served.clock())
 
 
@@ -241,7 +256,9 @@ def answers(assignment: Id, served: ServedHere, person: Annotator) -> Answers:
 
 
 @ANNOTATOR_ROUTER.post("/work/{assignment}/done", response_model=Finished, responses=_UNFINISHED)
-def finish_task(body: Ending, assignment: Id, served: ServedHere, person: Annotator) -> Finished | Response:
+def finish_task(
+    body: Ending, assignment: Id, request: Request, served: ServedHere, person: Annotator
+) -> Finished | Response:
     """Save a task's last changes, finish it and get the next one; 409 says what is still to do.
 
     Where a change is not saved, the task is not finished, and the answer is that of `save_changes`.
@@ -257,12 +274,29 @@ def finish_task(body: Ending, assignment: Id, served: ServedHere, person: Annota
         unfinished = Unfinished(message=str(error), feedback=_feedback(error.todo), saved=saved)
         return JSONResponse(unfinished.model_dump(), 409)
     given = assign_next(campaign, person, now)
-    work = None if given is None else page_data(campaign, person, task_view(campaign, person, given.id))
-    return Finished(next=work, feedback=_feedback(done.notes), saved=saved)
+    data = None
+    if given is not None:
+        data = page_data(campaign, person, task_view(campaign, person, given.id), words_for(request, person))
+    return Finished(next=data, feedback=_feedback(done.notes), saved=saved)
 
 
 def _feedback(of_items: Mapping[int, Sequence[str]]) -> list[Feedback]:
     return [Feedback(item=item, ok=False, says=list(says)) for item, says in of_items.items()]
+
+
+class Chosen(Body):
+    """The language of a person's pages from now on."""
+
+    language: _Token
+
+
+@ANNOTATOR_ROUTER.post("/language")
+def choose_pages_language(body: Chosen, served: ServedHere, person: Annotator) -> Chosen:
+    """Choose one of the languages that the pages have."""
+    if body.language not in served.words:
+        raise UsageError(f"the pages are in {', '.join(served.words)}; got {body.language!r}")
+    choose_language(served.campaign, person.id, body.language)
+    return body
 
 
 ExportForm = Literal["campaign", "records", "jsonl", "appraise", "pearmut", "mqm-tsv", "spreadsheet"]

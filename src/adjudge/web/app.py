@@ -36,6 +36,7 @@ from adjudge.core.frozen import frozen
 from adjudge.core.scores import VERSION
 from adjudge.errors import UsageError
 from adjudge.web.api import ANNOTATOR_ROUTER, ENTRY_ROUTER, ORGANISER_ROUTER
+from adjudge.web.catalogues import read_words
 from adjudge.web.pages import FILE_ROUTER, PAGE_ROUTER
 from adjudge.web.requests import add_messages
 from adjudge.web.security import NO_TELEMETRY, AccessLog, Guard, Served, network_of, read_site
@@ -52,7 +53,8 @@ def create_app(
         clock: seconds since 1970.
 
     Raises:
-        UsageError: a public URL that is none.
+        UsageError: a public URL that is none, or a catalogue whose name is no language.
+        DataError: a catalogue of the campaign that is none.
     """
     site = read_site(public_url)
     app = FastAPI(
@@ -64,7 +66,7 @@ def create_app(
         redirect_slashes=False,
         telemetry=NO_TELEMETRY,
     )
-    app.state.served = Served(campaign=campaign, site=site, clock=clock)
+    app.state.served = Served(campaign=campaign, site=site, clock=clock, words=read_words(campaign.folder))
     for router in (ANNOTATOR_ROUTER, PAGE_ROUTER, FILE_ROUTER, ENTRY_ROUTER, ORGANISER_ROUTER):
         app.include_router(router)  # the one asked most is found first
     add_messages(app)

@@ -43,7 +43,8 @@ from adjudge.core.language import is_right_to_left, language_name, source_langua
 from adjudge.formats.campaign_export import apart
 from adjudge.reports.segments import to_script_json
 from adjudge.reports.tables import NAMES, RANGES, Table
-from adjudge.web.requests import AtOnce, address, own_files, render, takes_gzip
+from adjudge.web.catalogues import GUIDELINES, Words
+from adjudge.web.requests import AtOnce, address, own_files, render, takes_gzip, words_for
 from adjudge.web.security import Annotator, Id, Organiser, ServedHere, SignedIn
 
 _DEEPEST: Final = 6
@@ -80,7 +81,8 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
     """What the template names: the protocol, and how it is asked for."""
     protocol = campaign.protocol
     return {
-        "title": _title(view),
+        "number": view.number,
+        "is_test": view.is_test,
         "is_tutorial": view.is_tutorial and not view.is_test,
         "is_adjudication": view.is_adjudication,
         "is_editable": view.is_editable,
@@ -96,12 +98,12 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
     }
 
 
-def page_data(campaign: Campaign, person: Person, view: TaskView) -> Json:
+def page_data(campaign: Campaign, person: Person, view: TaskView, words: Words) -> Json:
     """What the page's script reads; `WorkData` in page.js says what each part is."""
     protocol = campaign.protocol
     return {
         "assignment": view.assignment,
-        "title": _title(view),
+        "number": None if view.is_tutorial else view.number,
         "frame": str([view.lp, view.lp_shown, view.is_tutorial, view.is_adjudication, view.is_editable]),
         "person": person_key(campaign, person),
         "is_editable": view.is_editable,
@@ -117,12 +119,8 @@ def page_data(campaign: Campaign, person: Person, view: TaskView) -> Json:
         "must_declare": protocol.record == "mqm",
         "idle_after": campaign.settings.time_idle_after,
         "invisible": {"ranges": RANGES, "names": NAMES},
-        "items": [_item(item) for item in view.items],
+        "items": [_item(item, words) for item in view.items],
     }
-
-
-def _title(view: TaskView) -> str:
-    return "Test" if view.is_test else "Tutorial" if view.is_tutorial else f"Task {view.number}"
 
 
 def person_key(campaign: Campaign, person: Person) -> str:
@@ -136,7 +134,7 @@ def _omission(categories: Iterable[str]) -> str | None:
     return OMISSION if OMISSION in names else next((name for name in names if "omission" in name), names[0])
 
 
-def _item(item: ItemView) -> Json:
+def _item(item: ItemView, words: Words) -> Json:
     shown = zip(item.texts, item.given, strict=True)
     return {
         "id": item.id,
@@ -147,7 +145,7 @@ def _item(item: ItemView) -> Json:
         "state": item.state.model_dump(mode="json"),
         "revision": item.revision,
         "complete": item.is_complete,
-        "says": item.says,
+        "says": words.say_protocol("tutorial", item.says),
         "marks_instruction": item.marks_instruction,
         "between": [state.model_dump(mode="json") for state in item.between],
     }
@@ -209,19 +207,19 @@ PAGE_ROUTER: Final = APIRouter(include_in_schema=False)
 
 
 @PAGE_ROUTER.get("/")
-def entry_page(served: ServedHere) -> Response:
+def entry_page(request: Request, served: ServedHere) -> Response:
     """Where links lead; a script takes the secret from behind the # and sends it."""
-    return render("entry.html", {"campaign": served.campaign.name})
+    return render("entry.html", {"campaign": served.campaign.name}, words_for(request))
 
 
 @PAGE_ROUTER.get("/sign-in")
-def sign_in_page(served: ServedHere) -> Response:
+def sign_in_page(request: Request, served: ServedHere) -> Response:
     """Name and password of an organiser."""
-    return render("sign-in.html", {"campaign": served.campaign.name})
+    return render("sign-in.html", {"campaign": served.campaign.name}, words_for(request))
 
 
 @PAGE_ROUTER.get("/work")
-def home_page(served: ServedHere, person: SignedIn) -> Response:
+def home_page(request: Request, served: ServedHere, person: SignedIn) -> Response:
     """What an annotator has done and is to do; organisers have the dashboard."""
     if person.role == "organiser":
         return RedirectResponse(address("/dashboard"), 303)
@@ -236,34 +234,41 @@ def home_page(served: ServedHere, person: SignedIn) -> Response:
         "finished": [one for one in given if one.state == "done"],
         "own": find_own_progress(campaign, person),
         "has_tutorial": campaign.settings.tutorial and person.tutorial_at is None,
-        "tutorial": "tutorial" if campaign.settings.pass_mark is None else "test",
+        "is_test": campaign.settings.pass_mark is not None,
+        "languages": served.words.values(),
     }
-    return render("home.html", names)
+    return render("home.html", names, words_for(request, person))
 
 
-def work_page(assignment: Id, served: ServedHere, person: Annotator) -> Response:
+def work_page(assignment: Id, request: Request, served: ServedHere, person: Annotator) -> Response:
     """A task, to work on or to look at again."""
     campaign = served.campaign
     view = task_view(campaign, person, assignment)
-    guidelines = read_guidelines(campaign, view.lp)
+    words = words_for(request, person)
     names = {
         **page_names(campaign, view),
-        "guidelines": render_markdown(guidelines, below=_UNDER_A_DIALOG),
-        "data": Markup(to_script_json(page_data(campaign, person, view))),  # noqa: S704 (made safe for it)
+        "guidelines": _guidelines(words, read_guidelines(campaign, view.lp), below=_UNDER_A_DIALOG),
+        "data": Markup(to_script_json(page_data(campaign, person, view, words))),  # noqa: S704 (made safe for it)
     }
-    return render("work/page.html", names)
+    return render("work/page.html", names, words)
 
 
 PAGE_ROUTER.add_api_route("/work/{assignment}", work_page, methods=["GET"], route_class_override=AtOnce)
 
 
+def _guidelines(words: Words, text: str, *, below: int = 0) -> tuple[str, Markup]:
+    """Guidelines as HTML, and the language that they are in."""
+    said = words.say_protocol(GUIDELINES, text)
+    return words.tag_of(GUIDELINES, text), render_markdown(said, below=below)
+
+
 @PAGE_ROUTER.get("/guidelines")
-def guidelines_page(served: ServedHere, _: SignedIn) -> Response:
+def guidelines_page(request: Request, served: ServedHere, person: SignedIn) -> Response:
     """What annotators are to know: guidelines of all language pairs, each text once."""
     campaign = served.campaign
     texts = dict.fromkeys(read_guidelines(campaign, lp) for lp in campaign.settings.lps)
-    names = {"campaign": campaign.name, "texts": [render_markdown(text) for text in texts]}
-    return render("guidelines.html", names)
+    words = words_for(request, person)
+    return render("guidelines.html", {"texts": [_guidelines(words, text) for text in texts]}, words)
 
 
 @PAGE_ROUTER.get("/dashboard")

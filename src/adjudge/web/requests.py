@@ -30,7 +30,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
+from adjudge.campaigns.database import Person
+from adjudge.core.language import language_name
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, StoreError
+from adjudge.web.catalogues import IN_ENGLISH, Words, choose
 from adjudge.web.security import Id, Served, TooOftenError, annotator_of
 
 
@@ -103,18 +106,21 @@ _SHORT: Final = 1_000  # bytes; one packet holds them anyway
 class AtOnce(APIRoute):
     """A route of annotators.
 
-    Its endpoint takes `served` and `person`, and by their names the keys in its path; `body`, if it wants
-    one. It gives a response, or a model that becomes one.
+    Its endpoint takes `served` and `person`, and by their names the keys in its path; `body` and `request`,
+    if it wants them. It gives a response, or a model that becomes one.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Answer in place of FastAPI."""
-        wanted = get_type_hints(self.endpoint).get("body")
+        hints = get_type_hints(self.endpoint)
+        wanted = hints.get("body")
 
         def answer(request: Request, content: bytes) -> Response:
             served: Served = request.app.state.served
             given: dict[str, Any] = {"served": served, "person": annotator_of(request, served)}
             given |= {name: _read_key(name, text) for name, text in request.path_params.items()}
+            if "request" in hints:
+                given["request"] = request
             if wanted is not None:
                 given["body"] = read_body(wanted, content)
             found = self.endpoint(**given)
@@ -170,15 +176,26 @@ def static(name: str) -> str:
     return f"/static/{next(bundled, name).removesuffix('.gz')}"
 
 
-def render(template: str, context: Mapping[str, object], *, status: int = 200) -> HTMLResponse:
+def words_for(request: Request, person: Person | None = None) -> Words:
+    """The language of a page: the one that its person chose, else the one that the browser likes best."""
+    known: Mapping[str, Words] = request.app.state.served.words
+    chosen = known.get((person and person.language) or "")
+    return chosen or known[choose(known, request.headers.get("accept-language", ""))]
+
+
+def render(
+    template: str, context: Mapping[str, object], words: Words = IN_ENGLISH, *, status: int = 200
+) -> HTMLResponse:
     """Render a page.
 
     Args:
         template: name below `templates/`.
         context: what the template names.
+        words: language of the page.
         status: HTTP status.
     """
-    return HTMLResponse(_templates().get_template(template).render(context), status)
+    said = {"words": words, "_": words.say, "protocol_words": words.say_protocol}
+    return HTMLResponse(_templates().get_template(template).render({**context, **said}), status)
 
 
 @cache
@@ -191,7 +208,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.globals |= {"address": address, "static": static}
+    templates.globals |= {"address": address, "static": static, "language_name": language_name}
     return templates
 
 
@@ -237,7 +254,7 @@ def _say(request: Request, status: int, message: str, **headers: str) -> Respons
         return JSONResponse({"message": message}, status, headers)
     if status == 401:
         return RedirectResponse(address("/"), 303)
-    page = render("message.html", {"message": message}, status=status)
+    page = render("message.html", {"message": message}, words_for(request), status=status)
     page.headers.update(headers)
     return page
 

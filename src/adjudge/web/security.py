@@ -33,6 +33,7 @@ from adjudge.campaigns.database import Campaign, Person
 from adjudge.campaigns.people import LONGEST, who
 from adjudge.core.frozen import frozen
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, UsageError
+from adjudge.web.catalogues import Words
 
 if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig
@@ -415,6 +416,7 @@ class Served:
         campaign: that is served.
         site: where browsers find it.
         clock: seconds since 1970.
+        words: languages of annotators' pages by their codes.
         guesses: wrong secrets so far.
         changes: requests of each person that change something; far more than a page sends.
     """
@@ -422,6 +424,7 @@ class Served:
     campaign: Campaign
     site: Site
     clock: Callable[[], float]
+    words: Mapping[str, Words]
     guesses: Guesses = field(default_factory=Guesses)
     changes: Window = field(default_factory=lambda: Window(most=1200, seconds=60.0))
 

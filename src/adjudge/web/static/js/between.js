@@ -4,6 +4,7 @@
 import { linesOf } from "./conflict.js";
 import { make } from "./dom.js";
 import { Sheet } from "./sheet.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./item.js").ItemView} ItemView */
 /** @typedef {import("./item.js").State} State */
@@ -21,10 +22,10 @@ export class Between {
   constructor(element, item) {
     this.item = item;
     this.people = item.data.between.map((said, index) => this.person(said, index));
-    this.undo = make("button", { type: "button", disabled: "" }, "Undo");
+    this.undo = make("button", { type: "button", disabled: "" }, t("Undo"));
     this.undo.addEventListener("click", () => item.step("undo"));
     element.hidden = !this.people.length;
-    element.append(make("h3", {}, "What others said"), make("div", { class: "people" }, ...this.people.map(({ part }) => part)), make("p", {}, this.undo));
+    element.append(make("h3", {}, t("What others said")), make("div", { class: "people" }, ...this.people.map(({ part }) => part)), make("p", {}, this.undo));
   }
 
   /**
@@ -34,9 +35,9 @@ export class Between {
   person(said, index) {
     const { item } = this;
     const { data } = item.work;
-    const name = `Person ${index + 1}`;
+    const name = t("Person {number}", { number: index + 1 });
     const ground = `person-${(index % COLOURS) + 1}`;
-    const take = make("button", { type: "button", "aria-label": `Take over from ${name}` }, "Take over");
+    const take = make("button", { type: "button", "aria-label": t("Take over from {name}", { name }) }, t("Take over"));
     take.addEventListener("click", () => item.takeOver(said, name));
     /** @type {Sheet[]} */
     const sheets = [];

@@ -2,11 +2,12 @@
 /* A segment that was changed elsewhere, too: both states in words, below its texts, and the choice between them. */
 
 import { make } from "./dom.js";
+import { categoryWords, place, protocolWords, t } from "./words.js";
 
 /** @typedef {import("./item.js").State} State */
 /** @typedef {import("./page.js").WorkData} WorkData */
 
-const VERDICTS = { A: "A is better", B: "B is better", E: "equally good" };
+const VERDICTS = { A: t("A is better"), B: t("B is better"), E: t("equally good") };
 
 /**
  * What a state says, a line each; what a person wrote or marked has its own direction.
@@ -16,20 +17,24 @@ const VERDICTS = { A: "A is better", B: "B is better", E: "equally good" };
  */
 export function linesOf(state, data) {
   const own = (/** @type {string} */ text) => make("bdi", {}, text);
+  const severity = (/** @type {string} */ name) => protocolWords("severity", name);
   /** @type {(string | (string | Node)[])[]} */
   const lines = state.translations.flatMap((judged, index) => [
-    ...(data.scale ? [judged.rating === null ? "no rating" : `rating ${judged.rating}`] : []),
-    ...judged.spans.map((span) => [`${[span.severity, span.category].filter(Boolean).join(" ")}: “`, own(span.text), `”${span.side === "source" ? " in the source" : ""}`,
+    ...(data.scale ? [judged.rating === null ? t("no rating") : t("rating {rating}", { rating: judged.rating })] : []),
+    ...judged.spans.map((span) => [
+      ...place(span.side === "source" ? t("{kind}: “{text}” in the source") : t("{kind}: “{text}”"), {
+        kind: [severity(span.severity), ...(span.category ? [categoryWords(span.category)] : [])].join(" "), text: own(span.text),
+      }),
       ...(span.note ? [" (", own(span.note), ")"] : [])]),
-    ...(judged.missing ? [`${judged.missing.severity}: something is missing`] : []),
-    ...(judged.instruction_fault ? [`${judged.instruction_fault}: the instruction is not followed`] : []),
-    ...(state.is_non_translation[index] ? ["no translation of the source at all"] : []),
+    ...(judged.missing ? [t("{severity}: something is missing", { severity: severity(judged.missing.severity) })] : []),
+    ...(judged.instruction_fault ? [t("{severity}: the instruction is not followed", { severity: severity(judged.instruction_fault) })] : []),
+    ...(state.is_non_translation[index] ? [t("no translation of the source at all")] : []),
   ].map((line) => [...(state.translations.length > 1 ? [`${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? index + 1}: `] : []), ...[line].flat()]));
-  const verdicts = Object.entries(state.verdicts).map(([criterion, verdict]) => `${criterion}: ${VERDICTS[verdict]}`);
-  const chosen = state.chosen === null ? [] : [`draft ${state.chosen + 1} chosen`];
-  const edited = state.edited === null ? [] : [["reference: ", own(state.edited)]];
-  const found = [...lines, ...verdicts, ...chosen, ...edited, ...(state.comment ? [["comment: ", own(state.comment)]] : [])];
-  return (found.length ? found : ["nothing"]).map((line) => make("li", {}, ...[line].flat()));
+  const verdicts = Object.entries(state.verdicts).map(([criterion, verdict]) => `${protocolWords("criterion", criterion)}: ${VERDICTS[verdict]}`);
+  const chosen = state.chosen === null ? [] : [t("draft {number} chosen", { number: state.chosen + 1 })];
+  const edited = state.edited === null ? [] : [place(t("reference: {text}"), { text: own(state.edited) })];
+  const found = [...lines, ...verdicts, ...chosen, ...edited, ...(state.comment ? [place(t("comment: {text}"), { text: own(state.comment) })] : [])];
+  return (found.length ? found : [t("nothing")]).map((line) => make("li", {}, ...[line].flat()));
 }
 
 export class Conflict {
@@ -49,10 +54,10 @@ export class Conflict {
       return make("section", {}, make("h3", {}, title), list, button);
     };
     this.element = make("div", { class: "notice asking conflict", role: "alert" },
-      make("p", {}, `Somewhere else, in another tab or browser, ${name} was changed after this page was loaded. Which shall count? Undo (Ctrl+Z) brings the other one back.`),
+      make("p", {}, t("Somewhere else, in another tab or browser, {name} was changed after this page was loaded. Which shall count? Undo (Ctrl+Z) brings the other one back.", { name })),
       make("div", { class: "states" },
-        side("On this page", this.ours, "Keep what is on this page", acts.keep),
-        side("Saved there", this.list(make("ul"), theirs), "Take what was saved there", acts.take)));
+        side(t("On this page"), this.ours, t("Keep what is on this page"), acts.keep),
+        side(t("Saved there"), this.list(make("ul"), theirs), t("Take what was saved there"), acts.take)));
     before.after(this.element);
   }
 

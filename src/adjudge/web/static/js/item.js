@@ -10,6 +10,7 @@ import { addSpan, besideSpan, changeSpan, removeSpan } from "./marks.js";
 import { PostEdit } from "./postedit.js";
 import { Sheet } from "./sheet.js";
 import { TranslationView } from "./translation.js";
+import { categoryWords, protocolWords, t } from "./words.js";
 
 /** @typedef {import("./marks.js").Judged} Judged */
 /** @typedef {import("./marks.js").Span} Span */
@@ -63,11 +64,11 @@ export class ItemView {
     this.element = copyOf("item");
     const number = find(this.element, ".number");
     number.textContent = String(place + 1);
-    number.setAttribute("aria-label", `Segment ${place + 1}`);
+    number.setAttribute("aria-label", t("Segment {number}", { number: place + 1 }));
     find(this.element, ".instructions").textContent = data.says;
     this.sheetListener = {
       selecting: (/** @type {Sheet} */ sheet) => !this.placing && work.menu.offer(sheet),
-      sought: (/** @type {string | null} */ letters) => work.hint(letters === null ? "" : `Go to a word: ${letters}`),
+      sought: (/** @type {string | null} */ letters) => work.hint(letters === null ? "" : t("Go to a word: {letters}", { letters })),
       selected: (/** @type {Sheet} */ sheet, /** @type {boolean} */ byHand) => this.selected(sheet, byHand),
       pressed: (/** @type {Sheet} */ sheet, /** @type {Span} */ span) => this.openMenu(sheet, span),
       spoken: (/** @type {string} */ text) => work.say(text),
@@ -89,12 +90,12 @@ export class ItemView {
     if (data.media === "text") {
       return new Sheet(place, {
         text: data.source, language: work.data.source, side: "source", translation: 0, isMarkable: work.data.marks_source,
-        name: `Source, ${work.data.source.name}`, invisible: work.data.invisible,
+        name: t("Source, {language}", { language: work.data.source.name }), invisible: work.data.invisible,
       }, this.sheetListener);
     }
     const tag = { image: "img", audio: "audio", video: "video" }[data.media];
     /** @type {Record<string, string>} */
-    const more = data.media === "image" ? { alt: "The source is this image." } : { controls: "", preload: "metadata", "aria-label": "Source" };
+    const more = data.media === "image" ? { alt: t("The source is this image.") } : { controls: "", preload: "metadata", "aria-label": t("Source") };
     place.replaceChildren(make(tag, { src: data.source, ...more }));
     return null;
   }
@@ -193,18 +194,18 @@ export class ItemView {
   takeOver(said, name) {
     this.work.menu.close();
     this.change("take", { ...said, comment: this.state.comment || said.comment }, "restore");
-    this.work.say(`taken over from ${name}`);
+    this.work.say(t("taken over from {person}", { person: name }));
   }
 
   /** @param {"undo" | "redo"} way */
   step(way) {
     const next = this.history[way]();
-    if (next === this.history) return this.work.say(`nothing to ${way}`);
+    if (next === this.history) return this.work.say(way === "undo" ? t("nothing to undo") : t("nothing to redo"));
     this.history = next;
     this.lastKind = "";
     this.work.menu.close();
     this.work.send(this, way, 0);
-    this.work.say(way === "undo" ? "undone" : "redone");
+    this.work.say(way === "undo" ? t("undone") : t("redone"));
     return this.render();
   }
 
@@ -265,7 +266,7 @@ export class ItemView {
   mark(sheet, severity) {
     const span = sheet.spanHere;
     const stretch = sheet.selection;
-    if (!span && !stretch) return this.work.say("nothing is selected");
+    if (!span && !stretch) return this.work.say(t("nothing is selected"));
     if (span) this.judge(sheet.translation, "severity", (judged) => (span.severity === severity ? judged : changeSpan(judged, span.id, { severity })));
     else if (stretch) {
       const [start, end] = stretch;
@@ -273,7 +274,7 @@ export class ItemView {
       this.judge(sheet.translation, "mark", (judged) => addSpan(judged, fields));
       if (!this.work.data.categories.length) sheet.select(end, end); // digits rate from now on
     }
-    this.work.say(`marked ${severity}: ${stretch ? sheet.textOf(stretch) : span?.text}`);
+    this.work.say(t("marked {severity}: {text}", { severity: protocolWords("severity", severity), text: stretch ? sheet.textOf(stretch) : span?.text ?? "" }));
     return this.afterMark(sheet);
   }
 
@@ -305,10 +306,10 @@ export class ItemView {
   /** @param {Sheet} sheet */
   remove(sheet) {
     const span = sheet.spanHere;
-    if (!span) return this.work.say("no mark here");
+    if (!span) return this.work.say(t("no mark here"));
     this.judge(sheet.translation, "unmark", (judged) => removeSpan(judged, span.id));
     sheet.select(span.start, span.start);
-    return this.work.say(`mark removed: ${span.text}`);
+    return this.work.say(t("mark removed: {text}", { text: span.text }));
   }
 
   /**
@@ -317,10 +318,10 @@ export class ItemView {
    */
   startPlacing(sheet) {
     const span = sheet.spanHere;
-    if (!span) return this.work.say("no mark here");
+    if (!span) return this.work.say(t("no mark here"));
     this.placing = { sheet, id: span.id };
     sheet.select(span.start, span.end);
-    return this.work.hint("Select where the mark should be, then press Enter. Esc leaves it as it was.");
+    return this.work.hint(t("Select where the mark should be, then press Enter. Esc leaves it as it was."));
   }
 
   place() {
@@ -331,7 +332,7 @@ export class ItemView {
     const [start, end] = stretch;
     this.judge(sheet.translation, "mark", (judged) => changeSpan(judged, id, { start, end, text: sheet.textOf(stretch) }));
     this.work.hint("");
-    this.work.say(`moved to: ${sheet.textOf(stretch)}`);
+    this.work.say(t("moved to: {text}", { text: sheet.textOf(stretch) }));
   }
 
   // Keys...
@@ -379,7 +380,7 @@ export class ItemView {
    */
   rate(event) {
     const { rating, element } = this.translationHere;
-    if (this.translations.length > 1 && !element.contains(document.activeElement)) return this.work.say("go to a translation first");
+    if (this.translations.length > 1 && !element.contains(document.activeElement)) return this.work.say(t("go to a translation first"));
     return rating?.type(event.key, event.timeStamp);
   }
 
@@ -408,11 +409,11 @@ export class ItemView {
   goToMark(sheet, step) {
     const here = sheet.spanHere;
     const span = here && !sheet.selection ? here : besideSpan(this.state.translations[sheet.translation], sheet.side, here?.id ?? null, step);
-    if (!span) return this.work.say("no further mark");
+    if (!span) return this.work.say(t("no further mark"));
     sheet.select(span.start, span.end);
     sheet.light(span.id);
-    const origin = span.given === null ? "" : ", marked beforehand";
-    return this.work.say(`${span.severity} ${span.category ?? ""}: ${span.text}${origin}`);
+    const kind = [protocolWords("severity", span.severity), span.category && categoryWords(span.category), span.given !== null && t("marked beforehand")];
+    return this.work.say(`${kind.filter(Boolean).join(", ")}: ${span.text}`);
   }
 
   /** The text with the caret in it, or else the first one. */
@@ -464,12 +465,12 @@ export class ItemView {
   lacks() {
     const { data } = this.work;
     const { state } = this;
-    const left = data.criteria.filter((criterion) => !state.verdicts[criterion]);
-    if (data.scale && state.translations.some(({ rating }) => rating === null)) left.push(state.translations.length > 1 ? "ratings" : "rating");
-    if (data.categories.length && state.translations.some(({ spans }) => spans.some(({ category }) => !category))) left.push("categories");
-    if (data.shows === "candidates" && state.chosen === null) left.push("choose a draft");
-    if (data.shows === "candidates" && state.chosen !== null && !state.edited?.trim()) left.push("write the reference");
-    if (data.must_declare && !this.isDeclared) left.push("say that all errors are marked");
+    const left = data.criteria.filter((criterion) => !state.verdicts[criterion]).map((criterion) => protocolWords("criterion", criterion));
+    if (data.scale && state.translations.some(({ rating }) => rating === null)) left.push(state.translations.length > 1 ? t("ratings") : t("rating"));
+    if (data.categories.length && state.translations.some(({ spans }) => spans.some(({ category }) => !category))) left.push(t("categories"));
+    if (data.shows === "candidates" && state.chosen === null) left.push(t("choose a draft"));
+    if (data.shows === "candidates" && state.chosen !== null && !state.edited?.trim()) left.push(t("write the reference"));
+    if (data.must_declare && !this.isDeclared) left.push(t("say that all errors are marked"));
     return left;
   }
 

@@ -3,9 +3,10 @@
 
 import { find, make } from "./dom.js";
 import { BINDINGS } from "./keys.js";
+import { t } from "./words.js";
 
 const SWITCH = "adjudge-single-keys";
-const PLACES = { text: "In a text", segment: "In a segment", task: "Everywhere" };
+const PLACES = { text: t("In a text"), segment: t("In a segment"), task: t("Everywhere") };
 
 /** Whether single keys do something outside of a text; on unless someone switched them off. */
 export function usesSingleKeys() {

@@ -3,24 +3,25 @@
 
 import { post } from "./api.js";
 import { find, make } from "./dom.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./queue.js").Queue} Queue */
-
-/** @param {number} count */
-const changes = (count) => (count === 1 ? "1 change" : `${count} changes`);
 
 /**
  * What is saved and what is not, in words.
  * @param {Queue} queue
  */
 export function savedWords(queue) {
-  const { waiting, condition, store, keeping } = queue;
-  if (!waiting) return "All saved";
-  if (queue.held.size) return `${changes(waiting)} not saved: see the message`;
-  if (keeping) return `Saving ${changes(waiting)}`;
-  const kept = store ? "kept in this browser" : "kept on this page only: do not close it";
-  if (condition === "signed-out") return `${changes(waiting)} ${kept}: you are signed out`;
-  return condition === "waiting" ? `${changes(waiting)} ${kept}: no connection` : `Saving ${changes(waiting)}`;
+  const { waiting: count, condition, store, keeping } = queue;
+  if (!count) return t("All saved");
+  if (queue.held.size) return t("Changes not saved: {count}. See the message.", { count });
+  if (keeping || condition === "saving") return t("Saving changes: {count}", { count });
+  if (condition === "signed-out") {
+    return store ? t("Changes kept in this browser: {count}. You are signed out.", { count })
+      : t("Changes kept on this page only: {count}. Do not close it. You are signed out.", { count });
+  }
+  return store ? t("Changes kept in this browser: {count}. There is no connection.", { count })
+    : t("Changes kept on this page only: {count}. Do not close it. There is no connection.", { count });
 }
 
 /**
@@ -67,17 +68,17 @@ export function withdraw(about) {
  */
 export function askWayIn(entered) {
   if (document.querySelector("#notices > [data-about=signed-out]")) return;
-  const field = make("input", { type: "text", required: "", autocomplete: "off", "aria-label": "Your link" });
+  const field = make("input", { type: "text", required: "", autocomplete: "off", "aria-label": t("Your link") });
   const said = make("p", { role: "status" });
   const form = make("form", { class: "notice asking", "data-about": "signed-out" },
-    make("p", { role: "alert" }, "You are signed out. Paste the link that you were sent, and go on here."),
-    make("p", { class: "buttons" }, field, make("button", {}, "Sign in again")), said);
+    make("p", { role: "alert" }, t("You are signed out. Paste the link that you were sent, and go on here.")),
+    make("p", { class: "buttons" }, field, make("button", {}, t("Sign in again"))), said);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const secret = /** @type {HTMLInputElement} */ (field).value.trim().split("#").at(-1);
     const { status, body } = await post("/api/enter", { secret });
     if (status !== 200) {
-      said.textContent = body.message ?? "The server does not answer. Try again.";
+      said.textContent = body.message ?? t("The server does not answer. Try again.");
       return;
     }
     form.remove();
@@ -101,7 +102,7 @@ export function askBeside(button, question, words, act) {
     return made;
   };
   const yes = choice(words, act);
-  const asked = make("span", { class: "sure", role: "group", "aria-label": question }, ` ${question} `, yes, " ", choice("Leave it", () => {}));
+  const asked = make("span", { class: "sure", role: "group", "aria-label": question }, ` ${question} `, yes, " ", choice(t("Leave it"), () => {}));
   document.querySelector(".sure")?.remove();
   button.after(asked);
   yes.focus();

@@ -13,13 +13,14 @@ import { Queue, hold, newId } from "./queue.js";
 import { Store } from "./store.js";
 import { Tabs } from "./tabs.js";
 import { Stopwatch } from "./timing.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./sheet.js").Language} Language */
 /** @typedef {import("./item.js").ItemData} ItemData */
 /**
  * @typedef {object} WorkData
  * @property {number} assignment
- * @property {string} title
+ * @property {number | null} number null of a tutorial
  * @property {string} frame what stands around the segments; a task with another one is a page of its own
  * @property {string} person
  * @property {Language} source
@@ -210,7 +211,7 @@ export class Work {
   /** @param {number} id */
   nameOf(id) {
     const place = this.items.findIndex((item) => item.data.id === id);
-    return place < 0 ? "a segment of another task" : `segment ${place + 1}`;
+    return place < 0 ? t("a segment of another task") : t("segment {number}", { number: place + 1 });
   }
 
   /**
@@ -221,7 +222,7 @@ export class Work {
   stale(id, revision, state) {
     const item = this.item(id);
     if (!item) {
-      ask(`stale-${id}`, "A segment of another task was changed elsewhere, too. What you did there is kept in this browser.", this.wayTo(id));
+      ask(`stale-${id}`, t("A segment of another task was changed elsewhere, too. What you did there is kept in this browser."), this.wayTo(id));
       return;
     }
     item.ask(state, {
@@ -240,7 +241,7 @@ export class Work {
    */
   wayTo(id) {
     const task = this.queue.changes.find((change) => change.item === id)?.assignment;
-    return { "Open the task and choose what counts": () => location.assign(address(`/work/${task}`)) };
+    return { [t("Open the task and choose what counts")]: () => location.assign(address(`/work/${task}`)) };
   }
 
   /** Goes to what waits for the person to decide. */
@@ -256,9 +257,9 @@ export class Work {
    * @param {string} why
    */
   refused(id, why) {
-    ask(`refused-${id}`, `The server did not take a change of ${this.nameOf(id)}: ${why}. It is still kept in this browser.`, {
-      "Try again": () => this.queue.retry(id),
-      ...(this.item(id) ? { "Give it up and load what was saved": () => this.giveUp(id, why) } : this.wayTo(id)),
+    ask(`refused-${id}`, t("The server did not take a change of {segment}: {why}. It is still kept in this browser.", { segment: this.nameOf(id), why }), {
+      [t("Try again")]: () => this.queue.retry(id),
+      ...(this.item(id) ? { [t("Give it up and load what was saved")]: () => this.giveUp(id, why) } : this.wayTo(id)),
     });
   }
 
@@ -271,12 +272,12 @@ export class Work {
   async giveUp(id, why) {
     const item = /** @type {ItemView} */ (this.item(id));
     const saved = (await this.newest()).find((one) => one.id === id);
-    if (!saved) return this.refused(id, `${why}; and it does not say what was saved`);
+    if (!saved) return this.refused(id, t("{why}; and it does not say what was saved", { why }));
     if (saved.hashes.join() !== item.data.hashes.join()) return location.reload();
     item.isDeclared = saved.complete;
     item.settle(item.history.advance(saved.state), () => this.queue.yieldTo(id, saved.revision));
     this.turnTo(item);
-    return this.hint("What was saved is shown. Undo (Ctrl+Z) brings back what you gave up.");
+    return this.hint(t("What was saved is shown. Undo (Ctrl+Z) brings back what you gave up."));
   }
 
   // Tabs...
@@ -284,8 +285,8 @@ export class Work {
   workElsewhere() {
     this.setInert(true);
     this.queue.flush();
-    ask("tab", "This task is open in another tab, and one at a time can change it.", {
-      "Work here": async () => {
+    ask("tab", t("This task is open in another tab, and one at a time can change it."), {
+      [t("Work here")]: async () => {
         await this.queue.flush();
         await this.tabs.take();
         location.reload(); // with what was done there
@@ -323,7 +324,7 @@ export class Work {
   /** @param {number} step */
   go(step) {
     const next = this.items[this.items.indexOf(/** @type {ItemView} */ (this.current)) + step];
-    if (!next) return this.say(step > 0 ? "this is the last segment" : "this is the first segment");
+    if (!next) return this.say(step > 0 ? t("this is the last segment") : t("this is the first segment"));
     this.menu.close();
     this.turnTo(next);
     next.element.scrollIntoView({ block: "nearest" });
@@ -339,7 +340,7 @@ export class Work {
     item.renderStatus();
     const left = item.lacks();
     if (left.length) {
-      this.hint(`${this.nameOf(item.data.id)}: still to do: ${left.join(", ")}.`);
+      this.hintAt(item, left);
       return item.focusControls();
     }
     if (this.items.at(-1) !== item) return this.go(1);
@@ -349,7 +350,7 @@ export class Work {
   async finish() {
     const open = this.items.find((item) => item.lacks().length);
     if (open) {
-      this.hint(`${this.nameOf(open.data.id)}: still to do: ${open.lacks().join(", ")}.`);
+      this.hintAt(open, open.lacks());
       this.turnTo(open);
       open.element.scrollIntoView({ block: "nearest" });
       return open.focusControls();
@@ -359,7 +360,7 @@ export class Work {
     this.tellTime(0);
     const reply = await this.queue.end(this.data.assignment);
     this.isEnding = false;
-    if (!reply) return this.hint("Not everything has reached the server yet. What you did is kept; finish when there is a connection.");
+    if (!reply) return this.hint(t("Not everything has reached the server yet. What you did is kept; finish when there is a connection."));
     return this.finished(reply.status, reply.body);
   }
 
@@ -368,16 +369,16 @@ export class Work {
    * @param {any} body
    */
   finished(status, body) {
-    if (status === 0) return this.hint("There is no connection to the server. What you did is saved; finish again in a moment.");
+    if (status === 0) return this.hint(t("There is no connection to the server. What you did is saved; finish again in a moment."));
     if (status === 401) askWayIn(() => this.finish());
     if (status === 409 && body.feedback?.length) return this.showTodo(body.feedback);
-    if (status !== 200) return this.hint(body.message ?? "The server could not finish this task. What you did is saved.");
+    if (status !== 200) return this.hint(body.message ?? t("The server could not finish this task. What you did is saved."));
     if (!body.next) markEnd();
     const goOn = () => (body.next?.frame === this.data.frame ? this.showNext(body.next)
       : location.assign(address(body.next ? `/work/${body.next.assignment}` : "/work")));
     if (!body.feedback.length) return goOn();
     this.showFeedback(body.feedback);
-    return ask("feedback", "This task was a check. What was not found in it stands below the segments.", { "Go on": goOn });
+    return ask("feedback", t("This task was a check. What was not found in it stands below the segments."), { [t("Go on")]: goOn });
   }
 
   /** @param {WorkData} data of a task that takes the place of this one; the page stays */
@@ -389,12 +390,12 @@ export class Work {
     CSS.highlights?.forEach((highlight) => highlight.clear());
     this.take(data);
     history.pushState(null, "", address(`/work/${data.assignment}`));
-    document.title = find(document, "h1").textContent = data.title;
+    if (data.number) document.title = find(document, "h1").textContent = t("Task {number}", { number: data.number });
     await this.open(true);
     this.current?.focusText();
     scrollTo(0, 0);
     this.hint("");
-    this.say(data.title);
+    this.say(document.title);
   }
 
   /** @param {{item: number, ok: boolean, says: string[]}[]} feedback */
@@ -412,7 +413,7 @@ export class Work {
    */
   showTodo(feedback) {
     this.showFeedback(feedback);
-    this.hint("Not quite yet: see what stands below the segments, change it, and finish again.");
+    this.hint(t("Not quite yet: see what stands below the segments, change it, and finish again."));
     const first = this.item((feedback.find(({ ok }) => !ok) ?? feedback[0]).item);
     this.turnTo(first);
     first?.element.scrollIntoView({ block: "nearest" });
@@ -487,6 +488,14 @@ export class Work {
     find(document, "#hint").textContent = text;
   }
 
+  /**
+   * @param {ItemView} item
+   * @param {string[]} left what is to be done there
+   */
+  hintAt(item, left) {
+    this.hint(t("{segment}: still to do: {what}.", { segment: this.nameOf(item.data.id), what: left.join(", ") }));
+  }
+
   /** Shows what became of the changes, and how far the task is. */
   moved() {
     showSaved(find(document, "#saved"), this.queue);
@@ -495,7 +504,7 @@ export class Work {
     if (condition === "signed-out") askWayIn(() => this.queue.flush());
     if (condition === "saved") withdraw("signed-out");
     const done = this.items.filter((item) => !item.lacks().length).length;
-    find(document, "#progress").textContent = `${done} of ${this.items.length} done`;
+    find(document, "#progress").textContent = t("{done} of {all} done", { done, all: this.items.length });
     find(document, "#squares").replaceChildren(...this.items.map((item) => make("i", { class: item.lacks().length ? "" : "full" })));
   }
 }

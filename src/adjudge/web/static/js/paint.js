@@ -6,6 +6,7 @@
 import { make } from "./dom.js";
 import { layMarks } from "./marks.js";
 import { rangeOf } from "./selection.js";
+import { categoryWords } from "./words.js";
 
 /** @typedef {import("./marks.js").Span} Span */
 /** @typedef {import("./text.js").TextMap} TextMap */
@@ -142,7 +143,7 @@ export class Painter {
     const span = this.picture.spans.find(({ id }) => id === this.picture.on);
     const rect = span?.category ? this.rectsOf(span.start, span.end).at(-1) : undefined;
     if (!span?.category || !rect) return [];
-    const label = make("span", { class: `label ${span.severity}` }, span.category.slice(span.category.indexOf("/") + 1));
+    const label = make("span", { class: `label ${span.severity}` }, categoryWords(span.category.slice(span.category.indexOf("/") + 1)));
     return [place(label, { left: rect.left, top: rect.top + rect.height })];
   }
 

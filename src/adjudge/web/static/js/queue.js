@@ -56,6 +56,7 @@ export class Queue {
     this.person = person;
     this.page = page;
     this.listener = listener;
+    this.language = document.documentElement.lang;
     /** @type {Change[]} */
     this.changes = [];
     /** @type {Map<number, number>} */
@@ -189,7 +190,7 @@ export class Queue {
    */
   async send(batch) {
     const [{ assignment, page }] = batch;
-    const { status, body } = await this.post("/api/events", { assignment, page, events: this.pack(batch) });
+    const { status, body } = await this.post("/api/events", { assignment, page, language: this.language, events: this.pack(batch) });
     if (body.saved?.length) await this.acknowledge(body.saved);
     if (status === 200) return body.saved?.length > 0 || this.wait("waiting");
     if (status === 409 && body.stale) return this.conflict(body.stale);
@@ -207,7 +208,7 @@ export class Queue {
     const isLast = this.changes.length <= BATCH && this.changes.every((change) => change.assignment === assignment && change.page === this.page && !this.held.has(change.item));
     if (!isLast) await this.flush();
     if (!isLast && this.waiting) return null;
-    const sending = this.post(`/api/work/${assignment}/done`, { page: this.page, events: this.pack(this.changes) });
+    const sending = this.post(`/api/work/${assignment}/done`, { page: this.page, language: this.language, events: this.pack(this.changes) });
     this.flushing = sending.then(({ body }) => this.acknowledge(body.saved ?? [])).finally(() => { this.flushing = null; });
     await this.flushing;
     await this.flush();

@@ -2,6 +2,7 @@
 /* A rating on a line or as choices. Nothing is chosen until someone chooses: a rating is never a default. */
 
 import { all, check, find } from "./dom.js";
+import { t } from "./words.js";
 
 /** @typedef {{low: number, high: number, step: number}} Scale */
 
@@ -23,7 +24,7 @@ export class Rating {
     this.slider = element.querySelector("input[type=range]");
     this.output = element.querySelector("output");
     const ticks = all(document, "#anchors option", HTMLOptionElement).map(({ value }) => 100 * (Number(value) - scale.low) / (scale.high - scale.low));
-    if (this.slider instanceof HTMLElement) this.slider.style.setProperty("--ticks", ticks.map((at) => `linear-gradient(var(--soft) 0 0) ${at}% 50% / 1px 10px no-repeat`).join());
+    if (this.slider instanceof HTMLElement) this.slider.style.setProperty("--ticks", ticks.map((at) => (element.matches(":dir(rtl)") ? 100 - at : at)).map((at) => `linear-gradient(var(--soft) 0 0) ${at}% 50% / 1px 10px no-repeat`).join());
     if (this.slider instanceof HTMLInputElement) this.listenToSlider(this.slider);
     else this.listenToChoices(`rating-${++serial}`);
   }
@@ -66,7 +67,7 @@ export class Rating {
     }
     this.slider.classList.toggle("untouched", rating === null);
     this.slider.value = String(rating ?? (this.scale.low + this.scale.high) / 2);
-    this.slider.setAttribute("aria-valuetext", rating === null ? "not rated yet" : String(rating));
+    this.slider.setAttribute("aria-valuetext", rating === null ? t("not rated yet") : String(rating));
     if (this.output) this.output.textContent = rating === null ? "–" : String(rating);
   }
 

@@ -7,6 +7,7 @@ import { spansAt } from "./marks.js";
 import { Painter } from "./paint.js";
 import { graphemeUnder, selectedIn, unitNear } from "./selection.js";
 import { folded, graphemeAt, mapText, nextGrapheme, nextWord, pointOf, previousGrapheme, previousWord, slice, trim, wordAt } from "./text.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./marks.js").Span} Span */
 /** @typedef {import("./marks.js").Side} Side */
@@ -282,7 +283,7 @@ export class Sheet {
     this.clicked = null;
     this.light(this.spanHere?.id ?? null);
     const { selection, map, point } = this;
-    this.listener.spoken(selection ? `selected: ${this.textOf(selection)}` : slice(map, point, nextGrapheme(map, point)) || "end of the text");
+    this.listener.spoken(selection ? t("selected: {text}", { text: this.textOf(selection) }) : slice(map, point, nextGrapheme(map, point)) || t("end of the text"));
     this.paint();
     this.listener.selected(this, false);
   }

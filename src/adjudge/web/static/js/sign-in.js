@@ -1,5 +1,6 @@
 // @ts-check
 import { post } from "./api.js";
+import { t } from "./words.js";
 
 const form = /** @type {HTMLFormElement} */ (document.getElementById("sign-in"));
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
@@ -9,5 +10,5 @@ form.addEventListener("submit", async (event) => {
   status.textContent = "";
   const { status: code, body } = await post("/api/sign-in", Object.fromEntries(new FormData(form)));
   if (code === 200) location.replace(body.to);
-  else status.textContent = body.message ?? "The server does not answer. Try again.";
+  else status.textContent = body.message ?? t("The server does not answer. Try again.");
 });

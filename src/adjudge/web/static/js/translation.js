@@ -5,6 +5,7 @@ import { copyOf, find, make } from "./dom.js";
 import { isUnchanged } from "./marks.js";
 import { Rating } from "./rating.js";
 import { Sheet } from "./sheet.js";
+import { categoryWords, protocolWords, t } from "./words.js";
 
 /** @typedef {import("./marks.js").Judged} Judged */
 /** @typedef {import("./marks.js").Span} Span */
@@ -27,9 +28,10 @@ export class TranslationView {
     this.index = index;
     const { data } = item.work;
     this.shown = item.data.translations[index];
-    this.name = item.data.translations.length > 1 ? `Translation ${"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? index + 1}` : "Translation";
+    const letter = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[index] ?? String(index + 1);
+    this.name = item.data.translations.length > 1 ? t("Translation {letter}", { letter }) : t("Translation");
     this.element = copyOf("translation");
-    this.element.querySelector("h3")?.append(this.name.replace("Translation ", ""));
+    this.element.querySelector("h3")?.append(letter);
     this.sheet = new Sheet(find(this.element, ".sheet"), {
       text: this.shown.text, language: data.target, side: "translation", translation: index, isMarkable: data.severities.length > 0,
       name: `${this.name}, ${data.target.name}`, invisible: data.invisible,
@@ -77,7 +79,7 @@ export class TranslationView {
     if (!choice) return;
     const next = choice.options[(choice.selectedIndex + 1) % choice.options.length];
     this.setNowhere(mark, next.value);
-    this.item.work.say(`${this.name}, ${choice.title}: ${next.value || "no"}`);
+    this.item.work.say(`${this.name}, ${choice.title}: ${next.textContent}`);
   }
 
   /**
@@ -110,8 +112,8 @@ export class TranslationView {
     const text = span.text.length > QUOTE ? `${Array.from(span.text).slice(0, QUOTE - 1).join("")}…` : span.text;
     const quote = make("q", { lang: language.lang, dir: language.dir }, text);
     const button = make("button", { type: "button", class: "mark-line" },
-      make("span", { class: `severity ${span.severity}` }, span.severity), " ", this.kindOf(span), quote,
-      span.side === "source" ? " in the source" : "", span.note ? ` (${span.note})` : "");
+      make("span", { class: `severity ${span.severity}` }, protocolWords("severity", span.severity)), " ", this.kindOf(span), quote,
+      span.side === "source" ? ` ${t("in the source")}` : "", span.note ? ` (${span.note})` : "");
     const sheet = span.side === "source" ? this.item.source : this.sheet;
     button.addEventListener("focus", () => sheet?.light(span.id));
     const line = make("li", {}, button, ...this.origin(span));
@@ -123,7 +125,7 @@ export class TranslationView {
   /** @param {Span} span */
   kindOf(span) {
     if (!this.item.work.data.categories.length) return "";
-    return span.category ? `${span.category} ` : make("strong", {}, "choose a category: ");
+    return span.category ? `${categoryWords(span.category)} ` : make("strong", {}, t("choose a category:"), " ");
   }
 
   /**
@@ -133,7 +135,7 @@ export class TranslationView {
   origin(span) {
     const given = span.given === null ? undefined : this.shown.given[span.given];
     if (!given) return [];
-    return [" ", make("span", { class: "badge" }, isUnchanged(span, given) ? "marked beforehand" : "changed by you")];
+    return [" ", make("span", { class: "badge" }, isUnchanged(span, given) ? t("marked beforehand") : t("changed by you"))];
   }
 
   /** What there is to do after the text. */
