@@ -3,9 +3,10 @@
     .venv/bin/python benchmarks/annotation.py [--annotators 300 1000] [--seconds 60] [--pearmut PYTHON]
     .venv/bin/python benchmarks/annotation.py --browser [--pearmut PYTHON]
 
-The second one measures the annotator's page in a browser, beside Pearmut's. Of the first one, the server is `adjudge campaign serve`, the annotators are a process of their own, and a third one inserts
-100,000 segments into the same store again and again until the annotators stop. ADJUDGE_TEST_DATABASE, the
-address of an empty PostgreSQL database, adds rows for that store.
+`--browser` measures the annotator's page instead. Without, the server is `adjudge campaign serve`, the
+annotators are a process of their own, and a third one inserts 100,000 segments into the same store again and
+again until the annotators stop. ADJUDGE_TEST_DATABASE, the address of an empty PostgreSQL database, adds rows
+for that store.
 """
 
 from __future__ import annotations
