@@ -144,6 +144,9 @@ class Stretch(NamedTuple):
 
     left: float
     right: float
+    first: float
+    """The middle of its first character."""
+    last: float
     y: float
 
 
@@ -222,8 +225,8 @@ def _theirs(python: Path) -> Tool:
         page.goto(link)
 
     def mark(visit: "Visit", word: Stretch) -> None:
-        visit.press(word.left + 2, word.y)  # on the character, not on its edge
-        visit.press(word.right - 2, word.y)
+        visit.press(word.first, word.y)
+        visit.press(word.last, word.y)
         visit.click(visit.page.locator(".span_toolbox_parent:visible .error_major").last)
 
     def saved(log: Path) -> Saved:
@@ -267,24 +270,12 @@ def _texts() -> TestSet:
     return TestSet(name="texts", segments=tuple(segments))
 
 
-def _error(text: str) -> tuple[int, int]:
-    """The word that is to be marked: the one nearest to the middle among those that are not short."""
-    words = [found.span() for found in re.finditer(r"[^\W\d]{5,}", text)]
-    return min(words, key=lambda word: abs(sum(word) - len(text)))
-
-
 def _unpacked_wheel(folder: Path) -> Path | None:
     """The package as a release has it, with bundled pages; None where there is no npm."""
     if shutil.which("npm") is None:
         return None
     copy = folder / "copy"
-    files = subprocess.run(
-        ["git", "ls-files"],  # noqa: S607 (a contributor's own)
-        cwd=ROOT,
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout
+    files = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True)  # noqa: S607 (a contributor's own)
     for name in files.splitlines():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, copy / name)
@@ -380,21 +371,31 @@ class Visit:
         """The segments."""
         return self.page.locator(self.tool.item).all()
 
+    def error(self, item: Locator) -> tuple[Locator, str, tuple[int, int]]:
+        """A segment's translation, its text, and where the word is that is to be marked: near the middle."""
+        text = item.locator(self.tool.text)
+        shown = (text.text_content() or "").removesuffix(" [missing]")  # which Pearmut adds
+        words = [found.span() for found in re.finditer(r"[^\W\d]{5,}", shown)]
+        return text, shown, min(words, key=lambda word: abs(sum(word) - len(shown)))
+
     def rate(self, item: Locator) -> None:
         """Press on the slider."""
         slider = item.locator("input[type=range]")
         slider.evaluate(_CENTRE)
         self.click(slider, RATED)
 
-    def finish(self, act: Callable[[], None] | None = None) -> float:
-        """Finish the document; seconds from the click until the next one's first text is there."""
+    def finish(self, key: str = "") -> float:
+        """Finish the document, by a key if one is named; seconds until the next one's first text is there."""
         seen = int(self.noted("seen"))
         button = self.page.locator(self.tool.finish)
         button.scroll_into_view_if_needed()
         self.page.wait_for_timeout(PAUSE)
-        (act or (lambda: self.click(button)))()
+        if key:
+            self.page.keyboard.press(key)
+        else:
+            self.click(button)
         self.page.wait_for_selector(f"html[data-seen='{seen + 1}']")
-        elapsed = (self.noted("shown") - self.noted("clicked")) / 1000 if act is None else 0.0
+        elapsed = (self.noted("shown") - self.noted("acted")) / 1000
         self.page.wait_for_selector(self.tool.usable)
         return elapsed
 
@@ -403,7 +404,8 @@ _WATCH = """([text, finish, usable]) => {
   if (!location.protocol.startsWith("http")) return;
   const note = sessionStorage, now = () => performance.timeOrigin + performance.now();
   note.entered ??= performance.timeOrigin;
-  addEventListener("click", ({ target }) => { if (target.closest?.(finish)) note.clicked = now(); }, true);
+  addEventListener("click", ({ target }) => { if (target.closest?.(finish)) note.acted = now(); }, true);
+  addEventListener("keydown", () => { note.acted = now(); }, true);
   const look = () => {
     const shown = document.querySelector(text)?.textContent;
     if (shown && shown !== note.text) {
@@ -419,13 +421,16 @@ _WATCH = """([text, finish, usable]) => {
 """Notes when what was there; a frame is as exact as it gets."""
 _CENTRE = "element => element.scrollIntoView({ block: 'center' })"
 _STRETCH = """(text, [start, end]) => {
-  const range = document.createRange(), nodes = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
-  for (let node = nodes.nextNode(), at = 0; node; at += node.length, node = nodes.nextNode()) {
-    if (at <= start && start < at + node.length) range.setStart(node, start - at);
-    if (at < end && end <= at + node.length) range.setEnd(node, end - at);
-  }
-  const { left, right, top, height } = range.getBoundingClientRect();
-  return [left + 1, right - 1, top + height / 2];
+  const places = [], nodes = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+  while (nodes.nextNode()) places.push(...Array.from(nodes.currentNode.data, (_, at) => [nodes.currentNode, at]));
+  const [first, last] = [start, end - 1].map((index) => {
+    const range = document.createRange(), [node, at] = places[index];
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    return range.getBoundingClientRect();
+  });
+  const middles = [first, last].map(({ left, width }) => left + width / 2);
+  return [first.left + 1, last.right - 1, ...middles, first.top + first.height / 2];
 }"""
 _PLACE = """(text, start) => {
   const found = new Intl.Segmenter(text.lang, { granularity: "word" }).segment(text.textContent);
@@ -486,9 +491,8 @@ def _measure(tool: Tool, browser: Browser, folder: Path) -> Column:
         for one in visits:
             one.context.close()
         cells |= _cold(tool, browser, site.links[0], url, state)
-    cells[_MEMORY] = " / ".join(
-        f"{_memory(tool, browser, folder / str(count), count):.0f}" for count in (1, CAMPAIGNS)
-    )
+    memory = [_memory(tool, browser, folder / str(count), count) for count in (1, CAMPAIGNS)]
+    cells[_MEMORY] = " / ".join(f"{megabytes:.0f}" for megabytes in memory)
     return Column(cells, texts)
 
 
@@ -499,17 +503,15 @@ def _by_mouse(visits: list[Visit]) -> tuple[dict[str, str], dict[str, str]]:
     for visit in visits:
         tool, page = visit.tool, visit.page
         for item, following in zip(items := visit.items(), [*items[1:], None], strict=True):
-            text = item.locator(tool.text)
-            shown = (text.text_content() or "").removesuffix(" [missing]")  # which Pearmut adds
-            start, end = _error(shown)
+            text, shown, word = visit.error(item)
             text.evaluate(_CENTRE)
-            tool.mark(visit, Stretch(*text.evaluate(_STRETCH, [start, end])))
+            tool.mark(visit, Stretch(*text.evaluate(_STRETCH, word)))
             item.locator("input[type=range]").evaluate(_CENTRE)
             before = _top(following, tool.text)
             visit.rate(item)
             page.wait_for_timeout(300)
             jumps.append(abs(_top(following, tool.text) - before))
-            done[shown] = shown[start:end]
+            done[shown] = shown[slice(*word)]
         layout = page.evaluate(_LAYOUT, [tool.item, tool.source, tool.text, tool.rating])
         rows, room = layout["rows"], HEIGHT - layout["bar"]
         pixels += [row["tall"] for row in rows if row["length"] > LONG]
@@ -528,29 +530,26 @@ def _by_mouse(visits: list[Visit]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _top(item: Locator | None, text: str) -> float:
-    return (
-        0.0 if item is None else float(item.locator(text).evaluate("one => one.getBoundingClientRect().top"))
-    )
+    if item is None:
+        return 0.0
+    return float(item.locator(text).evaluate("one => one.getBoundingClientRect().top"))
 
 
 def _by_keys(visit: Visit) -> tuple[dict[str, str], str]:
     """One document without the mouse, from the caret in its first text on."""
-    tool, page = visit.tool, visit.page
     done, counts = {}, []
     items = visit.items()
-    items[0].locator(tool.text).focus()
+    items[0].locator(visit.tool.text).focus()
     for item in items:
-        text = item.locator(tool.text)
-        shown = (text.text_content() or "").removesuffix(" [missing]")  # which Pearmut adds
-        start, end = _error(shown)
-        *keys, last = _keys(text.evaluate(_PLACE, start))
+        text, shown, word = visit.error(item)
+        *keys, last = _keys(text.evaluate(_PLACE, word[0]))
         for key in keys:
-            page.keyboard.press(key)
+            visit.page.keyboard.press(key)
         if item is items[-1]:
-            visit.finish(lambda last=last: page.keyboard.press(last))
+            visit.finish(last)
         else:
-            page.keyboard.press(last)
-        done[shown] = shown[start:end]
+            visit.page.keyboard.press(last)
+        done[shown] = shown[slice(*word)]
         counts.append(len(keys) + 1)
     return done, f"{median(counts):.0f}"
 
