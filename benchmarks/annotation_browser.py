@@ -422,7 +422,9 @@ _WATCH = """([text, finish, usable]) => {
 _CENTRE = "element => element.scrollIntoView({ block: 'center' })"
 _STRETCH = """(text, [start, end]) => {
   const places = [], nodes = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
-  while (nodes.nextNode()) places.push(...Array.from(nodes.currentNode.data, (_, at) => [nodes.currentNode, at]));
+  for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+    for (let at = 0; at < node.length; at += 1) places.push([node, at]);
+  }
   const [first, last] = [start, end - 1].map((index) => {
     const range = document.createRange(), [node, at] = places[index];
     range.setStart(node, at);
