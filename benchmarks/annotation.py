@@ -1,10 +1,12 @@
 """Many annotators on a served campaign while texts are imported; and one client, beside Pearmut's server.
 
     .venv/bin/python benchmarks/annotation.py [--annotators 300 1000] [--seconds 60] [--pearmut PYTHON]
+    .venv/bin/python benchmarks/annotation.py --browser [--pearmut PYTHON]
 
-The server is `adjudge campaign serve`, the annotators are a process of their own, and a third one inserts
-100,000 segments into the same store again and again until the annotators stop. ADJUDGE_TEST_DATABASE, the
-address of an empty PostgreSQL database, adds rows for that store.
+`--browser` measures the annotator's page instead. Without, the server is `adjudge campaign serve`, the
+annotators are a process of their own, and a third one inserts 100,000 segments into the same store again and
+again until the annotators stop. ADJUDGE_TEST_DATABASE, the address of an empty PostgreSQL database, adds rows
+for that store.
 """
 
 from __future__ import annotations
@@ -13,8 +15,6 @@ import argparse
 import asyncio
 import json
 import os
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 from sqlalchemy import create_engine, text
 
@@ -38,8 +37,10 @@ from adjudge.reports.tables import Table, render_table
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.annotation_browser import beside_in_browser  # noqa: E402 (found by the line above)
 from benchmarks.annotators import Annotator, Times, work_together  # noqa: E402 (found by the line above)
-from benchmarks.page import make_parser, write_section  # noqa: E402 (found by the line above)
+from benchmarks.page import make_parser, show  # noqa: E402 (found by the line above)
+from benchmarks.servers import pearmut_served, served  # noqa: E402 (found by the line above)
 
 TITLE = "Annotators at once"
 THINK = 10.0  # seconds
@@ -65,6 +66,7 @@ COLUMNS = (
 def main() -> None:
     """Run what the arguments ask for."""
     parser = make_parser(__doc__)
+    parser.add_argument("--browser", action="store_true", help="the page in a browser, and nothing else")
     parser.add_argument("--annotators", type=int, nargs="+", default=[300])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--segments", type=int, default=100_000, help="inserted at a time; 0 for no import")
@@ -76,14 +78,15 @@ def main() -> None:
         PARTS[args.part[0]](*args.part[1:])
         return
     busy = os.getloadavg()[0]
-    body = _many(args)
-    if args.pearmut:
-        body += "\n" + _beside_pearmut(Path(args.pearmut), args.saves)
+    pearmut = Path(args.pearmut) if args.pearmut else None
+    if args.browser:
+        title, body = "The annotator's page", beside_in_browser(pearmut)
+    else:
+        title, body = TITLE, _HEAD + _many(args)
+        body += "" if pearmut is None else "\n" + _beside_pearmut(pearmut, args.saves)
     cores = os.cpu_count()
     body += f"\nLoad of the machine when this began: {busy:.1f} on {cores} cores, by other work.\n"
-    print(body)
-    if args.write:
-        write_section(TITLE, _HEAD + body)
+    show(title, body, write=args.write)
 
 
 _HEAD = f"""`.venv/bin/python benchmarks/annotation.py --annotators 300 1000 --pearmut PYTHON --write`
@@ -114,7 +117,7 @@ def _run(store: str | None, people: int, args: argparse.Namespace) -> tuple[str,
         database = None if store is None else stack.enter_context(_schema(store))
         documents = max(20, int(people * (2 + args.seconds / THINK / ITEMS / 3)))
         _make(folder, documents, people, database)
-        server, url = stack.enter_context(_served(folder))
+        server, url = stack.enter_context(served(folder))
         asked = [str(folder), url, str(server.pid), str(args.seconds), str(args.segments)]
         load = json.loads(_part("load", *asked))
         cpu, memory = _usage(server.pid)
@@ -175,43 +178,6 @@ def _schema(store: str) -> Iterator[str]:
         server.dispose()
 
 
-@contextmanager
-def _served(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """`adjudge campaign serve` on a free port."""
-    port = _free_port()
-    command = [Path(sys.executable).with_name("adjudge"), "campaign", "serve", folder, "--port", str(port)]
-    with _running([str(word) for word in command], f"http://127.0.0.1:{port}/health") as process:
-        yield process, f"http://127.0.0.1:{port}"
-
-
-@contextmanager
-def _running(command: list[str], url: str, **more: Any) -> Iterator[subprocess.Popen[bytes]]:  # noqa: ANN401
-    """A server, once it answers."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)  # noqa: S603 (ours)
-    try:
-        while not _answers(url):
-            if process.poll() is not None:
-                raise RuntimeError(f"{command} ended with {process.returncode}")
-            time.sleep(0.1)
-        yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urlopen(url, timeout=5):  # noqa: S310 (ours)
-            return True
-    except OSError:
-        return False
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
-
-
 def _usage(process: int) -> tuple[float, int]:
     """CPU seconds so far, and the most bytes that were in memory."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -265,8 +231,9 @@ def _beside_pearmut(python: Path, saves: int) -> str:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         _make(folder / "campaign", DOCUMENTS, PEOPLE)
-        _, ours = stack.enter_context(_served(folder / "campaign"))
-        theirs = stack.enter_context(_pearmut(python, folder))
+        _, ours = stack.enter_context(served(folder / "campaign"))
+        documents = {"bench": _test_set("texts", DOCUMENTS)}
+        _, theirs = stack.enter_context(pearmut_served(python, folder, documents, PEOPLE))
         (link, *_) = read_links(folder / "campaign")
         times = asyncio.run(_in_turns(Annotator(ours, link.secret, Times()), theirs, folder, saves))
     rows = []
@@ -287,25 +254,6 @@ one client that saves whole documents to both servers, {TURN} in turn, in one ru
 files are written without. Milliseconds.
 
 """
-
-
-@contextmanager
-def _pearmut(python: Path, folder: Path) -> Iterator[str]:
-    info = {"assignment": "single-stream", "protocol": "ESA", "users": PEOPLE}
-    items = [
-        {"src": segment.source, "tgt": dict(segment.translations)}
-        for segment in _test_set("texts", DOCUMENTS)
-    ]
-    documents = [items[start : start + ITEMS] for start in range(0, len(items), ITEMS)]
-    said = {"campaign_id": "bench", "info": info, "data": documents}
-    (folder / "pearmut.json").write_text(json.dumps(said))
-    program, port = str(python.with_name("pearmut")), _free_port()
-    more: dict[str, Any] = {"env": {**os.environ, "PEARMUT_ROOT": str(folder)}, "cwd": folder}
-    (folder / "data").mkdir()
-    subprocess.run([program, "add", "pearmut.json"], check=True, stdout=subprocess.DEVNULL, **more)  # noqa: S603
-    url = f"http://127.0.0.1:{port}"
-    with _running([program, "run", "--port", str(port)], url, **more):
-        yield url
 
 
 async def _in_turns(mine: Annotator, theirs: str, folder: Path, saves: int) -> tuple[Times, Times]:
