@@ -75,9 +75,15 @@ SIZES = (1, 4, 2, 7, 1, 5, 3, 10)  # sentences of a document's segments
 DOCUMENTS = 2 * (2 + 2 * TIMES + 2)  # of each pair: with the mouse, with keys, timed, not reached
 
 
-def _keys(place: int) -> list[str]:
-    """What is pressed for a segment: go to the word at this place, mark it, rate, and go on."""
-    return ["Control+ArrowRight"] * place + ["w", "2", "r", "8", "5", "Control+Enter"]
+def _keys(text: str, word: str) -> list[str]:
+    """What is pressed for a segment: go to the word by its first letters, mark it, rate, and go on."""
+    words = [found[0].lower() for found in re.finditer(r"\w+", text)]
+    letters = next(
+        start
+        for start in (word.lower()[: size + 1] for size in range(len(word)))
+        if next(one for one in words if one.startswith(start)) == word.lower()
+    )
+    return ["/", *letters, "2", "8", "5", "Enter"]
 
 
 def beside_in_browser(pearmut: Path | None) -> str:
@@ -193,8 +199,7 @@ def _ours(package: Path | None) -> Tool:
         page.locator("#go").click()
 
     def mark(visit: "Visit", word: Stretch) -> None:
-        visit.drag(word)
-        visit.click(visit.page.locator(".menu [data-severity=major]"))
+        visit.drag(word, ".menu", "[data-severity=major]")
 
     def saved(folder: Path) -> Saved:
         found: Saved = {}
@@ -335,11 +340,17 @@ class Visit:
         assert box is not None
         self.press(box["x"] + at * box["width"], box["y"] + box["height"] / 2)
 
-    def drag(self, word: Stretch) -> None:
-        """Select what stands there."""
+    def drag(self, word: Stretch, menu: str, button: str) -> None:
+        """Select what stands there, go straight up into the menu, and let go on a button of it."""
         self.page.mouse.move(word.left, word.y)
         self.page.mouse.down()
         self.page.mouse.move(word.right, word.y, steps=3)
+        self.page.locator(menu).wait_for()
+        box = self.page.locator(f"{menu} {button}").bounding_box()
+        assert box is not None
+        y = box["y"] + box["height"] / 2
+        self.page.mouse.move(word.right, y, steps=4)
+        self.page.mouse.move(box["x"] + box["width"] / 2, y, steps=4)
         self.page.mouse.up()
         self.actions += 1
 
@@ -434,11 +445,8 @@ _STRETCH = """(text, [start, end]) => {
   const middles = [first, last].map(({ left, width }) => left + width / 2);
   return [first.left + 1, last.right - 1, ...middles, first.top + first.height / 2];
 }"""
-_PLACE = """(text, start) => {
-  const found = new Intl.Segmenter(text.lang, { granularity: "word" }).segment(text.textContent);
-  return [...found].filter(({ isWordLike, index }) => isWordLike && index <= start).length;
-}"""
-"""Which word of its text it is, counted from 1."""
+_PRESS = """(key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))"""
 _LAYOUT = """([item, source, text, rating]) => {
   const isSticky = (one) => getComputedStyle(one).position === "sticky";
   const bars = [...document.querySelectorAll("header")].filter(isSticky).map((one) => one.offsetHeight);
@@ -543,10 +551,13 @@ def _by_keys(visit: Visit) -> tuple[dict[str, str], str]:
     items = visit.items()
     items[0].locator(visit.tool.text).focus()
     for item in items:
-        text, shown, word = visit.error(item)
-        *keys, last = _keys(text.evaluate(_PLACE, word[0]))
+        _, shown, word = visit.error(item)
+        *keys, last = _keys(shown, shown[slice(*word)])
         for key in keys:
-            visit.page.keyboard.press(key)
+            if key.isascii():
+                visit.page.keyboard.press(key)
+            else:  # a letter of another keyboard than the browser's
+                visit.page.evaluate(_PRESS, key)
         if item is items[-1]:
             visit.finish(last)
         else:

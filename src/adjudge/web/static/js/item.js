@@ -479,6 +479,7 @@ export class ItemView {
     if (isCurrent) return this.element.setAttribute("aria-current", "true");
     this.element.removeAttribute("aria-current");
     this.placing = null;
+    for (const { rating } of this.translations) if (rating) rating.typed = "";
     return this.sheets.forEach((sheet) => sheet.leave());
   }
 }

@@ -175,13 +175,11 @@ export class Queue {
     this.condition = this.waiting ? "waiting" : "saved";
   }
 
-  /** The next changes of one item and one page. */
+  /** The next changes of one task and one page. */
   nextBatch() {
-    const ready = this.changes.filter((change) => !this.held.has(change.item));
-    const [first] = ready;
-    const same = ready.filter((change) => change.item === first.item);
-    const other = same.findIndex((change) => change.page !== first.page || change.assignment !== first.assignment);
-    return same.slice(0, Math.min(BATCH, other < 0 ? BATCH : other));
+    const ready = this.changes.filter((change) => !this.held.has(change.item)).slice(0, BATCH);
+    const other = ready.findIndex((change) => change.page !== ready[0].page || change.assignment !== ready[0].assignment);
+    return other < 0 ? ready : ready.slice(0, other);
   }
 
   /**
@@ -252,12 +250,14 @@ export class Queue {
    */
   async refuse(batch, body) {
     const saved = new Set(body.saved?.map(({ id }) => id));
-    const last = batch.findLastIndex(({ id }) => saved.has(id));
-    await this.forget(batch.slice(0, last + 1).map(({ id }) => id));
-    const [{ item }] = batch;
-    if (!this.changes.some((change) => change.item === item)) return true;
-    this.held.add(item);
-    this.listener.refused(item, body.refused?.[0]?.why ?? body.message ?? "it does not say why");
+    const refused = body.refused?.length ? body.refused : batch.map(({ item }) => ({ item, why: body.message ?? "it does not say why" }));
+    for (const [item, why] of new Map(refused.map((one) => [one.item, one.why]))) {
+      const own = batch.filter((change) => change.item === item);
+      await this.forget(own.slice(0, own.findLastIndex(({ id }) => saved.has(id)) + 1).map(({ id }) => id));
+      if (!this.changes.some((change) => change.item === item)) continue;
+      this.held.add(item);
+      this.listener.refused(item, why);
+    }
     return true;
   }
 

@@ -35,6 +35,7 @@ export class Rating {
     slider.addEventListener("change", () => this.rated(Number(slider.value)));
     // Who presses just where the line stands changes nothing, and means it all the same; a tap there sends no click.
     slider.addEventListener("pointerup", () => slider.classList.contains("untouched") && this.rated(Number(slider.value)));
+    slider.addEventListener("blur", () => { this.typed = ""; });
     slider.addEventListener("keydown", ({ key }) => key === " " && this.rated(Number(slider.value)));
   }
 
