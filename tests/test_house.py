@@ -5,6 +5,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -261,10 +262,22 @@ def test_the_lock_of_npm_names_no_host_and_says_what_is_in_each_package() -> Non
     text = (ROOT / "package-lock.json").read_text()
     assert "://" not in text
     packages = {name: one for name, one in json.loads(text)["packages"].items() if name}
-    assert packages["node_modules/esbuild"]["license"] == "MIT"
     assert all(one["integrity"].startswith("sha512-") for one in packages.values())
-    (pinned,) = json.loads((ROOT / "package.json").read_text())["devDependencies"].items()
-    assert pinned == ("esbuild", packages["node_modules/esbuild"]["version"])
+    pinned = json.loads((ROOT / "package.json").read_text())["devDependencies"]
+    locked = {name: packages[f"node_modules/{name}"] for name in pinned}
+    assert {name: one["version"] for name, one in locked.items()} == pinned
+    licences = {name: one["license"] for name, one in locked.items()}
+    assert licences == {"diff": "BSD-3-Clause", "esbuild": "MIT", "idb": "ISC"}
+
+
+def test_the_libraries_of_the_pages_are_those_of_npm(tmp_path: Path) -> None:
+    if shutil.which("node") is None or not (ROOT / "node_modules").is_dir():
+        pytest.skip("no node, or no node_modules: 'npm ci' installs what static/vendor is made of")
+    subprocess.run(["node", "vendor.mjs", str(tmp_path)], cwd=ROOT, check=True)
+    vendor = PACKAGE / "web" / "static" / "vendor"
+    found, kept = ({f.name: f.read_text() for f in folder.iterdir()} for folder in (tmp_path, vendor))
+    assert found == kept, "'npm run vendor' writes them"
+    assert all("Copyright (c)" in text for text in kept.values())
 
 
 if __name__ == "__main__":

@@ -293,6 +293,18 @@ def test_differences_are_words(page: Page) -> None:
     ]
 
 
+def test_the_largest_texts_are_compared_within_a_second(page: Page) -> None:
+    code = """() => {
+      const [old, now] = ["a", "b"].map((c) => Array.from({ length: 2000 }, (_, n) => c + n).join(" "));
+      const start = performance.now();
+      const pieces = diff.compareTexts(old, now, "en");
+      return [performance.now() - start, pieces.map(({ kind, text }) => [kind, text === old, text === now])];
+    }"""
+    milliseconds, pieces = call(page, code)
+    assert pieces == [["removed", True, False], ["added", False, True]]
+    assert milliseconds < 1_500
+
+
 def test_the_page_its_key_map_and_the_docs_say_the_same(page: Page) -> None:
     rows = call(page, "() => keys.BINDINGS.map((b) => [b.place, b.shown, b.does])")
     where = {"text": "in a text", "segment": "in a segment", "task": "everywhere"}

@@ -1,29 +1,14 @@
 // @ts-check
 /* What this browser keeps of the changes that the server has not acknowledged: one object store of IndexedDB. */
 
+import { openDB } from "../vendor/idb.js";
+
 /** @typedef {import("./queue.js").Change} Change */
 
 const CHANGES = "changes";
 
-/**
- * @template T
- * @param {IDBRequest<T>} request
- * @returns {Promise<T>}
- */
-const settled = (request) => new Promise((resolve, reject) => {
-  request.onsuccess = () => resolve(request.result);
-  request.onerror = () => reject(request.error);
-});
-
-/** @returns {Promise<IDBDatabase>} */
-function openDatabase() {
-  const request = indexedDB.open("adjudge", 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(CHANGES, { keyPath: "id" });
-  return settled(request);
-}
-
 export class Store {
-  /** @param {IDBDatabase} database */
+  /** @param {any} database of idb */
   constructor(database) {
     this.database = database;
   }
@@ -31,7 +16,7 @@ export class Store {
   /** @returns {Promise<Store | null>} null where the browser keeps nothing */
   static async open() {
     try {
-      return new Store(await openDatabase());
+      return new Store(await openDB("adjudge", 1, { upgrade: (database) => database.createObjectStore(CHANGES, { keyPath: "id" }) }));
     } catch {
       return null;
     }
@@ -42,31 +27,27 @@ export class Store {
    * @returns {Promise<Change[]>} in the order in which they were made
    */
   async changes(person) {
-    const found = await settled(this.database.transaction(CHANGES).objectStore(CHANGES).getAll());
+    /** @type {Change[]} */
+    const found = await this.database.getAll(CHANGES);
     return found.filter((change) => change.person === person).sort((a, b) => a.order - b.order);
   }
 
   /** @param {Change} change */
   async keep(change) {
-    await this.write((changes) => changes.put(change));
+    await this.write((changes) => [changes.put(change)]);
   }
 
   /** @param {string[]} ids */
   async forget(ids) {
-    await this.write((changes) => ids.forEach((id) => changes.delete(id)));
+    await this.write((changes) => ids.map((id) => changes.delete(id)));
   }
 
   /**
    * Done once it is on the disk, not before.
-   * @param {(changes: IDBObjectStore) => void} act
-   * @returns {Promise<void>}
+   * @param {(changes: any) => Promise<void>[]} act
    */
-  write(act) {
-    return new Promise((resolve, reject) => {
-      const transaction = this.database.transaction(CHANGES, "readwrite", { durability: "strict" });
-      transaction.oncomplete = () => resolve();
-      transaction.onerror = transaction.onabort = () => reject(transaction.error);
-      act(transaction.objectStore(CHANGES));
-    });
+  async write(act) {
+    const transaction = this.database.transaction(CHANGES, "readwrite", { durability: "strict" });
+    await Promise.all([...act(transaction.store), transaction.done]);
   }
 }
