@@ -1,6 +1,7 @@
 """Few movements: a drag that ends on a severity, letters that find a word, digits that rate."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +302,17 @@ def test_single_keys_that_are_off_leave_the_digits_of_the_rating(open_task: Open
     page.get_by_role("slider").first.focus()
     press(page, "7")
     expect(page.locator("output").first).to_have_text("7")
+
+
+@pytest.mark.parametrize(("lp", "text"), [("en-de", LONG), ("en-he", HEBREW)])
+def test_the_caret_goes_down_line_by_line_in_its_column(open_task: Open, lp: str, text: str) -> None:
+    found = open_task(texts=make_test_set(lp, (ENGLISH[0], f"{text} " * 12)))
+    page = found.page
+    press(page, "t", "Home")
+    places = []
+    for _ in range(4):
+        places.append(page.locator(".caret").evaluate("(one) => [one.offsetLeft, one.offsetTop]"))
+        press(page, "ArrowDown")
+    lefts, tops = zip(*places, strict=True)
+    assert len(set(lefts)) == 1
+    assert {lower - upper for upper, lower in pairwise(tops)} == {22}

@@ -77,7 +77,7 @@ _MOST_CHOICES: Final = 12
 """A rating with more steps is given on a line."""
 
 
-def page_names(campaign: Campaign, view: TaskView) -> Json:
+def page_names(campaign: Campaign, view: TaskView, words: Words) -> Json:
     """What the template names: the protocol, and how it is asked for."""
     protocol = campaign.protocol
     return {
@@ -87,8 +87,8 @@ def page_names(campaign: Campaign, view: TaskView) -> Json:
         "is_adjudication": view.is_adjudication,
         "is_editable": view.is_editable,
         "protocol": protocol,
-        "source": _language(source_language(view.lp_shown)),
-        "target": _language(target_language(view.lp_shown)),
+        "source": _language(source_language(view.lp_shown), words.language),
+        "target": _language(target_language(view.lp_shown), words.language),
         "scale": protocol.scale,
         "choices": _choices(protocol.scale),
         "severities": protocol.severities,
@@ -107,8 +107,8 @@ def page_data(campaign: Campaign, person: Person, view: TaskView, words: Words) 
         "frame": str([view.lp, view.lp_shown, view.is_tutorial, view.is_adjudication, view.is_editable]),
         "person": person_key(campaign, person),
         "is_editable": view.is_editable,
-        "source": _language(source_language(view.lp_shown)),
-        "target": _language(target_language(view.lp_shown)),
+        "source": _language(source_language(view.lp_shown), words.language),
+        "target": _language(target_language(view.lp_shown), words.language),
         "shows": protocol.shows,
         "scale": None if protocol.scale is None else asdict(protocol.scale),
         "severities": list(protocol.severities),
@@ -152,9 +152,9 @@ def _item(item: ItemView, words: Words) -> Json:
 
 
 @cache
-def _language(code: str) -> Json:
+def _language(code: str, speaking: str) -> Json:
     direction = "rtl" if is_right_to_left(code) else "ltr"
-    return {"lang": code.replace("_", "-"), "dir": direction, "name": language_name(code)}
+    return {"lang": code.replace("_", "-"), "dir": direction, "name": language_name(code, speaking)}
 
 
 def _groups(categories: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -246,7 +246,7 @@ def work_page(assignment: Id, request: Request, served: ServedHere, person: Anno
     view = task_view(campaign, person, assignment)
     words = words_for(request, person)
     names = {
-        **page_names(campaign, view),
+        **page_names(campaign, view, words),
         "guidelines": _guidelines(words, read_guidelines(campaign, view.lp), below=_UNDER_A_DIALOG),
         "data": Markup(to_script_json(page_data(campaign, person, view, words))),  # noqa: S704 (made safe for it)
     }

@@ -31,7 +31,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 
 from adjudge.campaigns.database import Person
-from adjudge.core.language import language_name
 from adjudge.errors import AccessError, AdjudgeError, NotYoursError, StoreError
 from adjudge.web.catalogues import IN_ENGLISH, Words, choose
 from adjudge.web.security import Id, Served, TooOftenError, annotator_of
@@ -208,7 +207,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.globals |= {"address": address, "static": static, "language_name": language_name}
+    templates.globals |= {"address": address, "static": static}
     return templates
 
 

@@ -153,11 +153,16 @@ export class Painter {
   }
 
   /**
-   * Where the caret stands before a code point.
+   * Where the caret stands before a code point; where a line is broken, at the start of the next one.
    * @param {number} point
    */
   caretRect(point) {
     const [rect] = this.rectsOf(point, point);
+    const [next] = this.rectsOf(point, point + 1);
+    if (rect && next && next.top >= rect.top + rect.height) {
+      const isRtl = getComputedStyle(this.sheet.firstElementChild ?? this.sheet).direction === "rtl";
+      return { ...next, left: next.left + (isRtl ? next.width : 0), width: 0 };
+    }
     if (rect) return rect;
     const last = point > 0 ? this.rectsOf(point - 1, point).at(-1) : undefined;
     return last ? { ...last, left: last.left + last.width, width: 0 } : { left: 0, top: 0, width: 0, height: 24 };
