@@ -265,6 +265,17 @@ def test_enter_of_a_button_a_list_and_a_field_is_their_own(open_task: Open) -> N
     expect(page.locator(".item").nth(1)).to_have_attribute("aria-current", "true")
 
 
+def test_a_key_that_is_held_down_ends_one_segment(open_task: Open) -> None:
+    found = open_task("mqm", make_test_set("en-de", *((source, LONG) for source in ENGLISH * 2)))
+    page = found.page
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    expect(page.locator(".item").nth(1)).to_have_attribute("aria-current", "true")
+    found.settle()
+    assert found.site.kinds() == ["complete"]
+
+
 def test_enter_names_what_is_missing(open_task: Open) -> None:
     found = open_task()
     press(found.page, "t", "Enter")

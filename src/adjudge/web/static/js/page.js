@@ -445,6 +445,7 @@ export class Work {
     const item = this.current;
     if (!action || !item || find(document, "#items").inert) return false;
     if (action === "verdict" && !item.choices) return false;
+    if (action === "done" && event.repeat) return true; // a key that is held down ends one segment
     const acts = {
       missing: () => item.translationHere.cycleNowhere("missing"),
       fault: () => item.translationHere.cycleNowhere("fault"),
