@@ -224,7 +224,10 @@ ELSEWHERE = {
     "campaign export": "tested below",
     "campaign import": "tested below",
     **dict.fromkeys(
-        (f"campaign {name}" for name in ("new", "serve", "people", "again", "backup", "restore", "remove")),
+        (
+            f"campaign {name}"
+            for name in ("new", "serve", "people", "again", "backup", "restore", "remove", "translate")
+        ),
         "no number",
     ),
 }

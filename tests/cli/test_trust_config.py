@@ -31,7 +31,7 @@ REASONS = {
     "sends, or says where or what": (
         "model base-url key-env key-file served-as json-schema effort max-tokens concurrency timeout context "
         "terms prompts profile explain-in search search-key-env temperature samples candidates engine "
-        "workers percentile name reference"
+        "workers percentile name reference language"
     ),
     "spends": "budget budget-tokens prices ask-again retry-failed reparse dry-run",
     "runs code": "plugin command aligner",

@@ -13,23 +13,23 @@ CREATE TABLE answer (
 	active FLOAT, 
 	idle FLOAT NOT NULL, 
 	first_at FLOAT NOT NULL, 
-	last_at FLOAT NOT NULL, 
+	last_at FLOAT NOT NULL, language VARCHAR(64), 
 	CONSTRAINT pk_answer PRIMARY KEY (assignment_id, item_id), 
 	CONSTRAINT fk_answer_assignment_id FOREIGN KEY(assignment_id) REFERENCES assignment (id), 
 	CONSTRAINT fk_answer_item_id FOREIGN KEY(item_id) REFERENCES item (id)
 );
-INSERT INTO "answer" VALUES(1,1,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"A","style":"A","overall":"A"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,71.5,0.0,1760000051.0,1760000051.0);
-INSERT INTO "answer" VALUES(2,2,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"A","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,62.5,0.0,1760000108.0,1760000108.0);
-INSERT INTO "answer" VALUES(2,3,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"B","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,85.5,0.0,1760000153.0,1760000153.0);
-INSERT INTO "answer" VALUES(2,4,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"A","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,84.5,0.0,1760000195.0,1760000195.0);
-INSERT INTO "answer" VALUES(3,5,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"E","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,72.5,0.0,1760000235.0,1760000235.0);
-INSERT INTO "answer" VALUES(3,6,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"B","fluency":"E","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,99.5,0.0,1760000267.0,1760000267.0);
-INSERT INTO "answer" VALUES(4,1,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"B","fluency":"B","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,21.5,0.0,1760100054.0,1760100054.0);
-INSERT INTO "answer" VALUES(5,2,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"B","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,32.5,0.0,1760100112.0,1760100112.0);
-INSERT INTO "answer" VALUES(5,3,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"B","fluency":"E","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,89.5,0.0,1760100132.0,1760100132.0);
-INSERT INTO "answer" VALUES(5,4,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"B","style":"B","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,66.5,0.0,1760100153.0,1760100153.0);
-INSERT INTO "answer" VALUES(6,5,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"A","style":"B","overall":"A"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,82.5,0.0,1760100186.0,1760100186.0);
-INSERT INTO "answer" VALUES(6,6,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"B","style":"B","overall":"A"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,42.5,0.0,1760100232.0,1760100232.0);
+INSERT INTO "answer" VALUES(1,1,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"A","style":"A","overall":"A"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,71.5,0.0,1760000051.0,1760000051.0,NULL);
+INSERT INTO "answer" VALUES(2,2,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"A","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,62.5,0.0,1760000108.0,1760000108.0,NULL);
+INSERT INTO "answer" VALUES(2,3,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"B","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,85.5,0.0,1760000153.0,1760000153.0,NULL);
+INSERT INTO "answer" VALUES(2,4,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"A","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,84.5,0.0,1760000195.0,1760000195.0,NULL);
+INSERT INTO "answer" VALUES(3,5,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"E","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,72.5,0.0,1760000235.0,1760000235.0,NULL);
+INSERT INTO "answer" VALUES(3,6,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"B","fluency":"E","style":"B","overall":"B"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,99.5,0.0,1760000267.0,1760000267.0,NULL);
+INSERT INTO "answer" VALUES(4,1,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"B","fluency":"B","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,21.5,0.0,1760100054.0,1760100054.0,NULL);
+INSERT INTO "answer" VALUES(5,2,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"B","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,32.5,0.0,1760100112.0,1760100112.0,NULL);
+INSERT INTO "answer" VALUES(5,3,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"B","fluency":"E","style":"A","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,89.5,0.0,1760100132.0,1760100132.0,NULL);
+INSERT INTO "answer" VALUES(5,4,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"A","fluency":"B","style":"B","overall":"E"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,66.5,0.0,1760100153.0,1760100153.0,NULL);
+INSERT INTO "answer" VALUES(6,5,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"A","style":"B","overall":"A"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,82.5,0.0,1760100186.0,1760100186.0,NULL);
+INSERT INTO "answer" VALUES(6,6,1,'{"translations":[{"rating":null,"spans":[],"missing":null,"removed":[]},{"rating":null,"spans":[],"missing":null,"removed":[]}],"verdicts":{"faithfulness":"E","fluency":"B","style":"B","overall":"A"},"chosen":null,"edited":null,"comment":"","is_non_translation":[]}',1,42.5,0.0,1760100232.0,1760100232.0,NULL);
 CREATE TABLE assignment (
 	id INTEGER NOT NULL, 
 	task_id INTEGER NOT NULL, 
@@ -135,15 +135,15 @@ CREATE TABLE person (
 	password_hash TEXT, 
 	revoked_at FLOAT, 
 	tutorial_at FLOAT, 
-	created_at FLOAT NOT NULL, 
+	created_at FLOAT NOT NULL, language VARCHAR(64), 
 	CONSTRAINT pk_person PRIMARY KEY (id), 
 	CONSTRAINT uq_person_campaign_id_name UNIQUE (campaign_id, name), 
 	CONSTRAINT fk_person_campaign_id FOREIGN KEY(campaign_id) REFERENCES campaign (id), 
 	CONSTRAINT uq_person_link_hash UNIQUE (link_hash)
 );
-INSERT INTO "person" VALUES(1,1,'ann','annotator','["en-de"]','85be1750afbcf14ad8178ffd2e431d02a0feae5382f97783968bda2aa4264538',NULL,NULL,NULL,1760000000.0);
-INSERT INTO "person" VALUES(2,1,'ben','annotator','["en-de"]','ffe6434a13b419fe0e62080ab855c6072de4888797d96d1570755632123ca869',NULL,NULL,NULL,1760000000.0);
-INSERT INTO "person" VALUES(3,1,'organiser','organiser',NULL,'f2afb22106664f91d3fa2ac6783e38fc1b2d943c90b4e950a71c0d73c82e6d84',NULL,NULL,NULL,1760000000.0);
+INSERT INTO "person" VALUES(1,1,'ann','annotator','["en-de"]','85be1750afbcf14ad8178ffd2e431d02a0feae5382f97783968bda2aa4264538',NULL,NULL,NULL,1760000000.0,NULL);
+INSERT INTO "person" VALUES(2,1,'ben','annotator','["en-de"]','ffe6434a13b419fe0e62080ab855c6072de4888797d96d1570755632123ca869',NULL,NULL,NULL,1760000000.0,NULL);
+INSERT INTO "person" VALUES(3,1,'organiser','organiser',NULL,'f2afb22106664f91d3fa2ac6783e38fc1b2d943c90b4e950a71c0d73c82e6d84',NULL,NULL,NULL,1760000000.0,NULL);
 CREATE TABLE session (
 	hash VARCHAR(64) NOT NULL, 
 	person_id INTEGER NOT NULL, 
