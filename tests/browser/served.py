@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -146,3 +146,27 @@ def visit(browser: Browser, site: Site, place: int = 0, *, role: str = "annotato
     found.page.goto(site.link(place, role))
     found.page.wait_for_url("**/work")
     return found
+
+
+@contextmanager
+def opening(folder: Path, browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """What serves a campaign of a protocol and opens its first task; all of it is closed at the end."""
+    with ExitStack() as stack:
+
+        def make(
+            protocol: str, texts: TestSet, seen: Mapping[str, Any] | None = None, **settings: Any
+        ) -> Visit:
+            """`seen` is how the browser is set."""
+            site = stack.enter_context(serving(folder / protocol, texts, protocol=protocol, **settings))
+            found = visit(browser, site, **(seen or {}))
+            stack.callback(found.context.close)
+            found.begin()
+            return found
+
+        yield make
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys one after another."""
+    for key in keys:
+        page.keyboard.press(key)

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from adjudge.core.record import Annotation, ErrorSpan
-from adjudge.core.segment import TestSet as Texts
-from tests.browser.served import Visit, make_test_set, serving, visit
+from tests.browser.served import Visit, make_test_set, opening, press
 
 pytestmark = pytest.mark.browser
 
@@ -19,25 +17,14 @@ ROWS = (
 )
 Open = Callable[..., Visit]
 ONE_SYSTEM = make_test_set("en-de", *(row[:2] for row in ROWS))
+TWO_SYSTEMS = make_test_set("en-de", *ROWS)
 
 
 @pytest.fixture
 def open_task(tmp_path: Path, chromium: Browser) -> Iterator[Open]:
     """Serve a campaign of a protocol, and open its first task."""
-    closing: list[Callable[[], object]] = []
-
-    def make(protocol: str, test_set: Texts | None = None, **settings: Any) -> Visit:
-        chosen = test_set or make_test_set("en-de", *ROWS)
-        server = serving(tmp_path / protocol, chosen, protocol=protocol, **settings)
-        site = server.__enter__()
-        found = visit(chromium, site)
-        closing.extend([lambda: server.__exit__(None, None, None), found.context.close])
-        found.begin()
-        return found
-
-    yield make
-    for close in reversed(closing):
-        close()
+    with opening(tmp_path, chromium) as make:
+        yield lambda protocol, texts=TWO_SYSTEMS, **settings: make(protocol, texts, **settings)
 
 
 def drag(
@@ -63,11 +50,6 @@ def drag(
     page.mouse.down()
     page.mouse.move(box[1], box[2], steps=3)
     page.mouse.up()
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def marks(state: dict[str, list[dict[str, list[dict[str, str]]]]], index: int = 0) -> list[tuple[str, str]]:

@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from adjudge.core.segment import TestSet
-from tests.browser.served import Visit, make_test_set, serving, visit
+from tests.browser.served import Visit, make_test_set, opening, press
 
 pytestmark = pytest.mark.browser
 
@@ -23,23 +21,9 @@ Open = Callable[..., Visit]
 
 @pytest.fixture
 def open_task(tmp_path: Path, chromium: Browser) -> Iterator[Open]:
-    closing: list[Callable[[], object]] = []
-
-    def make(protocol: str = "esa", texts: TestSet = GERMAN, **options: Any) -> Visit:
-        server = serving(tmp_path / protocol, texts, protocol=protocol)
-        found = visit(chromium, server.__enter__(), **options)
-        closing.extend([lambda: server.__exit__(None, None, None), found.context.close])
-        found.begin()
-        return found
-
-    yield make
-    for close in reversed(closing):
-        close()
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
+    """Serve a campaign of ESA, if of no other protocol, and open its first task."""
+    with opening(tmp_path, chromium) as make:
+        yield lambda protocol="esa", texts=GERMAN, **seen: make(protocol, texts, seen)
 
 
 def place_of(page: Page, word: str, at: float = 0.5) -> tuple[float, float]:

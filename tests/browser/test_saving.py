@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.killed import serve_alone, taken_port
-from tests.browser.served import Site, Visit, make_test_set, serving, visit
+from tests.browser.served import Site, Visit, make_test_set, press, serving, visit
 
 pytestmark = pytest.mark.browser
 
@@ -24,11 +24,6 @@ def work(tmp_path: Path, chromium: Browser) -> Iterator[Visit]:
         found.begin()
         yield found
         found.context.close()
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def saved(page: Page) -> str:
