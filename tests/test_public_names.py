@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from types import ModuleType
 import pytest
 
 import adjudge
+import adjudge.kit
 
 USER_CODE = Path(__file__).with_name("user_code.py")
 LATE = (
@@ -52,6 +55,24 @@ def test_a_type_checker_is_told_of_every_class_of_a_room(module: ModuleType, tab
     assert told(module).keys() == classes
     for name, home in told(module).items():
         assert getattr(module, name) is getattr(importlib.import_module(home), name)
+
+
+@pytest.mark.parametrize("module", [*MODULES, adjudge.kit], ids=lambda module: module.__name__)
+def test_every_public_function_and_class_says_what_it_takes(module: ModuleType) -> None:
+    wordless = []
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+            continue
+        words = inspect.getdoc(thing) or ""
+        told = set(re.findall(r"^    \*{0,2}(\w+):", words, re.MULTILINE))
+        takes = (
+            set(inspect.signature(thing).parameters)
+            if inspect.isfunction(thing) and "Args:" in words
+            else set()
+        )
+        wordless += [name] if not words or takes - told - {"args", "kwargs"} else []
+    assert not wordless, f"{module.__name__}: without words, or Args without a parameter: {wordless}"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

@@ -99,7 +99,6 @@ core.renderer = lambda: importlib.import_module("adjudge.reports.notebook")
 if not TYPE_CHECKING:  # a type checker knows every name from above, and reports any other
 
     def __getattr__(name: str) -> object:
-        """Import a public name from its home."""
         if name == "__version__":
             from adjudge.core.scores import VERSION
 
@@ -112,5 +111,4 @@ if not TYPE_CHECKING:  # a type checker knows every name from above, and reports
 
 
 def __dir__() -> list[str]:
-    """Names to complete."""
     return sorted(__all__)

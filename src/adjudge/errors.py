@@ -78,14 +78,10 @@ class UsageError(AdjudgeError):
 class SettingError(UsageError):
     """A judge or a metric has no such setting.
 
-    Args:
-        what: kind and name, such as `judge 'ea-prompt'`.
-        name: of the setting that was asked for.
-        known: names of those that there are.
+    `what`: kind and name, such as `judge 'ea-prompt'`.
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
-        """Keep the names for who can tell what was meant."""
         super().__init__(f"{what} has no setting {name!r}; it has {', '.join(known) or 'none'}")
         self.name = name
         self.known = tuple(known)
@@ -94,21 +90,16 @@ class SettingError(UsageError):
 class DataError(AdjudgeError):
     """A file or a record is not what it should be.
 
-    Args:
-        message: what was wanted and what came.
-        path: the file, if there is one.
-        line: its line, counted from 1.
+    `line`: its line, counted from 1.
     """
 
     def __init__(self, message: str, *, path: object = None, line: int | None = None) -> None:
-        """Keep the place, which `names_file` gives where it is not known yet."""
         super().__init__(message)
         self.message = message
         self.path = path
         self.line = line
 
     def __str__(self) -> str:
-        """Return the message and the place."""
         line = "" if self.line is None else f" line {self.line}"
         return self.message if self.path is None else f"{self.message} ({self.path}{line})"
 
@@ -211,12 +202,7 @@ class NotYoursError(AccessError):
 
 
 class UnfinishedError(AdjudgeError):
-    """A task cannot be finished yet.
-
-    Args:
-        message: what it is about.
-        todo: item to what is still to do there.
-    """
+    """A task cannot be finished yet."""
 
     def __init__(self, message: str, todo: Mapping[int, Sequence[str]]) -> None:
         """Name the places in the message, and keep them for the page."""

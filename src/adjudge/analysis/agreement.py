@@ -66,36 +66,24 @@ from adjudge.stats.judged import Floats, Result
 
 @frozen
 class LabelTable:
-    """Labels of people and judges on the same units.
+    """Labels of people and judges on the same units."""
 
-    Args:
-        lp: language pair.
-        criterion: of verdicts; empty for scores.
-        annotators: columns.
-        people: those that are no judges.
-        labels: units by annotators, NaN where there is none.
-        groups: segment of each unit, numbered from 0.
-        levels: of verdicts on a benchmark that tells them: 1 for an easy unit, 0 for a hard one, else NaN.
-        grid: of scores: annotators by systems by segments; None for verdicts.
-        errors: of scores with marked errors: `any`, `minor`, `major` to how many were marked, shaped as the
-            grid.
-        scales: of scores: annotator to what the scale is called; only values on one scale can be compared.
-    """
-
-    lp: str = ""
-    criterion: str
+    lp: str = ""  # language pair
+    criterion: str  # of verdicts; empty for scores
     annotators: tuple[str, ...]
-    people: tuple[str, ...]
-    labels: Floats
-    groups: Sequence[int]
+    people: tuple[str, ...]  # those that are no judges
+    labels: Floats  # units by annotators, NaN where there is none
+    groups: Sequence[int]  # segment of each unit, numbered from 0
+    # of verdicts on a benchmark that tells them: 1 for an easy unit, 0 for a hard one, else NaN
     levels: Floats | None = None
-    grid: Floats | None = None
+    grid: Floats | None = None  # of scores: annotators by systems by segments; None for verdicts
+    # of scores with marked errors: `any`, `minor`, `major` to how many were marked, shaped as the grid
     errors: Mapping[str, Floats] = field(default_factory=dict)
+    # of scores: annotator to what the scale is called; only values on one scale can be compared
     scales: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Annotators that are compared with people."""
         return tuple(a for a in self.annotators if a not in self.people)
 
     def is_on_one_scale(self, names: Iterable[str]) -> bool:
@@ -110,13 +98,7 @@ class LabelTable:
 def pair_table(
     comparisons: Comparisons, people: Sequence[str], told: Mapping[tuple[str, str, str], float]
 ) -> LabelTable:
-    """Verdicts on one criterion.
-
-    Args:
-        comparisons: of people and judges.
-        people: who is no judge.
-        told: the levels of a benchmark.
-    """
+    """Verdicts on one criterion."""
     return LabelTable(
         criterion=comparisons.criterion,
         annotators=comparisons.annotators,
@@ -130,7 +112,6 @@ def pair_table(
 
 
 def _levels_of(sources: Iterable[Judgements]) -> Mapping[tuple[str, str, str], float]:
-    """How hard a benchmark calls its pairs, by lp, segment and criterion: 1 for easy, 0 for hard."""
     texts = [segment for source in sources for segment in source.test_set or ()]
     return {
         (s.lp, s.segment, criterion): float(level == "easy")
@@ -145,10 +126,6 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
     """Scores and marked errors of every translation by every annotator.
 
     Scores are those of `analysis.segment_scores`: MQM by weights, the others by their rating.
-
-    Args:
-        sources: annotations, no annotator in two of them.
-        people: who is no judge.
     """
     by_annotator: dict[str, tuple[Judgements, list[Record]]] = {}
     for source in sources:
@@ -184,7 +161,6 @@ def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTa
 
 
 def _scale(bounds: tuple[float, float]) -> str:
-    """What a scale is called; points of errors are one scale, whether or not they are capped."""
     low, high = bounds
     if high == 0:
         return "points of errors"
@@ -192,7 +168,6 @@ def _scale(bounds: tuple[float, float]) -> str:
 
 
 def _marked(record: Annotation) -> dict[str, int]:
-    """How many errors are marked: any, minor, major with critical; neutral marks are no errors."""
     counts = record.counts or {}
     severities = [s for s, n in counts.items() for _ in range(n)] or [s.severity for s in record.spans]
     minor = severities.count("minor")
@@ -210,43 +185,28 @@ _ALIGNMENTS: Final[Mapping[bool, Alignment]] = {True: "accuracy", False: "rmse"}
 
 @frozen
 class AgreementRow:
-    """One number.
+    """One number."""
 
-    Args:
-        criterion: of preferences; empty for scores.
-        measure: such as `Fleiss kappa`.
-        between: `all` people, or two names.
-        result: value, n, interval.
-        lp: language pair.
-    """
-
-    criterion: str
-    measure: str
-    between: tuple[str, ...]
-    result: Result
-    lp: str = ""
+    criterion: str  # of preferences; empty for scores
+    measure: str  # such as `Fleiss kappa`
+    between: tuple[str, ...]  # `all` people, or two names
+    result: Result  # value, n, interval
+    lp: str = ""  # language pair
 
 
 @frozen
 class Agreement(Framed):
-    """Agreement of people, and of a judge with them.
+    """Agreement of people, and of a judge with them."""
 
-    Args:
-        rows: of each language pair, criterion by criterion.
-        tests: language pair, criterion and judge to the alternative-annotator test.
-        notes: what a reader must know.
-    """
-
-    rows: tuple[AgreementRow, ...]
+    rows: tuple[AgreementRow, ...]  # of each language pair, criterion by criterion
+    # language pair, criterion and judge to the alternative-annotator test
     tests: Mapping[tuple[str, str, str], AlternativeTest]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader must know
 
     def groups(self) -> dict[str, list[AgreementRow]]:
-        """One row a number."""
         return rows_by_pair(self.rows)
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge agreement`."""
         criterion = Column("criterion", "of preferences or of errors")
         return [
             *([criterion] if any(row.criterion for row in self.rows) else []),
@@ -296,15 +256,6 @@ def find_agreement(
     `stats.agreement_coefficients`. Judges against people by the alternative-annotator test also. An annotator
     in several sources is compared with itself. Alpha and the test compare values, and are left out
     of scores on different scales. What failed has no label and is in no number.
-
-    Args:
-        people: whose agreement is wanted.
-        judges: compared with people, not with each other.
-        settings: how.
-        progress: called after each group of measures with how many groups are done and how many there are.
-
-    Raises:
-        UsageError: preferences and scores are mixed, or there is one annotator only.
     """
     sides, told = put_together([*people, *judges], "translations", settings.mismatched)
     apart = named_apart(sides)
@@ -365,7 +316,6 @@ def _elsewhere(table: LabelTable) -> list[str]:
 
 
 def _apart_notes(table: LabelTable) -> Iterator[str]:
-    """Say how many pairs of people, and of a person and a judge, share nothing, and have no row."""
     if len(table.annotators) == 1:
         yield f"All of {table.lp} is by {table.annotators[0]}: there is nobody to agree with."
     judged = dict(zip(table.annotators, ~np.isnan(table.labels).T, strict=True))
@@ -397,7 +347,6 @@ def _tables(
 
 
 def _groups(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator[AgreementRow]]:
-    """Of people, then of each judge with people. Rows are computed as they are asked for."""
     draws = replace(settings.draws, groups=table.groups)
     if len(table.people) > 1:
         yield agreement_of_all(table, draws)
@@ -411,12 +360,7 @@ def _groups(table: LabelTable, settings: AgreementSettings) -> Iterator[Iterator
 
 
 def agreement_of_all(table: LabelTable, draws: Draws) -> Iterator[AgreementRow]:
-    """Agreement of all people together: Krippendorff's alpha, and of verdicts Fleiss' kappa.
-
-    Args:
-        table: labels of two people or more.
-        draws: of the intervals; `groups` numbers what is drawn whole, unit by unit.
-    """
+    """Agreement of all people together: Krippendorff's alpha, and of verdicts Fleiss' kappa."""
     row = partial(AgreementRow, criterion=table.criterion, between=ALL)
     labels = table.labels_of(table.people)
     if table.grid is None:
@@ -442,7 +386,6 @@ def _rows_of_two(table: LabelTable, two: tuple[str, str], draws: Draws) -> Itera
 
 
 def _of_two(table: LabelTable, two: Sequence[str], draws: Draws) -> Iterator[tuple[str, Result]]:
-    """Measures of two annotators; nothing where they share no unit."""
     a, b = (table.labels_of([name])[:, 0] for name in two)
     if (np.isnan(a) | np.isnan(b)).all():
         return
@@ -490,13 +433,8 @@ def consistency(records: Iterable[Record]) -> dict[tuple[str, str], float]:
     variances of their ratings (n - 1). WMT26 leaves out annotators below 0.75 (humeval/02a-filter_data.py of
     the repository of its general translation task). The annotator's own ratings are among those of all.
 
-    Args:
-        records: of any number of language pairs; what has no rating, or is a verdict on one criterion of a
-            segment, is passed over.
-
-    Returns:
-        Without annotators of fewer than three documents, and without those whose systems all have ten
-        ratings or fewer: nothing is said of them.
+    Without annotators of fewer than three documents, and without those whose systems all have ten ratings or
+    fewer: nothing is said of them.
     """
     ratings: dict[tuple[str, str], list[float]] = defaultdict(list)
     rated: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))

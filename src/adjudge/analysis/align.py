@@ -50,30 +50,19 @@ Aligner = Callable[[Sequence[str], Sequence[str], Sequence[str]], Sequence[Group
 
 @frozen
 class Aligned:
-    """How one system's documents fit the source's.
-
-    Args:
-        system: its name.
-        segments: of the source, in the documents that the system has.
-        translated: of them, those with text of their own.
-        merged: of them, those whose translation stands with an earlier segment's.
-        left_out: of them, those with text in the source and none in the translation.
-        added: pieces of the translation that no segment takes.
-        added_characters: code points in them.
-        missing: documents of the source that the system does not have.
-        unknown: documents of the system that the source does not have; their text is nowhere in the result.
-        documents: document to its own counts of the same, for those in which anything is left out or added.
-    """
+    """How one system's documents fit the source's."""
 
     system: str
-    segments: int = 0
-    translated: int = 0
-    merged: int = 0
-    left_out: int = 0
-    added: int = 0
-    added_characters: int = 0
-    missing: tuple[str, ...] = ()
+    segments: int = 0  # of the source, in the documents that the system has
+    translated: int = 0  # of them, those with text of their own
+    merged: int = 0  # of them, those whose translation stands with an earlier segment's
+    left_out: int = 0  # of them, those with text in the source and none in the translation
+    added: int = 0  # pieces of the translation that no segment takes
+    added_characters: int = 0  # code points in them
+    missing: tuple[str, ...] = ()  # documents of the source that the system does not have
+    # documents of the system that the source does not have; their text is nowhere in the result
     unknown: tuple[str, ...] = ()
+    # document to its own counts of the same, for those in which anything is left out or added
     documents: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
@@ -111,11 +100,7 @@ _ABBREVIATION: Final = re.compile(
 
 
 def pieces_of(text: str) -> list[str]:
-    """Cut a text at the ends of its lines and sentences; joined, the pieces are the text.
-
-    Args:
-        text: any text; one without an end is one piece, an empty one none.
-    """
+    """Cut a text at the ends of its lines and sentences; joined, the pieces are the text."""
     pieces, start = [], 0
     for end in _ENDS.finditer(text):
         if end.end() > start and "\n" not in end[0] and _ABBREVIATION.search(text[start : end.end()]):
@@ -137,7 +122,6 @@ _STEM: Final = 5  # letters of a word by which it is known again in a related la
 
 
 def _anchors(text: str) -> set[str]:
-    """Numbers, beginnings of words, and pairs of characters where no space stands between words."""
     found = {str(int(number)) for number in _NUMBER.findall(text)}
     found |= {word.casefold()[:_STEM] for word in _WORD.findall(text) if not _UNSPACED.search(word)}
     found |= {a + b for a, b in pairwise(text) if _UNSPACED.match(a) and _UNSPACED.match(b)}
@@ -184,13 +168,7 @@ def align_texts(sources: Sequence[str], references: Sequence[str], pieces: Seque
     log P(|delta|) with delta = (t - c s) / sqrt(20 s), less what stands on both sides, weighted by how
     rare it is.
 
-    Args:
-        sources: segments of the source.
-        references: a reference of each, or nothing.
-        pieces: of `pieces_of`.
-
-    Returns:
-        Groups in order; every segment is in one, and every piece in one or in none.
+    Groups in order; every segment is in one, and every piece in one or in none.
     """
     if not pieces or not sources:
         return [Group((i, i + 1), (0, 0)) for i in range(len(sources))]
@@ -218,7 +196,6 @@ class _Programme:
     def _matches(
         self, of_segments: Sequence[set[str]], of_pieces: Sequence[set[str]]
     ) -> list[tuple[float, dict[int, float]]]:
-        """Of each segment: weight of all its anchors, and piece to the weight of those that it shares."""
         places = grouped((anchor, place) for place, own in enumerate(of_pieces) for anchor in own)
         often = Counter(anchor for anchors in of_segments for anchor in anchors)
         found = []
@@ -235,7 +212,6 @@ class _Programme:
         return found
 
     def groups(self) -> list[Group]:
-        """The groups of least cost, with the ratio of lengths that a first pass finds in what fits."""
         found = self._pass()
         ratios = [
             (self.ends[g.pieces[1]] - self.ends[g.pieces[0]]) / self.lengths[slice(*g.segments)].sum()
@@ -246,7 +222,6 @@ class _Programme:
         return self._pass()
 
     def _pass(self) -> list[Group]:
-        """Fill the table row by row, within a band around where a segment is expected, and trace it back."""
         before: list[Floats] = [self.added.copy()]  # the rows of the last few segments
         moves: list[tuple[int, Moves]] = [(0, np.full(self.m + 1, _ADDED_MOVE, dtype=np.int16))]
         position = np.concatenate([[0.0], np.cumsum(self.lengths)])
@@ -273,7 +248,6 @@ class _Programme:
         return self._trace(before[-1], moves)
 
     def _take(self, i: int, window: tuple[int, int], before: Floats, table: tuple[Floats, Moves]) -> None:
-        """Let segment i take k pieces that end before each place of the window."""
         (low, high), (row, move) = window, table
         whole, shared = self.matches[i]
         most = min(whole, _MOST_GAIN)
@@ -294,7 +268,6 @@ class _Programme:
     def _share(
         self, i: int, window: tuple[int, int], before: Sequence[Floats], table: tuple[Floats, Moves]
     ) -> None:
-        """Let segments before i and i share one piece that ends before each place of the window."""
         row, move = table
         ends = np.arange(max(window[0], 1), window[1] + 1)
         for shared_by in range(2, min(len(before), _MOST_MERGED) + 1):
@@ -491,7 +464,6 @@ def _align_document(
 
 
 def _check(groups: Sequence[Group], segments: int, pieces: int) -> None:
-    """Refuse an aligner that loses a segment, or takes a piece twice."""
     place = done = 0
     for group in groups:
         (first, end), (begin, stop) = group
@@ -503,7 +475,6 @@ def _check(groups: Sequence[Group], segments: int, pieces: int) -> None:
 
 
 def _with_added(segment: Segment, system: str, pieces: Sequence[str], counts: Counter[str]) -> Segment:
-    """Keep what no segment takes beside the segment that comes next."""
     texts = [piece.strip() for piece in pieces if piece.strip()]
     if not texts:
         return segment

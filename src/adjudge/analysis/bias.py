@@ -45,12 +45,7 @@ from adjudge.store.files import read_fields, read_json, read_text
 
 @frozen
 class Families:
-    """Which model family made a translation, or a judgement; names are free.
-
-    Args:
-        systems: system to family.
-        annotators: annotator to family.
-    """
+    """Which model family made a translation, or a judgement; names are free."""
 
     systems: Mapping[str, str] = field(default_factory=dict)
     annotators: Mapping[str, str] = field(default_factory=dict)
@@ -58,25 +53,16 @@ class Families:
 
 @frozen
 class FamilyBias:
-    """How an annotator treats systems of its own family, on pairs with exactly one of them.
-
-    Args:
-        family: of the annotator.
-        systems: of that family, which were compared.
-        own: points (win 1, tie 0.5) that the annotator gave them.
-        others: points that judges of other families gave them on the same pairs; None without such judges.
-        beyond_others: the difference, on the pairs that both judged; 0 without bias.
-        gold: points that gold gave them; None without gold.
-        beyond_gold: the difference, on the pairs that both judged; 0 without bias.
-    """
+    """How an annotator treats systems of its own family, on pairs with exactly one of them."""
 
     family: str
-    systems: tuple[str, ...]
-    own: Result
+    systems: tuple[str, ...]  # of that family, which were compared
+    own: Result  # points (win 1, tie 0.5) that the annotator gave them
+    # points that judges of other families gave them on the same pairs; None without such judges
     others: Result | None = None
-    beyond_others: Result | None = None
-    gold: Result | None = None
-    beyond_gold: Result | None = None
+    beyond_others: Result | None = None  # the difference, on the pairs that both judged; 0 without bias
+    gold: Result | None = None  # points that gold gave them; None without gold
+    beyond_gold: Result | None = None  # the difference, on the pairs that both judged; 0 without bias
 
 
 def family_bias(
@@ -87,15 +73,7 @@ def family_bias(
     FiRE, section 5.3 and figure 5, which shows the shares side by side; here a tie is half a point, so that
     a judge that seldom says "equal" is not taken for one that favours itself, and differences have intervals.
 
-    Args:
-        table: the comparisons of all annotators, gold among them.
-        annotator: whose bias it is.
-        gold: annotators that are gold; of several the mean.
-        families: who belongs together.
-        draws: of the intervals.
-
-    Returns:
-        None where the annotator has no family, or no system of it was compared with another one.
+    None where the annotator has no family, or no system of it was compared with another one.
     """
     family = families.annotators.get(annotator)
     own = {system for system, name in families.systems.items() if name == family}
@@ -121,7 +99,6 @@ def family_bias(
 def _beside(
     table: Comparisons, names: Sequence[str], points: Floats, sides: Floats, draws: Draws
 ) -> tuple[Result | None, Result | None]:
-    """Points that others gave on the pairs that both judged, and how far the annotator goes beyond them."""
     if not names:
         return None, None
     theirs = (1 + table.mean_of(names) * sides) / 2
@@ -132,17 +109,11 @@ def _beside(
 
 @frozen
 class LengthBias:
-    """How often the longer translation wins.
+    """How often the longer translation wins."""
 
-    Args:
-        longer: points (win 1, tie 0.5) of the longer translation, of pairs of unequal length.
-        gold: the same by gold, on the pairs that both judged; None without gold.
-        beyond_gold: the difference on those pairs; 0 without bias; None without gold.
-    """
-
-    longer: Result
-    gold: Result | None = None
-    beyond_gold: Result | None = None
+    longer: Result  # points (win 1, tie 0.5) of the longer translation, of pairs of unequal length
+    gold: Result | None = None  # the same by gold, on the pairs that both judged; None without gold
+    beyond_gold: Result | None = None  # the difference on those pairs; 0 without bias; None without gold
 
 
 def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Draws) -> LengthBias:
@@ -151,11 +122,9 @@ def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Dr
     A longer translation may well be the better one, so that only what goes beyond gold is a bias (Dubois et
     al. 2024 on judges of other texts).
 
-    Args:
-        own: 1 for the first system, 0 for a tie, -1 for the second, NaN for no verdict.
-        gold: the same of gold, a mean of several annotators where there are several; None without gold.
-        differences: length of the first translation less that of the second; NaN where a text is missing.
-        draws: of the intervals.
+    `own`: 1 for the first system, 0 for a tie, -1 for the second, NaN for no verdict. `gold`: the same of
+    gold, a mean of several annotators where there are several; None without gold. `differences`: length of
+    the first translation less that of the second; NaN where a text is missing.
     """
     signs = np.where(differences == 0, np.nan, np.sign(differences))
     points = (1 + own * signs) / 2
@@ -174,9 +143,7 @@ def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Dr
 def lengths_of_pairs(table: Comparisons, lengths: Mapping[tuple[str, str, str], int]) -> Floats:
     """Length of the first translation less that of the second, of each unit; NaN where one is missing.
 
-    Args:
-        table: the comparisons.
-        lengths: code points by language pair, segment and system.
+    `lengths`: code points by language pair, segment and system.
     """
     found = [
         [lengths.get((u.lp, u.segment, system), np.nan) for system in (u.first, u.second)]
@@ -190,26 +157,17 @@ _NOTHING: Final = "nothing was asked in both orders"
 
 @frozen
 class PositionBias:
-    """Verdicts of one annotator that was asked in both orders.
+    """Verdicts of one annotator that was asked in both orders."""
 
-    Args:
-        n: comparisons asked in both orders.
-        consistency: share of them with the same verdict in both orders; 1 is without bias.
-        first: share of all answers that chose what stood first.
-        second: share of all answers that chose what stood second.
-        tie: share of all answers that chose neither.
-        lean: share of comparisons won by the first place in both orders (primacy), less those won by the
-            second in both (recency); from -1 to 1, 0 without bias. `p` is that of an exact two-sided test
-            that flips the signs of whole segments, as the interval draws whole segments: comparisons of one
-            segment share its source and are not independent. With one comparison a segment it is the sign
-            test.
-    """
-
-    n: int
-    consistency: Result
-    first: Result
-    second: Result
-    tie: Result
+    n: int  # comparisons asked in both orders
+    consistency: Result  # share of them with the same verdict in both orders; 1 is without bias
+    first: Result  # share of all answers that chose what stood first
+    second: Result  # share of all answers that chose what stood second
+    tie: Result  # share of all answers that chose neither
+    # share of comparisons won by the first place in both orders (primacy), less those won by the second in
+    # both (recency); from -1 to 1, 0 without bias. `p` is that of an exact two-sided test that flips the
+    # signs of whole segments, as the interval draws whole segments: comparisons of one segment share its
+    # source and are not independent. With one comparison a segment it is the sign test.
     lean: Result
 
 
@@ -221,10 +179,6 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
 
     FiRE, section 4.3 and table 5. `orders` holds verdicts mapped back to (A, B): the first was asked with A
     in the first place, the second with B. Preferences asked once, or more than twice, are left out.
-
-    Args:
-        preferences: of one annotator on one criterion.
-        draws: of the intervals; segments are drawn whole, and the groups are set here.
     """
     asked = [p for p in preferences if len(p.orders) == 2]
     segments = numbered([(p.lp, p.segment) for p in asked])
@@ -247,13 +201,6 @@ def position_bias(preferences: Iterable[Preference], draws: Draws) -> PositionBi
 
 
 def _flip_p_value(sums: Floats) -> float:
-    """Return the exact two-sided p-value of a total, if the sign of every part is chance; 1 where all are 0.
-
-    p = share of all sign vectors s with |sum(s * d)| >= |sum(d)|, counted over the values that sums can take.
-
-    Args:
-        sums: whole numbers, one a segment.
-    """
     sizes = np.abs(sums).round().astype(np.int64)
     reach, total = int(sizes.sum()), abs(int(sums.sum()))
     chances = np.zeros(2 * reach + 1)  # of each total, from -reach on
@@ -271,10 +218,6 @@ def self_agreement(preferences: Iterable[Preference], draws: Draws) -> Result:
 
     For each comparison the share of its pairs of samples that agree; their mean. It is not corrected for
     chance. Preferences without two samples are left out.
-
-    Args:
-        preferences: of one annotator on one criterion.
-        draws: of the interval; segments are drawn whole, and the groups are set here.
     """
     sampled = [p for p in preferences if len(p.samples) > 1]
     draws = replace(draws, groups=numbered([(p.lp, p.segment) for p in sampled]))
@@ -287,11 +230,7 @@ _KEYS: Final = frozenset({"systems", "annotators"})
 
 
 def read_families(path: Path | str) -> tuple[dict[str, str], dict[str, str]]:
-    """Read system to family, and annotator to family.
-
-    Raises:
-        DataError: neither TOML nor JSON, or not of this shape.
-    """
+    """Read system to family, and annotator to family."""
     path = Path(path)
     text = read_text(path)
     if path.suffix == ".json":
@@ -307,31 +246,21 @@ def read_families(path: Path | str) -> tuple[dict[str, str], dict[str, str]]:
 
 @frozen
 class Bias:
-    """Biases of one annotator on one criterion.
+    """Biases of one annotator on one criterion."""
 
-    Args:
-        lp: language pair.
-        annotator: whose they are.
-        criterion: on which.
-        n: comparisons with a verdict.
-        failed: comparisons asked for and not obtained; they are in no number.
-        undecided: comparisons whose verdict changed with the order and was kept as that; of their bias only
-            that of position is told.
-        position: None where nothing was asked in both orders.
-        repeat: how often two samples have the same verdict; None where nothing was sampled twice.
-        length: None where there are no texts.
-        family: None where the annotator has no family, or no system of it was compared.
-    """
-
-    lp: str
+    lp: str  # language pair
     annotator: str
     criterion: str
-    n: int
-    failed: int
+    n: int  # comparisons with a verdict
+    failed: int  # comparisons asked for and not obtained; they are in no number
+    # comparisons whose verdict changed with the order and was kept as that; of their bias only that of
+    # position is told
     undecided: int = 0
-    position: PositionBias | None = None
+    position: PositionBias | None = None  # None where nothing was asked in both orders
+    # how often two samples have the same verdict; None where nothing was sampled twice
     repeat: Result | None = None
-    length: LengthBias | None = None
+    length: LengthBias | None = None  # None where there are no texts
+    # None where the annotator has no family, or no system of it was compared
     family: FamilyBias | None = None
 
 
@@ -346,27 +275,19 @@ class BiasNumber(NamedTuple):
 
 @frozen
 class Biases(Framed):
-    """Biases of all annotators that are not gold.
+    """Biases of all annotators that are not gold."""
 
-    Args:
-        rows: by annotator, then language pair and criterion.
-        signature: what makes the numbers repeatable.
-        notes: what a reader must know: what is missing for which bias.
-    """
-
-    rows: tuple[Bias, ...]
-    signature: Signature
-    notes: tuple[str, ...] = ()
+    rows: tuple[Bias, ...]  # by annotator, then language pair and criterion
+    signature: Signature  # what makes the numbers repeatable
+    notes: tuple[str, ...] = ()  # what a reader must know: what is missing for which bias
 
     def groups(self) -> dict[str, list[BiasNumber]]:
-        """One row a number."""
         return {
             lp: [BiasNumber(bias, *found) for bias in rows for found in _results(bias)]
             for lp, rows in rows_by_pair(self.rows).items()
         }
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge bias`."""
         return [
             Column("annotator", "whose it is", of="of.annotator"),
             Column("criterion", "on which", of="of.criterion"),
@@ -381,7 +302,6 @@ class Biases(Framed):
 
 
 def _results(bias: Bias) -> list[tuple[str, str, Result]]:
-    """Every number of one annotator on one criterion: kind of bias, name, result."""
     found: list[tuple[str, str, Result | None]] = []
     if (position := bias.position) is not None:
         found += [
@@ -517,21 +437,13 @@ def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preferen
 
 @frozen
 class _Finder:
-    """What is known besides the verdicts.
-
-    Args:
-        gold: annotators that are gold.
-        families: who belongs together.
-        lengths: code points by language pair, segment and system.
-        draws: of the intervals.
-        scored: annotators whose verdicts are made of scores, which have no order.
-    """
+    """What is known besides the verdicts."""
 
     gold: tuple[str, ...]
-    families: Families
-    lengths: Mapping[tuple[str, str, str], int]
+    families: Families  # who belongs together
+    lengths: Mapping[tuple[str, str, str], int]  # code points by language pair, segment and system
     draws: Draws
-    scored: frozenset[str]
+    scored: frozenset[str]  # annotators whose verdicts are made of scores, which have no order
 
     def rows(
         self,
@@ -539,7 +451,6 @@ class _Finder:
         wanted: Sequence[Preference | Failure],
         criterion: str,
     ) -> Iterator[Bias]:
-        """Biases of every judge on one criterion."""
         table = tabulate([*judged, *wanted], criterion)
         differences = lengths_of_pairs(table, self.lengths)
         gold = [name for name in self.gold if name in table.annotators]

@@ -72,40 +72,24 @@ _RULES: Final = "builtin/rules"
 
 
 class Answers(NamedTuple):
-    """What was answered about different texts, each once, in the order of the calls.
+    """What was answered about different texts, each once, in the order of the calls."""
 
-    Args:
-        places: language pair, segment and systems.
-        texts: source and translations.
-        said: of a pair the verdict of each order; else nothing.
-        scores: of the answers; of a pair 1 where the first won, -1 where the second did, 0 for a tie.
-    """
-
-    places: list[tuple[str, str, tuple[str, ...]]]
-    texts: list[tuple[str, ...]]
-    said: list[tuple[str, ...]]
-    scores: Floats
+    places: list[tuple[str, str, tuple[str, ...]]]  # language pair, segment and systems
+    texts: list[tuple[str, ...]]  # source and translations
+    said: list[tuple[str, ...]]  # of a pair the verdict of each order; else nothing
+    scores: Floats  # of the answers; of a pair 1 where the first won, -1 where the second did, 0 for a tie
 
 
 class Sign(NamedTuple):
-    """A sign of blindness.
-
-    Args:
-        reason: in words.
-        classes: where scores hardly differ, the classes within which they do not; else None.
-    """
+    """A sign of blindness."""
 
     reason: str
+    # where scores hardly differ, the classes within which they do not; else None
     classes: Classes | None = None
 
 
 def sight_notes(run: Run, beside: Sequence[Record] = ()) -> tuple[str, ...]:
-    """The sentence that stands before every number of a judge that is unfit, or not shown to see.
-
-    Args:
-        run: of the judge.
-        beside: other judgements of the same texts, such as gold, which may show that their quality differs.
-    """
+    """The sentence that stands before every number of a judge that is unfit, or not shown to see."""
     unfit, unseen = why_unfit(run, beside)
     told = "; ".join(unfit or unseen)
     return (f"{run.info.annotator}{UNFIT if unfit else UNSEEN}{told}.",) if told else ()
@@ -160,12 +144,7 @@ def _of_replies(run: Run, asked: Sequence[Record]) -> Iterator[str]:
 
 
 def signs(answers: Answers, ends: Sequence[float | None] = ()) -> Iterator[Sign]:
-    """Signs in answers to different texts.
-
-    Args:
-        answers: of one judge.
-        ends: of the scale of ratings.
-    """
+    """Signs in answers to different texts."""
     n, scores = len(answers.scores), answers.scores.tolist()
     if n < LEAST:
         return
@@ -200,7 +179,6 @@ def _pairs_alike(answers: Answers) -> Sign | None:
 
 
 def _little_spread(answers: Answers) -> Sign | None:
-    """Scores that hardly differ: of all, of a system, or of every k-th call."""
     n, scores = len(answers.scores), _codes(answers.scores.tolist())
     calls = np.arange(n)
     cycles = {f" every {k} calls": calls % k for k in range(2, _LONGEST_CYCLE + 1)}
@@ -215,7 +193,6 @@ def _little_spread(answers: Answers) -> Sign | None:
 
 
 def _of_order(answers: Answers) -> Iterator[Sign]:
-    """Scores that the order of the calls or the sources explain."""
     calls, systems = np.arange(len(answers.scores)), _codes(systems for *_, systems in answers.places)
     if abs(association(answers.scores, calls) or 0) > MOST_BY_CALL:
         yield Sign("its scores drift with the number of the call")
@@ -233,7 +210,6 @@ def _of_order(answers: Answers) -> Iterator[Sign]:
 
 
 def _of_places(answers: Answers) -> Iterator[Sign]:
-    """Pairs that the place or the length of a translation decides."""
     asked = [said for said in answers.said if len(said) == 2]
     for which, place in ("first", "AB"), ("second", "BA"):
         chosen = sum(verdict == at for said in asked for verdict, at in zip(said, place, strict=True))
@@ -273,13 +249,11 @@ def _evidence(classes: Classes, answers: Answers, beside: Iterable[Record]) -> i
 
 
 def _codes(values: Iterable[object]) -> Classes:
-    """Number values from 0, equal ones alike."""
     known: dict[object, int] = {}
     return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
 
 
 def _alike(classes: Classes, codes: Classes) -> int:
-    """How many have the most common value of their class."""
     most: Counter[int] = Counter()
     for (of, _), times in Counter(zip(classes.tolist(), codes.tolist(), strict=True)).items():
         most[of] = max(most[of], times)
@@ -287,18 +261,15 @@ def _alike(classes: Classes, codes: Classes) -> int:
 
 
 def _means(values: Floats, classes: Classes) -> Floats:
-    """The mean of the class of each value."""
     return np.asarray((np.bincount(classes, values) / np.maximum(1, np.bincount(classes)))[classes])
 
 
 def _explained(values: Floats, classes: Classes) -> float:
-    """Share of the variance of values that lies between classes."""
     values = values - values.mean()
     return float((_means(values, classes) ** 2).sum() / max(1.0, (values**2).sum()))
 
 
 def _ranks(scores: Floats) -> Floats:
-    """Ranks, in which an outlier explains no variance alone; those of equal scores are averaged."""
     ordered = np.sort(scores)
     return (np.searchsorted(ordered, scores) + np.searchsorted(ordered, scores, "right")) / 2
 
@@ -331,7 +302,6 @@ def _score(record: Annotation | Preference, weights: Weights) -> float:
 
 
 def _lengths(texts: Iterable[tuple[str, ...]]) -> dict[str, list[int]]:
-    """Lengths that a score may count; of a pair, by how much the first translation is the longer."""
     found: dict[str, list[int]] = {"length of the translation": [], "words of the translation": []}
     source: list[int] = []
     for text, *translations in texts:

@@ -74,49 +74,31 @@ PAIRED_TITLES: Final[Mapping[PairedTest, str]] = {
 
 @frozen
 class Effect:
-    """How large a difference is, apart from how sure it is.
+    """How large a difference is, apart from how sure it is."""
 
-    Args:
-        d_z: mean difference over the standard deviation of the differences; None where they do not vary.
-        superiority: share of units where the first is better, half of the ties added; 0.5 is no effect.
-        cliff: Cliff's delta, chance that any score of the first is above any of the second, less the
-            opposite; from -1 to 1, and unlike the others not paired.
-        wins: units where the first is better.
-        ties: units where both are equal.
-        losses: units where the second is better.
-    """
-
+    # mean difference over the standard deviation of the differences; None where they do not vary
     d_z: float | None
-    superiority: float
+    superiority: float  # share of units where the first is better, half of the ties added; 0.5 is no effect
+    # Cliff's delta, chance that any score of the first is above any of the second, less the opposite; from -1
+    # to 1, and unlike the others not paired
     cliff: float
-    wins: int
-    ties: int
-    losses: int
+    wins: int  # units where the first is better
+    ties: int  # units where both are equal
+    losses: int  # units where the second is better
 
 
 @frozen
 class Difference:
-    """The first system less the second. Above 0 the first is better.
-
-    Args:
-        first: mean of the first.
-        second: mean of the second.
-        value: first less second.
-        interval: 95 % interval of that, by `stats.bounds`; None for one unit.
-        p: two-sided p-value.
-        effect: how large it is.
-        units: segments, or documents, that were drawn or flipped.
-        effective: independent segments that would be worth as much; `units` where those are segments.
-    """
+    """The first system less the second. Above 0 the first is better."""
 
     first: float
     second: float
-    value: float
-    interval: Interval | None
-    p: float
+    value: float  # first less second
+    interval: Interval | None  # 95 % interval of that, by `stats.bounds`; None for one unit
+    p: float  # two-sided p-value
     effect: Effect
-    units: int
-    effective: float
+    units: int  # segments, or documents, that were drawn or flipped
+    effective: float  # independent segments that would be worth as much; `units` where those are segments
 
 
 def difference(
@@ -136,12 +118,7 @@ def difference(
     wilcoxon: `paired.signed_rank_p_value` of the unit's means: whether differences lie around 0, which is
         not the same as whether the means differ.
 
-    Args:
-        totals: of the two systems, by segment or by document.
-        segments: the same by segment, for the effective size; None where `totals` is that.
-        test: that p is of.
-        resamples: draws of bootstrap and permutation.
-        seed: of both.
+    `segments`: the same by segment, for the effective size; None where `totals` is that.
     """
     bounds = bounds_of_difference(totals)
     first, second = (float(mean) for mean in totals.shares.mean(axis=0))
@@ -180,9 +157,6 @@ def effect(scores: Floats) -> Effect:
 
     d_z: Cohen 1988, on paired differences. Superiority: Grissom 1994. Delta: Cliff 1993. Scores are
     `enlarged` and rounded to ten decimals first, so that noise breaks no tie.
-
-    Args:
-        scores: units by two.
     """
     first, second = np.round(enlarged(scores), 10).T
     gaps = np.round(first - second, 10)
@@ -201,7 +175,6 @@ def effect(scores: Floats) -> Effect:
 
 
 def method_of(test: PairedTest, units: int, of: str, resamples: int, seed: int) -> str:
-    """Say how p and interval came about."""
     if test == "permutation" and not has_flips(units, by_document=of == "documents"):
         return f"95 % interval and two-sided p: {METHOD} over {of}"
     flips = f", {'all' if is_exact(units) else f'{resamples:,}'} sign flips" if test == "permutation" else ""
@@ -228,74 +201,48 @@ _ALPHA: Final = 0.05
 
 @frozen
 class Side:
-    """One of the two that are compared.
+    """One of the two that are compared."""
 
-    Args:
-        name: of the system, or of the run where it has several systems or both have the same one.
-        signature: of its scores.
-        n: translations judged.
-        failed: judgements asked for and not obtained.
-        untranslated: segments that it did not translate.
-    """
-
-    name: str
+    name: str  # of the system, or of the run where it has several systems or both have the same one
     signature: Signature
-    n: int
-    failed: int
-    untranslated: int = 0
+    n: int  # translations judged
+    failed: int  # judgements asked for and not obtained
+    untranslated: int = 0  # segments that it did not translate
 
     @property
     def counted(self) -> str:
-        """Its counts in words."""
         holes = f"{self.untranslated:,} not translated, " if self.untranslated else ""
         return f"{self.name}: {self.n:,} judged, {holes}{self.failed:,} failed"
 
 
 @frozen
 class Stratum:
-    """The difference on some of the segments.
+    """The difference on some of the segments."""
 
-    Args:
-        name: `all`, a language pair or a domain.
-        kind: what the name is.
-        n: segments that both were judged on.
-        difference: first less second.
-        p_holm: p corrected for the number of strata, where that was asked for.
-    """
-
-    name: str
+    name: str  # `all`, a language pair or a domain
     kind: str
-    n: int
-    difference: Difference
-    p_holm: float | None = None
+    n: int  # segments that both were judged on
+    difference: Difference  # first less second
+    p_holm: float | None = None  # p corrected for the number of strata, where that was asked for
 
 
 @frozen
 class Comparison(Framed):
-    """Two systems on the segments that both were judged on.
-
-    Args:
-        first: one of them.
-        second: the other one.
-        whole: the difference on all common segments.
-        strata: the difference for each language pair, and for each domain, where there are several.
-        method: how interval and p came about.
-        notes: what a reader must know: segments left out, failures, few units.
-    """
+    """Two systems on the segments that both were judged on."""
 
     first: Side
     second: Side
-    whole: Stratum
+    whole: Stratum  # the difference on all common segments
+    # the difference for each language pair, and for each domain, where there are several
     strata: tuple[Stratum, ...] = ()
-    method: str = ""
-    notes: tuple[str, ...] = ()
+    method: str = ""  # how interval and p came about
+    notes: tuple[str, ...] = ()  # what a reader must know: segments left out, failures, few units
 
     def groups(self) -> dict[str, tuple[Stratum, ...]]:
         """All segments, then each language pair and each domain."""
         return {"": (self.whole, *self.strata)}
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge compare`."""
         corrected = any(row.p_holm is not None for row in (self.whole, *self.strata))
         effect = "difference.effect"
         return [
@@ -365,17 +312,6 @@ def compare_scores(
     Without `systems`, each side is expected to have one. Where they have several, those that both have are
     compared, and a segment's score is the mean over those of its systems that were judged in both, since
     translations of one segment are not independent of each other.
-
-    Args:
-        first: scores that hold the first system.
-        second: scores that hold the second; may be the same.
-        systems: name of the first and of the second.
-        settings: how to compare.
-        domains: of segments, for the strata.
-
-    Raises:
-        DataError: nothing is judged in both.
-        UsageError: no such system, none in common, or no documents where they are wanted.
     """
     settings = settings or CompareSettings()
     pairs = pairs_of(first, second, systems)
@@ -415,7 +351,6 @@ def compare_scores(
 
 
 def pairs_of(first: Scores, second: Scores, systems: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Systems to compare, first and second."""
     here, there = (list(dict.fromkeys(s.system for s in scores.segments)) for scores in (first, second))
     if systems is not None:
         if len(systems) != 2:
@@ -556,14 +491,7 @@ def are_documents_known(matrix: ScoreMatrix) -> bool:
 
 
 def unit_notes(n: int, units: int, effective: float, *, by_document: bool) -> Iterator[str]:
-    """Say what varies independently, and how much it is worth.
-
-    Args:
-        n: segments.
-        units: that vary independently.
-        effective: independent segments that are worth as much.
-        by_document: whether the units are documents.
-    """
+    """Say what varies independently, and how much it is worth."""
     if by_document:
         yield (
             f"Documents are the unit: {n:,} segments of {units:,} documents are worth about {effective:,.0f} "

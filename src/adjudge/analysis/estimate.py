@@ -45,24 +45,16 @@ class EstimateSettings(Scoring):
 
 @frozen
 class SystemEstimate:
-    """A system, and how far it is ahead of the others.
-
-    Args:
-        system: its name.
-        mean: on gold's scale.
-        ahead: of the next best system, on the segments that both have; None for the last, or where there are
-            too few labels.
-        best: the best rank, from 1, that the intervals of its differences to all others allow.
-        worst: the worst one.
-        lp: language pair.
-    """
+    """A system, and how far it is ahead of the others."""
 
     system: str
-    mean: Estimate
+    mean: Estimate  # on gold's scale
+    # of the next best system, on the segments that both have; None for the last, or where there are too few
+    # labels
     ahead: Estimate | None
-    best: int
+    best: int  # the best rank, from 1, that the intervals of its differences to all others allow
     worst: int
-    lp: str = ""
+    lp: str = ""  # language pair
 
 
 def _estimate_columns(of: str, before: str, title: str, plain: str) -> list[Column]:
@@ -116,20 +108,13 @@ _ESTIMATE: Final = (
 
 @frozen
 class Estimation(Framed):
-    """Systems by their means on gold's scale, best first.
+    """Systems by their means on gold's scale, best first."""
 
-    Args:
-        systems: of each language pair, best first.
-        signature: of the scores.
-        gold: signature of the labels.
-        settings: what the intervals are for.
-        notes: what a reader must know: systems left out, what the intervals hold for, few labels.
-    """
-
-    systems: tuple[SystemEstimate, ...]
+    systems: tuple[SystemEstimate, ...]  # of each language pair, best first
     signature: Signature
     gold: Signature
     settings: EstimateSettings
+    # what a reader must know: systems left out, what the intervals hold for, few labels
     notes: tuple[str, ...]
 
     def groups(self) -> dict[str, list[SystemEstimate]]:
@@ -137,7 +122,6 @@ class Estimation(Framed):
         return rows_by_pair(self.systems)
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge estimate`, a row a system."""
         return [*_ESTIMATE]
 
 
@@ -188,16 +172,8 @@ def estimates(
 ) -> Estimation:
     """Estimate the mean of each system that both know.
 
-    Args:
-        scores: the judge's, of one language pair.
-        gold: labels of some of the segments, drawn at random.
-        settings: what the intervals are for, and what was drawn.
-        strata: parts of the test set, such as domains, that labels were drawn from separately; None for one
-            draw from all of it.
-
-    Raises:
-        DataError: no label is of a translation with a score, or no system has enough of them.
-        UsageError: documents were drawn, and none is known.
+    `strata`: parts of the test set, such as domains, that labels were drawn from separately; None for one
+    draw from all of it.
     """
     settings = settings or EstimateSettings()
     known = grouped(((s.lp, s.segment), s.system) for s in scores.segments)
@@ -283,7 +259,6 @@ class _Design:
         )
 
     def _are_documents(self, labelled: set[Place]) -> bool:
-        """Whether most labelled documents of several segments are labelled as a whole, and not all are."""
         places = self.documents.items()
         segments = grouped(((place[0], document), place in labelled) for place, document in places)
         several = [each for each in segments.values() if len(each) > 1 and any(each)]
@@ -291,11 +266,6 @@ class _Design:
         return 2 * whole > len(several) and any(not any(each) for each in segments.values())
 
     def mean(self, labels: Values, scores: Values) -> Estimate:
-        """Estimate a mean.
-
-        Raises:
-            UsageError: there are too few labels.
-        """
         places = list(scores)
         documents = _numbers(
             [(lp, self.documents.get((lp, segment)) or (segment,)) for lp, segment in places]

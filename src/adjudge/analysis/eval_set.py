@@ -46,28 +46,21 @@ UNSEEN: Final = -2
 
 @frozen
 class ScoreSet:
-    """Scores that one annotator, metric or gold, gave to the systems of an `EvalSet`.
+    """Scores that one annotator, metric or gold, gave to the systems of an `EvalSet`."""
 
-    Args:
-        name: such as `mqm` or `COMET-refA`.
-        segments: systems by segments, higher is better; NaN where a translation was not judged.
-        systems: one score a system; NaN where it was not judged.
-        failed: judgements asked for and not obtained, by system; no number stands for them.
-        reference: that a metric was shown, `src` for none; empty where that is not known.
-        range: lowest and highest possible score, where the protocol has bounds.
-        worst: systems by segments, the worst severity marked: its place in `SEVERITIES`, `CLEAN` or `UNSEEN`.
-            None where that is not known.
-        raters: of gold, two annotations of the translations that several people judged, see `split_raters`;
-            None where there is no such translation, or it is not known who judged.
-    """
-
-    name: str
-    segments: Floats
-    systems: Floats
+    name: str  # such as `mqm` or `COMET-refA`
+    segments: Floats  # systems by segments, higher is better; NaN where a translation was not judged
+    systems: Floats  # one score a system; NaN where it was not judged
+    # judgements asked for and not obtained, by system; no number stands for them
     failed: Mapping[str, int] = field(default_factory=dict)
-    reference: str = ""
+    reference: str = ""  # that a metric was shown, `src` for none; empty where that is not known
+    # lowest and highest possible score, where the protocol has bounds
     range: tuple[float, float] | None = None
+    # systems by segments, the worst severity marked: its place in `SEVERITIES`, `CLEAN` or `UNSEEN`. None
+    # where that is not known.
     worst: NDArray[np.int8] | None = None
+    # of gold, two annotations of the translations that several people judged, see `split_raters`; None where
+    # there is no such translation, or it is not known who judged
     raters: tuple[ScoreSet, ScoreSet] | None = None
 
     @property
@@ -77,12 +70,7 @@ class ScoreSet:
         return np.asarray(np.isnan(self.systems), dtype=np.bool_) if lost.all() else lost
 
     def select(self, rows: Sequence[int], names: Sequence[str]) -> ScoreSet:
-        """Keep some systems.
-
-        Args:
-            rows: their places.
-            names: their names.
-        """
+        """Keep some systems."""
         return replace(
             self,
             segments=self.segments[rows],
@@ -108,44 +96,29 @@ class ScoreSet:
 
 @frozen
 class EvalSet:
-    """One language pair of a test set, with its gold and its metrics.
+    """One language pair of a test set, with its gold and its metrics."""
 
-    Args:
-        name: of the test set.
-        lp: language pair.
-        systems: rows of every array, in the order of their names.
-        segments: ids, columns of every array.
-        documents: document of each segment; empty where there is none.
-        domains: domain of each segment; empty where there is none.
-        lengths: of each source, in white-space tokens, or characters where the script has no spaces.
-        golds: by name.
-        metrics: by name.
-        references: systems that are references, such as `refA`.
-        shown: references that the test set's own metrics were shown, those that were not read included.
-        known_as: name that task sets know it by.
-        people: names of those of `metrics` that are golds nobody asked for: second annotations by people.
-        unread: metrics that were not read, for they were shown another reference than those compared.
-        notes: what a reader of the numbers must know of the files.
-    """
-
-    name: str
-    lp: str
-    systems: tuple[str, ...]
-    segments: tuple[str, ...]
-    documents: tuple[str, ...]
-    domains: tuple[str, ...]
+    name: str  # of the test set
+    lp: str  # language pair
+    systems: tuple[str, ...]  # rows of every array, in the order of their names
+    segments: tuple[str, ...]  # ids, columns of every array
+    documents: tuple[str, ...]  # document of each segment; empty where there is none
+    domains: tuple[str, ...]  # domain of each segment; empty where there is none
+    # of each source, in white-space tokens, or characters where the script has no spaces
     lengths: tuple[int, ...]
     golds: Mapping[str, ScoreSet]
     metrics: Mapping[str, ScoreSet]
-    references: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()  # systems that are references, such as `refA`
+    # references that the test set's own metrics were shown, those that were not read included
     shown: tuple[str, ...] = ()
-    known_as: str = ""
+    known_as: str = ""  # name that task sets know it by
+    # names of those of `metrics` that are golds nobody asked for: second annotations by people
     people: tuple[str, ...] = ()
+    # metrics that were not read, for they were shown another reference than those compared
     unread: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader of the numbers must know of the files
 
     def select(self, systems: Sequence[str]) -> EvalSet:
-        """Keep some systems, in this order."""
         rows = [self.systems.index(name) for name in systems]
         return replace(
             self,
@@ -162,30 +135,20 @@ _UNSPACED: Final = frozenset({"Hans", "Hant", "Hani", "Jpan", "Thai", "Laoo", "K
 
 @frozen
 class Frame:
-    """Rows and columns of the arrays of one language pair.
+    """Rows and columns of the arrays of one language pair."""
 
-    Args:
-        name: of the test set.
-        lp: canonical language pair.
-        segments: columns, in test-set order.
-        systems: rows, in the order of their names.
-        references: systems that are references too.
-    """
-
-    name: str
-    lp: str
-    segments: tuple[Segment, ...]
-    systems: tuple[str, ...]
-    references: tuple[str, ...] = ()
+    name: str  # of the test set
+    lp: str  # canonical language pair
+    segments: tuple[Segment, ...]  # columns, in test-set order
+    systems: tuple[str, ...]  # rows, in the order of their names
+    references: tuple[str, ...] = ()  # systems that are references too
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        """Row of each system."""
         return {name: row for row, name in enumerate(self.systems)}
 
     @cached_property
     def columns(self) -> dict[str, int]:
-        """Column of each segment id."""
         return {segment.segment: column for column, segment in enumerate(self.segments)}
 
     def empty(self) -> Floats:
@@ -196,8 +159,7 @@ class Frame:
 def row_means(scores: Floats) -> Floats:
     """Mean of each system over the segments that have a score; NaN where none has.
 
-    Args:
-        scores: systems by segments.
+    `scores`: systems by segments.
     """
     judged = ~np.isnan(scores)
     return divided(np.where(judged, scores, 0.0).sum(axis=1), judged.sum(axis=1))
@@ -207,13 +169,6 @@ def over_units(eval_set: EvalSet, level: Level) -> EvalSet:
     """Put each document, or domain, in the place of its segments: its score is the mean of those it has.
 
     Scores of systems stay as they are.
-
-    Args:
-        eval_set: of segments.
-        level: what becomes a column of the arrays.
-
-    Raises:
-        UsageError: the test set does not say which document or domain each segment is of.
     """
     if level == "segment":
         return eval_set
@@ -242,12 +197,7 @@ def source_lengths(segments: Iterable[Segment], lp: str) -> tuple[int, ...]:
 
 
 def length_names(lp: str, bins: Sequence[int]) -> list[str]:
-    """Names of bins of `source_lengths`, shortest first: `under 12 tokens`, `12 to 26 tokens`, and so on.
-
-    Args:
-        lp: language pair.
-        bins: where a longer source begins.
-    """
+    """Names of bins of `source_lengths`, shortest first: `under 12 tokens`, `12 to 26 tokens`, and so on."""
     unit = "characters" if is_unspaced(lp) else "tokens"
     if not bins:
         return [f"any number of {unit}"]
@@ -268,19 +218,12 @@ _OF_FOLDER: Final = "metric-scores"
 
 @frozen
 class Found:
-    """Scores, and what was odd in them.
+    """Scores, and what was odd in them."""
 
-    Args:
-        scores: of the systems and segments of a frame.
-        notes: what was odd.
-        foreign: systems that were scored too, and that the frame does not have.
-        has_marks: whether they are points of marked errors.
-    """
-
-    scores: ScoreSet
+    scores: ScoreSet  # of the systems and segments of a frame
     notes: tuple[str, ...] = ()
-    foreign: tuple[str, ...] = ()
-    has_marks: bool = False
+    foreign: tuple[str, ...] = ()  # systems that were scored too, and that the frame does not have
+    has_marks: bool = False  # whether they are points of marked errors
 
 
 def stem_of(path: Path) -> str:
@@ -306,24 +249,19 @@ class InMemory(NamedTuple):
     value: Any
 
     def __repr__(self) -> str:
-        """Name the type alone, for messages."""
         return f"a {type(self.value).__name__} in memory"
 
 
 @frozen
 class OwnScores:
-    """Where the scores of a metric of a user's own are.
+    """Where the scores of a metric of a user's own are."""
 
-    Args:
-        files: language pair to run or file, or to what is in memory; None for one that may hold any number of
-            language pairs.
-        in_folder: whether its name is that of a file in a folder, which ends in the reference it was shown.
-        is_shared: whether several language pairs are evaluated, of which a file need not hold all.
-    """
-
+    # language pair to run or file, or to what is in memory; None for one that may hold any number of language
+    # pairs
     files: dict[str | None, Path | InMemory] = field(default_factory=dict)
+    # whether its name is that of a file in a folder, which ends in the reference it was shown
     in_folder: bool = False
-    is_shared: bool = False
+    is_shared: bool = False  # whether several language pairs are evaluated, of which a file need not hold all
 
     def file_of(self, lp: str | None) -> Path | InMemory | None:
         """The run or file that holds a language pair; None where there is none."""
@@ -339,14 +277,7 @@ def find_own_scores(
     beginning of its name (`en-de.`); a folder of score files holds a metric or several. A folder of
     files with one number a line, of one system each, is one metric, called by the folder.
 
-    Args:
-        given: `[NAME=]PATH`, a name again for another language pair; or name to path or to what is in memory,
-            or to language pair to one of these.
-        lps: that are evaluated; None for the only one of the test set.
-
-    Raises:
-        UsageError: no such path, one given twice, two files for one language pair, or a file whose language
-            pair is not known.
+    `lps`: that are evaluated; None for the only one of the test set.
     """
     found: dict[str, OwnScores] = {}
     split = [*_given(given)]
@@ -388,11 +319,7 @@ def _given(
 def golds_by_lp(
     golds: Sequence[str | tuple[str, InMemory]], lps: Sequence[str | None]
 ) -> dict[str | None, list[str | tuple[str, InMemory]]]:
-    """The golds of each language pair: a file whose folder or name says one (`en-de/`, `en-de.`) is of that.
-
-    Raises:
-        UsageError: golds were given, and none of them is of a language pair.
-    """
+    """The golds of each language pair: a file whose folder or name says one (`en-de/`, `en-de.`)."""
     told = [(gold, None if isinstance(gold, tuple) else _lp_of_gold(gold, lps)) for gold in golds]
     found = {lp: [gold for gold, own in told if own in {None, lp}] for lp in lps}
     if golds and (without := [lp for lp, own in found.items() if not own]):
@@ -448,11 +375,7 @@ _OF_ANY_PAIR: Final = frozenset({"comet", "score-lines", "score-table"})
 
 
 def _lp_of(path: Path, lps: Sequence[str | None]) -> str | None:
-    """Language pair of a score file, one of those that are evaluated; None for any other file.
-
-    Raises:
-        UsageError: there are several, and neither folder nor name tells.
-    """
+    """Language pair of a score file, one of those that are evaluated; None for any other file."""
     if not path.name.removesuffix(".gz").endswith((_SEG, _SYS)):
         if len(lps) > 1 and detect(path) in _OF_ANY_PAIR:
             read_judgements(path)  # which refuses scores that do not say their language pair
@@ -476,28 +399,14 @@ def _lp_named(path: Path) -> str | None:
 def read_score_source(  # noqa: PLR0913 (whoever reads binds all but the first two at once)
     path: Path | InMemory,
     name: str,
-    frame: Frame,
+    frame: Frame,  # systems and segments; lines of a score file are its segments, in order
     texts: Callable[[], TestSet],
     *,
     weights: str | None = None,
     mismatched: Mismatched = "refuse",
     golds: Sequence[ScoreSet] = (),
 ) -> Found:
-    """Read the scores in a file or a run, and put them where the frame has their systems and segments.
-
-    Args:
-        path: `.seg.score` or `.sys.score` (the one beside the other is read too), run, records, MQM TSV or
-            `.seg.rating`; or what is in memory.
-        name: of the scores.
-        frame: systems and segments; lines of a score file are its segments, in order.
-        texts: loads the test set, for formats that mark places in its texts.
-        weights: of marked errors, where there are any; else the run's, else `mqm-google`.
-        mismatched: what happens to judgements of other texts than those of the test set.
-        golds: scores of people, which may show whether the judge of a run sees what it judges.
-
-    Raises:
-        DataError: it is none of these, or nothing in it is about this test set.
-    """
+    """Read the scores in a file or a run, and put them where the frame has their systems and segments."""
     score = partial(records_as_scores, weights=weights, golds=golds)
     read = partial(_read, name=name, frame=frame, texts=texts, mismatched=mismatched, score=score)
     if isinstance(path, InMemory):
@@ -534,12 +443,7 @@ def _read(
 
 
 def array_as_scores(name: str, array: Any, frame: Frame, texts: TestSet) -> Found:  # noqa: ANN401 (of any library)
-    """Take an array of systems by segments, in the order of the test set; NaN is a failure.
-
-    Raises:
-        UsageError: it has another shape; says both.
-        DataError: it has no number, or an infinite one.
-    """
+    """Take an array of systems by segments, in the order of the test set; NaN is a failure."""
     found = np.asarray(array, dtype=np.float64)
     shape = len(texts.systems), len(frame.segments)
     if found.shape != shape:
@@ -584,9 +488,6 @@ def tables_as_scores(name: str, tables: Iterable[ScoreTable], frame: Frame, refe
     """Put tables of the levels `seg` and `sys` into one score set.
 
     A system's score is what the `sys` file says; without one it is the mean over its segments.
-
-    Raises:
-        DataError: none of their systems is in the test set.
     """
     segments, systems = frame.empty(), np.full(len(frame.systems), np.nan)
     foreign: dict[str, None] = {}
@@ -611,10 +512,7 @@ def tables_as_scores(name: str, tables: Iterable[ScoreTable], frame: Frame, refe
 def foreign_note(names: str, systems: Iterable[str], texts: str) -> str:
     """Say which systems the test set does not have.
 
-    Args:
-        names: who scored them.
-        systems: at least one.
-        texts: name of the test set.
+    `systems`: at least one.
     """
     what = ", ".join(systems)
     return f"Systems that {texts} does not have, scored by {names}, are left out: {what}."
@@ -630,11 +528,7 @@ def records_as_scores(
     weights: str | None = None,
     golds: Sequence[ScoreSet] = (),
 ) -> Found:
-    """Score records as `adjudge score` does; a failure has no number and is counted.
-
-    Raises:
-        DataError: no record is about a segment and a system of the test set.
-    """
+    """Score records as `adjudge score` does; a failure has no number and is counted."""
     records = judged.records if isinstance(judged, Run) else tuple(judged)
     _refuse_lps(name, [r.lp for r in records], frame.name, [frame.lp])
     has_marks = any(find_protocol(r.protocol).has_spans for r in records)
@@ -705,17 +599,7 @@ def count_strangers(
     texts: str,
     known: Mapping[tuple[str, str], Collection[str]],
 ) -> int:
-    """Count judgements that are about no segment and systems of a test set, in its language pairs.
-
-    Args:
-        name: of the judgements.
-        judged: language pair, segment and systems of each.
-        texts: name of the test set.
-        known: language pair and segment to the systems that the test set has.
-
-    Raises:
-        DataError: all are; says which names do not match.
-    """
+    """Count judgements that are about no segment and systems of a test set, in its language pairs."""
     judged, lps = list(judged), dict.fromkeys(lp for lp, _ in known)
     _refuse_lps(name, [lp for lp, _, _ in judged], texts, lps)
     own = [(lp, segment, systems) for lp, segment, systems in judged if lp in lps]
@@ -757,13 +641,7 @@ def split_raters(
     segment, as far as that rater judged it: the one who judged most of its translations, and of several
     the one who was set apart least often so far.
 
-    Args:
-        records: of one protocol; comparisons are not split, for they are no scores of single translations.
-        frame: systems and segments.
-        weights: of marked errors; None where ratings are scored.
-
-    Returns:
-        None where no translation has two raters.
+    None where no translation has two raters. `weights`: of marked errors; None where ratings are scored.
     """
     numbers = _numbers_by_rater(records, frame, weights)
     if not numbers:
@@ -787,7 +665,6 @@ def split_raters(
 def _numbers_by_rater(
     records: Iterable[Record], frame: Frame, weights: Weights | None
 ) -> dict[int, dict[int, dict[str, float]]]:
-    """Column to row to rater to score, of the translations that two or more raters judged."""
     cells = grouped(
         ((frame.columns[r.segment], frame.rows[r.systems[0]]), r)
         for r in records

@@ -83,7 +83,6 @@ _MOST_OF_A_TASK: Final = 0.5  # of its primary metrics
 
 
 def find_set_lps(path: Path | str | TestSet) -> tuple[str, ...]:
-    """Language pairs of a test set."""
     if isinstance(path, TestSet):
         return path.lps
     path, lp = find_path(path)
@@ -118,29 +117,15 @@ def read_eval_set(  # noqa: PLR0913 (what can be read; every one has its default
     metrics: Sequence[str] = (),
     preferred: str | None = None,
     weights: str | None = None,
-    reference: str | None = None,
+    reference: str | None = None,  # that the metrics compared were shown; None for any
     people: bool = False,
     mismatched: Mismatched = "refuse",
 ) -> EvalSet:
     """Read one language pair with its gold and its metrics.
 
-    Args:
-        path: an MTME or MENT folder, whose metrics are read too, or any test set.
-        lp: may be left out where there is one.
-        gold: names of the folder's own, or files, also as `NAME=FILE`, or a name and what is in memory; empty
-            for the only one, None for none.
-        scores: further metrics, name to runs and files; one without this language pair is left out.
-        metrics: of the folder's own only these, and no file of another; empty for all. A name without a
-            reference is that of the metric with `reference`.
-        preferred: gold to take where none is named and there are several.
-        weights: of marked errors, wherever there are any.
-        reference: that the metrics compared were shown; None for any.
-        people: take other golds of the folder as metrics, too, and read who judged for the folder's own.
-        mismatched: what happens to judgements of other texts than those of the test set.
-
-    Raises:
-        DataError: a file is not what it should be.
-        UsageError: no such language pair, gold or metric, or two metrics of one name.
+    `gold`: names of the folder's own, or files, also as `NAME=FILE`, or a name and what is in memory; empty
+    for the only one, None for none. `metrics`: of the folder's own only these, and no file of another; empty
+    for all. A name without a reference is that of the metric with `reference`.
     """
     source, read = _open(path, lp, weights, mismatched)
     names = () if gold is None else gold or source.default_gold(preferred)
@@ -201,12 +186,7 @@ def read_one(
     weights: str | None = None,
     mismatched: Mismatched = "refuse",
 ) -> EvalSet:
-    """Read one language pair with one gold, or one metric, of the folder's own or a file, and nothing else.
-
-    Raises:
-        DataError: a file is not what it should be.
-        UsageError: no such language pair, gold or metric.
-    """
+    """Read one language pair with one gold, or one metric, of the folder's own or a file, nothing else."""
     source, read = _open(path, lp, weights, mismatched)
     found = source.read_gold(name) if kind == "gold" else source.read_metric(name)
     found = found or _read_file(name, source, read, kind)
@@ -218,7 +198,6 @@ def read_one(
 def _open(
     path: Path | str | TestSet, lp: str | None, weights: str | None, mismatched: Mismatched = "refuse"
 ) -> tuple[_Source, partial[Found]]:
-    """A folder or a test set, and what reads a file of scores of it."""
     if isinstance(path, TestSet):
         source = _own(path, "", lp)
     else:
@@ -239,7 +218,6 @@ def _check_weights(weights: str | None, found: Sequence[Found]) -> None:
 def _read_file(
     wanted: str, source: _Source, read: partial[Found], kind: Literal["gold", "metric"] = "gold"
 ) -> tuple[str, Found]:
-    """Read a gold in a file; its name loses the language pair, as in `en-de.mqm.seg.score`."""
     told, path = split_score(wanted)
     if not path.exists():
         there = ", ".join(source.golds if kind == "gold" else source.metrics) or "none of its own"
@@ -251,37 +229,21 @@ def _read_file(
 
 @frozen
 class _Source:
-    """Where an eval set comes from.
+    """Where an eval set comes from."""
 
-    Args:
-        path: folder or file, or the texts themselves.
-        frame: its systems and segments.
-        golds: name to the files of a gold.
-        metrics: name to the files of a metric.
-        with_gold: whether the file of the texts holds the gold too.
-        known_references: of the test set.
-        torn: which files of translations do not fit the segments.
-    """
-
-    path: Path | TestSet
-    frame: Frame
-    golds: Mapping[str, list[ScoreFile]]
-    metrics: Mapping[str, list[ScoreFile]]
-    with_gold: bool = False
-    known_references: frozenset[str] = frozenset()
-    torn: tuple[str, ...] = ()
+    path: Path | TestSet  # folder or file, or the texts themselves
+    frame: Frame  # its systems and segments
+    golds: Mapping[str, list[ScoreFile]]  # name to the files of a gold
+    metrics: Mapping[str, list[ScoreFile]]  # name to the files of a metric
+    with_gold: bool = False  # whether the file of the texts holds the gold too
+    known_references: frozenset[str] = frozenset()  # of the test set
+    torn: tuple[str, ...] = ()  # which files of translations do not fit the segments
 
     def texts(self) -> TestSet:
-        """Load the test set with its translations."""
         held = self.path
         return held.select(lp=self.frame.lp) if isinstance(held, TestSet) else load(held, self.frame.lp)
 
     def default_gold(self, preferred: str | None) -> Sequence[str]:
-        """The gold to take where none is named.
-
-        Raises:
-            UsageError: there is none, or which one is meant cannot be known.
-        """
         if self.with_gold:
             return [str(self.path)]
         if preferred in self.golds:
@@ -294,11 +256,6 @@ class _Source:
         raise UsageError(f"name the gold: {self.frame.name} {self.frame.lp} {there}")
 
     def second_golds(self, asked: Iterable[str]) -> Iterator[tuple[str, Found]]:
-        """Read the golds of segments that are other judgements than those asked for.
-
-        A gold and the same with `-z` or `-raw` behind it are one annotation on several scales, and what is
-        `merged` holds others.
-        """
         known = {_annotation(name) for name in asked}
         for name, files in self.golds.items():
             is_other = _annotation(name) not in known and "merged" not in name
@@ -306,10 +263,6 @@ class _Source:
                 yield found
 
     def raters(self, gold: str) -> tuple[ScoreSet, ScoreSet] | None:
-        """Two annotations of the folder's MQM gold, by its rating files `LP.mqm.RATER.seg.rating`.
-
-        A rating file has one judgement a translation, and what is `merged` holds those of the others.
-        """
         if gold != _RATED or gold not in self.golds or not isinstance(self.path, Path):
             return None
         stem = find_lps(self.path)[self.frame.lp]
@@ -336,13 +289,8 @@ class _Source:
     ) -> frozenset[str]:
         """Choose among the folder's metrics by name, with or without what they were shown (`-refA`, `-src`).
 
-        Args:
-            wanted: names; empty for all that were shown no other reference.
-            own: names of the user's own metrics.
-            reference: that the metrics compared were shown; None for any.
-
-        Raises:
-            UsageError: no such metric, or one that was shown another reference.
+        `wanted`: names; empty for all that were shown no other reference. `reference`: that the metrics
+        compared were shown; None for any.
         """
         if not wanted:
             return frozenset(name for name in self.metrics if self._is_shown(name, reference))
@@ -367,19 +315,16 @@ class _Source:
         return base_name(name, self.metrics[name][0].reference)
 
     def _is_shown(self, name: str, reference: str | None) -> bool:
-        """Whether a metric was shown no other reference than one that is not shown to any metric, or none."""
         shown = references_in(self.metrics[name][0].reference)
         return reference is None or reference not in self.shown or shown <= {reference}
 
     @cached_property
     def shown(self) -> frozenset[str]:
-        """References that the folder's metrics were shown."""
         return frozenset(
             each for files in self.metrics.values() for each in references_in(files[0].reference)
         )
 
     def read_metrics(self, only: Collection[str]) -> dict[str, Found]:
-        """Read some metrics of the folder."""
         return {name: self._read(name, files) for name, files in self.metrics.items() if name in only}
 
     def _read(self, name: str, files: Sequence[ScoreFile]) -> Found:
@@ -388,7 +333,6 @@ class _Source:
         return tables_as_scores(name, tables, self.frame, files[0].reference)
 
     def eval_set(self, golds: Mapping[str, Found], metrics: Mapping[str, Found]) -> EvalSet:
-        """Put everything together."""
         frame = self.frame
         odd = (note for found in (*golds.values(), *metrics.values()) for note in found.notes)
         notes = (*self.torn, *_foreign({**golds, **metrics}, frame), *odd)
@@ -442,7 +386,6 @@ def _range(gold: str) -> tuple[float, float] | None:
 
 
 def _folder(path: Path, form: str, lp: str | None) -> _Source:
-    """Find what a folder of MTME or MENT holds."""
     lps = find_lps(path)
     lp = choose_lp(lps, lp, path)
     stem = lps[lp]
@@ -480,7 +423,6 @@ def _folder(path: Path, form: str, lp: str | None) -> _Source:
 
 
 def _own(path: Path | TestSet, form: str, lp: str | None) -> _Source:
-    """Take any test set, whose scores are all in files of their own."""
     test_set = path.select(lp=lp) if isinstance(path, TestSet) else load(path, lp)
     if len(test_set.lps) > 1:
         raise UsageError(

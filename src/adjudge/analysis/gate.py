@@ -59,33 +59,20 @@ _NUISANCE = 0.005  # what `critical_p_value` spends on how many segments differ
 
 @frozen
 class NonInferiority:
-    """What the data say of a candidate against a baseline.
+    """What the data say of a candidate against a baseline."""
 
-    Args:
-        candidate: mean score.
-        baseline: mean score.
-        difference: candidate less baseline; above 0 the candidate is better.
-        low: lower bound of the difference: one-sided, at level 1 - alpha.
-        high: upper bound, likewise; both together hold 1 - 2 alpha.
-        p_as_good: p-value behind "not worse by more than the margin"; small is good.
-        p_worse: p-value behind "worse by more than the margin"; small is bad.
-        error: standard error of the difference; infinite for one unit.
-        units: segments, or documents, that vary independently.
-        effective: independent segments that are worth as much as these.
-        reach: points that one more unit at the end of the scale would cost all segments together; 0 where no
-            such unit is reckoned with.
-    """
-
-    candidate: float
-    baseline: float
-    difference: float
-    low: float
-    high: float
-    p_as_good: float
-    p_worse: float
-    error: float
-    units: int
-    effective: float
+    candidate: float  # mean score
+    baseline: float  # mean score
+    difference: float  # candidate less baseline; above 0 the candidate is better
+    low: float  # lower bound of the difference: one-sided, at level 1 - alpha
+    high: float  # upper bound, likewise; both together hold 1 - 2 alpha
+    p_as_good: float  # p-value behind "not worse by more than the margin"; small is good
+    p_worse: float  # p-value behind "worse by more than the margin"; small is bad
+    error: float  # standard error of the difference; infinite for one unit
+    units: int  # segments, or documents, that vary independently
+    effective: float  # independent segments that are worth as much as these
+    # points that one more unit at the end of the scale would cost all segments together; 0 where no such unit
+    # is reckoned with
     reach: float
 
 
@@ -94,7 +81,7 @@ def non_inferiority(
     margin: float,
     *,
     alpha: float = 0.05,
-    segments: Totals | None = None,
+    segments: Totals | None = None,  # the same by segment; None where `totals` is that
     scale: tuple[float, float] | None = None,
 ) -> NonInferiority:
     """Test a candidate against a baseline, both judged in every unit; one unit alone shows nothing.
@@ -105,12 +92,7 @@ def non_inferiority(
     the mean length of a document. Where the units do not differ at all, only the scale says what another one
     may bring; without it both p are 1.
 
-    Args:
-        totals: units by two, candidate and then baseline, by segment or by document.
-        margin: in the units of the scores, 0 or more: so much worse is still as good.
-        alpha: of the bounds.
-        segments: the same by segment; None where `totals` is that.
-        scale: lowest and highest score; None where it has no ends, or they are not to count.
+    `scale`: lowest and highest score; None where it has no ends, or they are not to count.
     """
     alone = totals if segments is None else segments
     n, units = len(alone.sums), len(totals.sums)
@@ -143,13 +125,6 @@ def more_segments(
 
     The least N with |d + margin| - reach / N >= (z(1 - alpha) + z(power)) sqrt(n se^2 / N + (reach / N)^2),
     normal law, whichever way the decision will fall.
-
-    Args:
-        found: at hand.
-        n: segments at hand.
-        margin: of the test.
-        alpha: of the one-sided test.
-        power: chance to decide with so many.
     """
     from scipy.special import ndtri  # scipy.stats takes seconds to import
 
@@ -181,11 +156,7 @@ def critical_p_value(
     (Berger and Boos 1994). With documents, the larger of that and of the test that flips whole documents
     (`paired.sign_flip_p_values`). No such segment: 1.
 
-    Args:
-        new: segments in which the candidate alone has critical errors.
-        gone: segments in which the baseline alone has.
-        allowed: so many segments more are as good.
-        documents: number of the document of each segment; None where segments are independent.
+    `documents`: number of the document of each segment; None where segments are independent.
     """
     from scipy.special import bdtrc, betaincinv
 
@@ -224,11 +195,7 @@ def _read_scale(value: object) -> object:
 
 @settings
 class GateSettings(OneAnnotator):
-    """What is asked of a candidate.
-
-    Raises:
-        UsageError: a setting out of its range.
-    """
+    """What is asked of a candidate."""
 
     margin: Annotated[
         float,
@@ -286,58 +253,36 @@ class GateSettings(OneAnnotator):
 
     @property
     def veto_alpha(self) -> float:
-        """Of the test of critical errors."""
         return self.alpha if self.critical_alpha is None else self.critical_alpha
 
     @property
     def part_margin(self) -> float:
-        """Of a language pair or a domain."""
         return self.margin if self.domain_margin is None else self.domain_margin
 
 
 @frozen
 class GateRow:
-    """What all segments, those of a language pair, or those of a domain say.
+    """What all segments, those of a language pair, or those of a domain say."""
 
-    Args:
-        name: `all`, a language pair or a domain.
-        kind: what the name is.
-        n: segments judged on both sides.
-        margin: that holds here.
-        found: difference, bounds and both tests.
-        verdict: of these segments alone.
-        more: segments that would most likely decide it; None where it is decided or out of reach.
-    """
-
-    name: str
+    name: str  # `all`, a language pair or a domain
     kind: str
-    n: int
-    margin: float
-    found: NonInferiority
-    verdict: Verdict
-    more: int | None
+    n: int  # segments judged on both sides
+    margin: float  # that holds here
+    found: NonInferiority  # difference, bounds and both tests
+    verdict: Verdict  # of these segments alone
+    more: int | None  # segments that would most likely decide it; None where it is decided or out of reach
 
 
 @frozen
 class Critical:
-    """Segments with critical errors.
+    """Segments with critical errors."""
 
-    Args:
-        baseline: how many of its translations have one.
-        candidate: of its.
-        allowed: for the candidate.
-        new: segments in which the candidate alone has one, as LP/SEGMENT.
-        gone: how many the baseline alone has.
-        p: p-value behind "more than allowed", of McNemar's exact test; see `critical_p_value`.
-        alpha: p from which on they veto.
-    """
-
-    baseline: int
+    baseline: int  # how many of its translations have one
     candidate: int
     allowed: int
-    new: tuple[str, ...]
-    gone: int
-    p: float
+    new: tuple[str, ...]  # segments in which the candidate alone has one, as LP/SEGMENT
+    gone: int  # how many the baseline alone has
+    p: float  # p-value behind "more than allowed", of McNemar's exact test; see `critical_p_value`
     alpha: float
 
     @property
@@ -348,45 +293,29 @@ class Critical:
 
 @frozen
 class Gate(Framed):
-    """The answer, and what it rests on.
-
-    Args:
-        verdict: of all of it.
-        reasons: why, the weightiest first.
-        rows: all segments, then language pairs and domains where there are several; none where nothing is
-            judged on both sides, because the candidate's translations are missing.
-        critical: errors that veto; None where nobody could have marked one.
-        cards: scorecards of the candidate's systems, where the weights say what passes.
-        candidate: the system that would replace the other.
-        baseline: the system that is to be replaced.
-        missing: segments that are translated on both sides and lack a score on one.
-        asked: segments that are translated on both sides.
-        settings: what was asked; `by_document` and `scale` are what was taken.
-        method: how the bounds came about, in one line.
-        notes: what a reader must know.
-        left_out: why the candidate's missing translations are too many; empty where they are not.
-    """
+    """The answer, and what it rests on."""
 
     verdict: Verdict
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...]  # why, the weightiest first
+    # all segments, then language pairs and domains where there are several; none where nothing is judged on
+    # both sides, because the candidate's translations are missing
     rows: tuple[GateRow, ...]
-    critical: Critical | None
-    cards: Mapping[str, Card]
-    candidate: Side
-    baseline: Side
-    missing: int
-    asked: int
-    settings: GateSettings
-    method: str = ""
-    notes: tuple[str, ...] = ()
-    left_out: str = ""
+    critical: Critical | None  # errors that veto; None where nobody could have marked one
+    cards: Mapping[str, Card]  # scorecards of the candidate's systems, where the weights say what passes
+    candidate: Side  # the system that would replace the other
+    baseline: Side  # the system that is to be replaced
+    missing: int  # segments that are translated on both sides and lack a score on one
+    asked: int  # segments that are translated on both sides
+    settings: GateSettings  # what was asked; `by_document` and `scale` are what was taken
+    method: str = ""  # how the bounds came about, in one line
+    notes: tuple[str, ...] = ()  # what a reader must know
+    left_out: str = ""  # why the candidate's missing translations are too many; empty where they are not
 
     def groups(self) -> dict[str, tuple[GateRow, ...]]:
         """All segments, then each language pair and each domain."""
         return {"": self.rows}
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge gate`."""
         return [
             Column("kind", "what the name is", title=""),
             Column("name", "all, a language pair or a domain", title="segments"),
@@ -437,17 +366,7 @@ def gate_scores(
     are corrected for their number (Holm). Else, or of fewer than ten segments, or where too many judgements
     are missing, there is not enough data.
 
-    Args:
-        candidate: scores that hold the candidate.
-        baseline: scores that hold the baseline.
-        records: of both, in which critical errors are counted; None where there are scores alone.
-        systems: name of the candidate and of the baseline; as in `compare_scores`.
-        settings: what is asked.
-        domains: of segments.
-
-    Raises:
-        DataError: nothing is judged in both, and not because the candidate's translations are missing.
-        UsageError: scores of different signatures, no such system, none in common, or one document alone.
+    `records`: of both, in which critical errors are counted; None where there are scores alone.
     """
     new, old = (scores.signature_of("mean") for scores in (candidate, baseline))
     if not settings.any_signature and not new.is_comparable_with(old):
@@ -696,7 +615,6 @@ def _vetoes(critical: Critical | None) -> Iterator[str]:
 
 
 def _cards(candidate: Scores, systems: Collection[str]) -> dict[str, Card]:
-    """Scorecards of these systems; of each language pair where none is over all of them."""
     whole = [("", candidate)] if candidate.systems else [(f", {lp}", s) for lp, s in candidate.lps.items()]
     return {
         f"{s.system}{place}": s.card
@@ -745,7 +663,6 @@ def _open(row: GateRow) -> str:
 
 
 def verdict_words(verdict: Verdict) -> str:
-    """A verdict as people read it."""
     return verdict.replace("-", " ")
 
 

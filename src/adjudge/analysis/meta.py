@@ -239,17 +239,9 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
 def _joint_tables(
     parts: Sequence[MetaEvaluation],
     joined: Sequence[Sequence[MetricResults]],
-    task: Task | None,
+    task: Task | None,  # whose mean is tested; None for none
     settings: MetaSettings,
 ) -> dict[str, Floats]:
-    """P-values of the pooled accuracy and of the task's mean, over all language pairs together.
-
-    Args:
-        parts: of each language pair.
-        joined: of each row, its metric in each part.
-        task: whose mean is tested; None for none.
-        settings: draws and their seed.
-    """
     sides = [
         _compared(part, [each[place].name for each in joined], settings) for place, part in enumerate(parts)
     ]
@@ -265,7 +257,6 @@ def _joint_tables(
 def _differences(
     statistics: Sequence[Statistic], sides: Sequence[Compared], settings: MetaSettings
 ) -> list[tuple[float, Differences]]:
-    """Weight and differences of each statistic of each language pair, each with draws of its own."""
     found = []
     for number, statistic in enumerate(statistics):
         low, high = statistic.range or (0.0, 1.0)
@@ -281,7 +272,6 @@ def _differences(
 
 
 def _compared(part: MetaEvaluation, names: Sequence[str], settings: MetaSettings) -> Compared:
-    """The scores of some metrics of one part."""
     scores = part.scores
     if scores is None:
         raise ValueError("a part has no scores")
@@ -297,7 +287,6 @@ def _compared(part: MetaEvaluation, names: Sequence[str], settings: MetaSettings
 
 
 def _joined(parts: Sequence[MetaEvaluation]) -> dict[str, list[MetricResults]]:
-    """Name and results of each metric that every part has: under one name, else under one name's base."""
     each = [{metric.name: metric for metric in part.metrics} for part in parts]
     same = {name for name in each[0] if all(name in found for found in each)}
     bases = [
@@ -389,11 +378,7 @@ def _notes_together(
 def strata(
     kind: StratumKind, eval_set: EvalSet, gold: ScoreSet, length_bins: Sequence[int]
 ) -> Iterator[tuple[str, Floats]]:
-    """Name of each part, and its translations: systems by segments, NaN for those that are not in it.
-
-    Raises:
-        UsageError: the test set does not say what its segments have in common.
-    """
+    """Name of each part, and its translations: systems by segments, NaN for those that are not in it."""
     if kind == "severity":
         yield from _by_severity(gold)
         return
@@ -429,21 +414,12 @@ META: Final = "meta"
 
 @frozen
 class Compared:
-    """The scores behind a table.
+    """The scores behind a table."""
 
-    Args:
-        gold: systems by segments.
-        metrics: in the order of the table's rows, of the same systems and segments.
-        documents: of each segment.
-        task: whose mean `meta` is; None for none.
-        settings: how to measure.
-        drawn: draws that were made, by measure and average.
-    """
-
-    gold: ScoreSet
-    metrics: Sequence[ScoreSet]
+    gold: ScoreSet  # systems by segments
+    metrics: Sequence[ScoreSet]  # in the order of the table's rows, of the same systems and segments
     documents: Sequence[str]
-    task: Task | None
+    task: Task | None  # whose mean `meta` is; None for none
     settings: MetaSettings
     drawn: dict[tuple[str, Average | None], Floats] = field(default_factory=dict)
 
@@ -492,9 +468,7 @@ class Compared:
     def differences(self, statistic: Statistic, place: tuple[int, int]) -> Differences:
         """Differences of a statistic between metrics, and those after swaps.
 
-        Args:
-            statistic: of a task.
-            place: numbers of their own for the seed, so that no two statistics share their draws.
+        `place`: numbers of their own for the seed, so that no two statistics share their draws.
         """
         name, drawing = statistic.measure, (self.settings.resamples, (self.settings.seed, *place))
         options = self._options(name, statistic.average)
@@ -507,7 +481,6 @@ class Compared:
         return self.gold.segments, self.segments
 
     def _options(self, name: str, average: Average | None = None) -> dict[str, Any]:
-        """Arguments of the measure; the ranges of all metrics are those of the first one."""
         found = arguments(name, self.gold, self.metrics[0], self.settings, average)
         return {key: value for key, value in found.items() if key != "compat"}
 
@@ -539,8 +512,7 @@ def with_clusters(
 ) -> tuple[list[MetricResults], dict[str, Floats]]:
     """Give every value the cluster that its metric is in.
 
-    Returns:
-        The rows, and by measure the p-values that the clusters come from: metrics by metrics.
+    The rows, and by measure the p-values that the clusters come from: metrics by metrics.
     """
     columns = [
         *compared.settings.chosen_measures,
@@ -558,14 +530,6 @@ def _clustered(
     settings: MetaSettings,
     exact: Collection[str] = (),
 ) -> list[MetricResults]:
-    """Rows with the clusters of tables of p-values.
-
-    Args:
-        rows: of the metrics.
-        tables: measure to p-values; corrected in place where that was asked for.
-        settings: draws, bound and correction.
-        exact: measures whose p-values are over all swaps, so that no cluster is open.
-    """
     clusters: list[dict[str, int]] = [{} for _ in rows]
     unsure: list[list[str]] = [[] for _ in rows]
     for name, table in tables.items():
@@ -641,7 +605,6 @@ def _why(tests: int, units: int, settings: MetaSettings) -> str:
 
 
 def _units(name: str, gold: ScoreSet, settings: MetaSettings) -> int:
-    """What the test of a measure swaps; 0 where its p-values have no lower bound to speak of."""
     if name == META or (method := settings.method(name)) == "bootstrap":
         return _DRAWN
     if method != "perm-both":
@@ -746,7 +709,6 @@ def _each_gold(
 
 
 def _contrast(eval_set: EvalSet, better: str) -> EvalSet:
-    """Take as gold that one translation of each segment is right and the others are not."""
     if better not in eval_set.systems:
         there = ", ".join(eval_set.systems)
         raise UsageError(f"no system {better!r} whose translations are right; there are {there}")
@@ -784,10 +746,7 @@ def with_systems_of(eval_set: EvalSet, gold: str, systems: str, test_set: Path |
 def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvaluation:
     """Apply every measure to every metric of one language pair.
 
-    Args:
-        eval_set: all that was read.
-        gold: name of one of its golds.
-        settings: what to do; its task is the one that the test set was made for if None.
+    `settings`: what to do; its task is the one that the test set was made for if None.
     """
     task = settings.chosen_task or task_of(eval_set.known_as, eval_set.lp)
     rule = LpRule() if task is None else task.rule(eval_set.lp)
@@ -860,7 +819,6 @@ def _people_note(people: Collection[str]) -> Iterator[str]:
 def _people_rows(
     gold: ScoreSet, people: Iterable[ScoreSet], settings: MetaSettings, task: Task | None
 ) -> Iterator[MetricResults]:
-    """Second annotations, then one rater of gold measured by the others, where a translation has two."""
     pairs = [(gold, each) for each in people]
     if settings.people and gold.raters is not None and (~np.isnan(gold.raters[0].segments)).any():
         pairs.append((gold.raters[1], gold.raters[0]))
@@ -879,7 +837,6 @@ def _raters_note(rows: Sequence[MetricResults], gold: ScoreSet) -> Iterator[str]
 
 
 def _role_notes(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
-    """Which metrics were baselines of the task, and that it did not compare others."""
     if baselines := [row.name for row in rows if row.role == "baseline"]:
         yield f"Baselines of the task: {', '.join(baselines)}."
     others = sum(not row.role for row in rows)
@@ -905,7 +862,6 @@ def _rows(
     task: Task | None,
     settings: MetaSettings,
 ) -> tuple[list[MetricResults], dict[str, Floats]]:
-    """One row a metric, with intervals and clusters where asked for, and the p-values behind these."""
     pairs = {name: _sides(gold, metric, settings) for name, metric in metrics.items()}
     rows = [_metric(truth, metric, settings, task) for truth, metric in pairs.values()]
     rows = _marked(rows, gold, metrics)
@@ -927,7 +883,6 @@ def _rows(
 
 
 def _sides(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings) -> tuple[ScoreSet, ScoreSet]:
-    """What is compared; of documents or domains, the segments were chosen before they were put together."""
     judged_only = settings.segments == "annotated" and settings.level == "segment"
     return annotated_only(gold, metric) if judged_only else (gold, metric)
 
@@ -950,7 +905,6 @@ def _metric(gold: ScoreSet, metric: ScoreSet, settings: MetaSettings, task: Task
 def _marked(
     rows: Sequence[MetricResults], gold: ScoreSet, metrics: Mapping[str, ScoreSet]
 ) -> list[MetricResults]:
-    """Mark metrics that lack a system which gold judged and another metric scored."""
     wanted = ~gold.unscored & np.any([~metric.unscored for metric in metrics.values()], axis=0)
     return [replace(row, partial=bool((wanted & metrics[row.name].unscored).any())) for row in rows]
 

@@ -63,7 +63,6 @@ StratumKind = Literal["domain", "document", "length", "severity"]
 
 
 def _one_or_several(value: object) -> object:
-    """Take one name as several; a name may have commas in it."""
     return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else value
 
 
@@ -83,11 +82,7 @@ def _read_bins(value: object) -> object:
 
 @settings
 class MetaSettings:
-    """What a meta-evaluation compares, by which measures, and what it says of each value.
-
-    Raises:
-        UsageError: an unknown name, a number out of its range, or settings that contradict each other.
-    """
+    """What a meta-evaluation compares, by which measures, and what it says of each value."""
 
     gold: Annotated[
         SkipValidation[Any],
@@ -256,7 +251,6 @@ class MetaSettings:
 
     @property
     def chosen_task(self) -> Task | None:
-        """The task that was named."""
         return None if self.task is None or isinstance(self.task, str) else self.task
 
     @property
@@ -266,7 +260,6 @@ class MetaSettings:
 
     @property
     def resamples(self) -> int:
-        """Draws of intervals and tests."""
         return self.significance or 1000
 
     @property
@@ -280,7 +273,6 @@ class MetaSettings:
         )
 
     def method(self, measure: str) -> Method:
-        """The test of a measure."""
         return self.test or ("bootstrap" if self.by_document else default_method(measure))
 
     @property
@@ -303,38 +295,27 @@ class MetaSettings:
 
 @frozen
 class MetricResults:
-    """How one metric agrees with gold.
+    """How one metric agrees with gold."""
 
-    Args:
-        name: stem of its score file, or the name that it was given.
-        results: measure to result, in the order asked for.
-        n: translations that gold and the metric both judged.
-        meta: mean as the task defines it; None where no task does, or one of its statistics has no value.
-        meta_interval: 95 % bootstrap interval of `meta`, where asked for.
-        statistics: result of each statistic of the task, in its order; empty where there is no task.
-        failed: judgements asked for and not obtained, of the systems compared.
-        clusters: measure, and `meta`, to significance cluster, 1 is best; where asked for.
-        open_clusters: measures, and `meta`, of which more draws may tell otherwise whether a cluster begins
-            with this metric.
-        partial: it lacks a system that gold judged and another metric scored, so that its numbers are over
-            fewer than those of that one: it has no cluster and is never the best.
-        reference: that the metric was shown, `src` for none; empty where that is not known.
-        average_rank: mean of its places by the statistics of the task, see `average_ranks`, 1 is best; None
-            where there is no task, or no place.
-        role: what it was in the task.
-    """
-
-    name: str
-    results: Mapping[str, Result]
-    n: int = 0
+    name: str  # stem of its score file, or the name that it was given
+    results: Mapping[str, Result]  # measure to result, in the order asked for
+    n: int = 0  # translations that gold and the metric both judged
+    # mean as the task defines it; None where no task does, or one of its statistics has no value
     meta: float | None = None
-    meta_interval: Interval | None = None
+    meta_interval: Interval | None = None  # 95 % bootstrap interval of `meta`, where asked for
+    # result of each statistic of the task, in its order; empty where there is no task
     statistics: tuple[Result, ...] = ()
-    failed: int = 0
+    failed: int = 0  # judgements asked for and not obtained, of the systems compared
+    # measure, and `meta`, to significance cluster, 1 is best; where asked for
     clusters: Mapping[str, int] = field(default_factory=dict)
+    # measures, and `meta`, of which more draws may tell otherwise whether a cluster begins with this metric
     open_clusters: tuple[str, ...] = ()
+    # it lacks a system that gold judged and another metric scored, so that its numbers are over fewer than
+    # those of that one: it has no cluster and is never the best
     partial: bool = False
-    reference: str = ""
+    reference: str = ""  # that the metric was shown, `src` for none; empty where that is not known
+    # mean of its places by the statistics of the task, see `average_ranks`, 1 is best; None where there is no
+    # task, or no place
     average_rank: float | None = None
     role: Role = ""
 
@@ -347,32 +328,21 @@ class MetricResults:
 def base_name(name: str, reference: str) -> str:
     """Name of a metric without its reference; one that was shown none keeps its whole name.
 
-    Args:
-        name: such as `COMET-refA`.
-        reference: such as `refA`; `src` or empty for none.
+    `name`: such as `COMET-refA`. `reference`: such as `refA`; `src` or empty for none.
     """
     return name if reference in {"", "src"} else name.removesuffix(f"-{reference}")
 
 
 @frozen
 class Stratum:
-    """The same for a part of the translations.
+    """The same for a part of the translations."""
 
-    Args:
-        kind: what they have in common: domain, document, length, severity.
-        name: such as `news`, `12 to 26 tokens`, `major`.
-        n_segments: segments with a judged translation.
-        n: judged translations.
-        metrics: without results where there are too few.
-        reason: why there are none; empty where there are.
-    """
-
-    kind: str
-    name: str
-    n_segments: int
-    n: int
-    metrics: tuple[MetricResults, ...] = ()
-    reason: str = ""
+    kind: str  # what they have in common: domain, document, length, severity
+    name: str  # such as `news`, `12 to 26 tokens`, `major`
+    n_segments: int  # segments with a judged translation
+    n: int  # judged translations
+    metrics: tuple[MetricResults, ...] = ()  # without results where there are too few
+    reason: str = ""  # why there are none; empty where there are
 
 
 CHANCE: Final = "seg_acc_eq"
@@ -395,48 +365,33 @@ class MetaRow(NamedTuple):
 
 @frozen
 class MetaEvaluation(Framed):
-    """How well metrics agree with gold. Every measure is higher for the better, but for errors.
-
-    Args:
-        test_set: its name.
-        lp: language pair; several, separated by commas, where `parts` are theirs.
-        gold: what the metrics are compared with.
-        systems: compared.
-        excluded: system to the reason why it is not compared.
-        n_segments: segments that gold judged, of one system at the least.
-        n_all: segments of the test set.
-        reference: that metrics were shown; empty for none.
-        measures: names, in order.
-        metrics: in the order of their names, those of the folder first.
-        people: second annotations of the test set by people, and one rater of gold against the others,
-            measured as metrics are: the human ceiling. They have no place among the metrics, and no cluster.
-        task: whose mean `meta` is; empty for none.
-        notes: what a reader must know: which systems, which segments, which reference, what looks wrong.
-        strata: parts of the translations, where asked for.
-        parts: each language pair and gold on its own, where there are several; else empty.
-        p_values: measure, and `meta`, to a table, metrics by metrics in their order: the p-value of "the
-            first agrees better with gold than the second"; where clusters were asked for.
-        scores: what was compared, as arrays; None where `parts` have theirs.
-        settings: that move a number and are not the usual ones, name to value.
-    """
+    """How well metrics agree with gold. Every measure is higher for the better, but for errors."""
 
     test_set: str
-    lp: str
-    gold: str
+    lp: str  # language pair; several, separated by commas, where `parts` are theirs
+    gold: str  # what the metrics are compared with
     systems: tuple[str, ...]
-    excluded: Mapping[str, str]
-    n_segments: int
-    n_all: int
-    reference: str
-    measures: tuple[str, ...]
-    metrics: tuple[MetricResults, ...]
+    excluded: Mapping[str, str]  # system to the reason why it is not compared
+    n_segments: int  # segments that gold judged, of one system at the least
+    n_all: int  # segments of the test set
+    reference: str  # that metrics were shown; empty for none
+    measures: tuple[str, ...]  # names, in order
+    metrics: tuple[MetricResults, ...]  # in the order of their names, those of the folder first
+    # second annotations of the test set by people, and one rater of gold against the others, measured as
+    # metrics are: the human ceiling. They have no place among the metrics, and no cluster.
     people: tuple[MetricResults, ...] = ()
-    task: str = ""
+    task: str = ""  # whose mean `meta` is; empty for none
+    # what a reader must know: which systems, which segments, which reference, what looks wrong
     notes: tuple[str, ...] = ()
-    strata: tuple[Stratum, ...] = ()
+    strata: tuple[Stratum, ...] = ()  # parts of the translations, where asked for
+    # each language pair and gold on its own, where there are several; else empty
     parts: tuple[MetaEvaluation, ...] = ()
+    # measure, and `meta`, to a table, metrics by metrics in their order: the p-value of "the first agrees
+    # better with gold than the second"; where clusters were asked for
     p_values: Mapping[str, Floats] = field(default_factory=dict, compare=False)
+    # what was compared, as arrays; None where `parts` have theirs
     scores: EvalSet | None = field(default=None, compare=False, repr=False)
+    # that move a number and are not the usual ones, name to value
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def groups(self) -> dict[str, list[MetaRow]]:
@@ -452,7 +407,6 @@ class MetaEvaluation(Framed):
         return {"": rows}
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge meta`."""
         rows = self.groups()[""]
         whole = [row.metric for row in rows if not row.stratum]
         measures = dict.fromkeys(name for part in (*(self.parts or (self,)), self) for name in part.measures)
@@ -503,7 +457,6 @@ class _Extra(NamedTuple):
     clusters: bool
 
     def columns(self, name: str, interval: Callable[[MetaRow], Interval | None]) -> list[Column]:
-        """Its interval and its cluster."""
         ends = (f"{name}_low", f"{name}_high")
         around = replace(INTERVAL, name=f"{name}_interval", of=interval, ends=ends)
         cluster = Column(
@@ -532,12 +485,7 @@ def _measure_columns(name: str, extra: _Extra) -> list[Column]:
 
 
 def named_gold(name: str, word: str = "gold") -> str:
-    """Call gold by its name, after a word that says what it is where the name does not: gold mqm, gold.mqm.
-
-    Args:
-        name: of the gold.
-        word: `Gold` where a sentence begins.
-    """
+    """Call gold by its name, after a word that says so where the name does not: gold mqm, gold.mqm."""
     return name if name.casefold().startswith("gold") else f"{word} {name}"
 
 
@@ -546,12 +494,7 @@ def measure(
 ) -> Result:
     """Apply one measure.
 
-    Args:
-        name: in `MEASURES`.
-        gold: systems by segments.
-        metric: the same systems and segments.
-        settings: how.
-        average: of a segment measure, where it is not that of the settings.
+    `gold`: systems by segments.
     """
     found, options = MEASURES[name], arguments(name, gold, metric, settings, average)
     of_systems = found.takes == "systems"
@@ -582,9 +525,7 @@ def arguments(
 def within(scores: ScoreSet, cells: Floats) -> ScoreSet:
     """Keep some translations; scores of systems become means over them.
 
-    Args:
-        scores: systems by segments.
-        cells: the same shape, NaN where a translation is left out.
+    `scores`: systems by segments. `cells`: the same shape, NaN where a translation is left out.
     """
     segments = np.where(np.isnan(cells), np.nan, scores.segments)
     return replace(scores, segments=segments, systems=row_means(segments))
@@ -600,12 +541,7 @@ def task_statistics(
 ) -> tuple[Result, ...]:
     """Value of each statistic of a task.
 
-    Args:
-        task: names measures and averages.
-        gold: systems by segments.
-        metric: the same.
-        settings: how to measure.
-        known: measures that were taken already, with the average of the settings.
+    `gold`: systems by segments.
     """
     found = []
     for statistic in task.statistics:
@@ -629,9 +565,7 @@ def mean_of_statistics(task: Task, parts: Sequence[Sequence[Result]]) -> float |
     A pooled statistic is one value over the pairs of systems of all language pairs, and weighs as much as
     that statistic of each of them would.
 
-    Args:
-        task: names the statistics.
-        parts: of each language pair, the results of the task's statistics in their order.
+    `parts`: of each language pair, the results of the task's statistics in their order.
     """
     whole = 0.0
     for place, statistic in enumerate(task.statistics):
@@ -661,12 +595,7 @@ def average_ranks(task: Task, parts: Sequence[Sequence[MetricResults]]) -> list[
     those of the task's mean, a pooled statistic included. As `AverageRanks` of mt-metrics-eval without
     resampling, which gives equally good metrics different places.
 
-    Args:
-        task: names the statistics.
-        parts: of each language pair, the metrics in one order.
-
-    Returns:
-        None for a metric that lacks the value of a statistic, or a system that others have.
+    None for a metric that lacks the value of a statistic, or a system that others have.
     """
     total = np.zeros(len(parts[0]))
     for place, statistic in enumerate(task.statistics):

@@ -56,26 +56,16 @@ class Place(NamedTuple):
 
 @frozen
 class Schedule:
-    """How pairs are chosen.
-
-    Args:
-        kind: see `ScheduleKind`.
-        per_segment: of a sample, pairs of each segment; of an adaptive schedule too, where None is half as
-            many as there are systems.
-        in_all: of a sample, pairs of all segments together, in place of `per_segment`.
-        anchors: systems that the others are compared with.
-        seed: of the sample, and of pairs that are equally uncertain.
-        listed: pairs by language pair and segment, in whichever order of the two.
-
-    Raises:
-        UsageError: a number or anchors where the kind has no use for them, or none where it needs them.
-    """
+    """How pairs are chosen."""
 
     kind: ScheduleKind = "all"
+    # of a sample, pairs of each segment; of an adaptive schedule too, where None is half as many as there are
+    # systems
     per_segment: int | None = None
-    in_all: int | None = None
-    anchors: tuple[str, ...] = ()
-    seed: int = 0
+    in_all: int | None = None  # of a sample, pairs of all segments together, in place of `per_segment`
+    anchors: tuple[str, ...] = ()  # systems that the others are compared with
+    seed: int = 0  # of the sample, and of pairs that are equally uncertain
+    # pairs by language pair and segment, in whichever order of the two
     listed: Mapping[tuple[str, str], Collection[Pair]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,16 +101,13 @@ class Schedule:
         return self.kind if self.per_segment is None else f"{self.kind},{self.per_segment} a segment"
 
     def count(self, places: Iterable[Place]) -> int:
-        """Pairs of all places."""
         found = sum(self._count(place) for place in places)
         return found if self.in_all is None else min(found, self.in_all)
 
     def rounds(self, places: Sequence[Place], standings: Standings) -> Iterator[Iterable[list[Pair]]]:
         """Pairs of each place, in rounds; a round is chosen when it is asked for, by what is known then.
 
-        Args:
-            places: in order.
-            standings: what the comparisons of the rounds before say; only `adaptive` looks.
+        `places`: in order.
         """
         if self.kind != "adaptive":
             yield self._fixed(places)
@@ -157,7 +144,6 @@ class Schedule:
         return [pair for pair in place.pairs if not set(self.anchors).isdisjoint(pair)]
 
     def _sampled(self, places: Sequence[Place], wanted: int) -> Iterator[list[Pair]]:
-        """Each pair of each place is as likely as any other."""
         total = sum(self._count(place) for place in places)
         kept = set(random.Random(self.seed).sample(range(total), min(wanted, total)))
         number = 0
@@ -218,7 +204,6 @@ class _Board:
         self._precision = np.diag(played.sum(axis=1) + _PRIOR) - played
 
     def choose(self, place: Place, count: int, seed: str) -> list[Pair]:
-        """So many pairs of one place; equal ones in an order that is drawn."""
         free = place.pairs
         random.Random(seed).shuffle(free)
         chosen = []
@@ -246,27 +231,16 @@ _KEYS: Final = frozenset({"lp", "document", "segment", "systems"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedPair:
-    """Two translations of one source.
+    """Two translations of one source."""
 
-    Args:
-        lp: language pair.
-        segment: id.
-        document: id.
-        systems: whose translations they are.
-    """
-
-    lp: str
+    lp: str  # language pair
     segment: str
     document: str
     systems: tuple[str, str]
 
 
 def read_pairs(path: Path) -> list[ListedPair]:
-    """Read the pairs of a file, in its order.
-
-    Raises:
-        DataError: a line is no pair, or stands there twice, in whichever order.
-    """
+    """Read the pairs of a file, in its order."""
     found: dict[tuple[str, str, frozenset[str]], ListedPair] = {}
     for line, value in read_json_lines(path):
         fields = read_fields(value, _KEYS, "pair", path, line)

@@ -43,30 +43,19 @@ class Plan:
     units, segments or documents. Where sd comes from a pilot, it is uncertain, and the chance is the mean
     over sd^2 (pilot - 1) / chi^2(pilot - 1) (Julious and Owen 2006): half of all pilots show too small a
     spread.
-
-    Args:
-        sd: standard deviation, over segments, of the difference of the two systems.
-        segments: how many are judged, for both systems.
-        annotators: of each translation.
-        annotator_sd: standard deviation, over annotators, of that difference on one segment. 0 where it is in
-            `sd` already, as it is in data with one annotator a translation.
-        alpha: of the two-sided test.
-        power: chance to be reached.
-        per_unit: segments of one unit that varies independently: 1, or the mean length of a document.
-        pilot: units that sd was found on; None where it is known.
-
-    Raises:
-        UsageError: a value out of its range.
     """
 
-    sd: float
-    segments: int
+    sd: float  # standard deviation, over segments, of the difference of the two systems
+    segments: int  # how many are judged, for both systems
     annotators: int = 1
+    # standard deviation, over annotators, of that difference on one segment. 0 where it is in `sd` already,
+    # as it is in data with one annotator a translation.
     annotator_sd: float = 0.0
-    alpha: float = 0.05
-    power: float = 0.8
+    alpha: float = 0.05  # of the two-sided test
+    power: float = 0.8  # chance to be reached
+    # segments of one unit that varies independently: 1, or the mean length of a document
     per_unit: float = 1.0
-    pilot: int | None = None
+    pilot: int | None = None  # units that sd was found on; None where it is known
 
     def __post_init__(self) -> None:
         if not (0 <= self.sd < math.inf and 0 <= self.annotator_sd < math.inf):
@@ -137,12 +126,8 @@ def variance_parts(differences: Floats) -> tuple[float, float] | None:
     One-way analysis of variance with segments as groups (Searle et al. 1992): over annotators, the pooled
     spread within segments; over segments, what is left of the spread of segment means, 0 at least.
 
-    Args:
-        differences: segments by annotators, first system less second; NaN where an annotator did not judge
-            both.
-
-    Returns:
-        None where no segment has two annotators, or fewer than two segments have any.
+    None where no segment has two annotators, or fewer than two segments have any. `differences`: segments by
+    annotators, first system less second; NaN where an annotator did not judge both.
     """
     counts = np.count_nonzero(~np.isnan(differences), axis=1)
     kept, counts = differences[counts > 0], counts[counts > 0]
@@ -167,13 +152,6 @@ def simulated_power(
     2 (1 - units / 100), as in the bounds of a difference. So many units are drawn by these weights and tested
     by Student's t, which the permutation test follows closely. It takes the difference at hand for the
     true one. There is no power where so few units cannot reach alpha by sign flips.
-
-    Args:
-        differences: of each unit, a segment or a document: its part in the difference of means.
-        units: how many are drawn.
-        alpha: of the two-sided test.
-        resamples: draws.
-        seed: of numpy's default generator.
     """
     from scipy.special import stdtrit  # scipy.stats takes seconds to import
 
@@ -213,12 +191,7 @@ def units_needed(
 
 
 def least_enough(is_enough: Callable[[int], bool], *, exact: bool = False) -> int | None:
-    """The least number that is enough, by doubling and halving; None where more than `MOST_UNITS` would be.
-
-    Args:
-        is_enough: true of all numbers above one that it is true of.
-        exact: to the unit; else to within three digits.
-    """
+    """The least number that is enough, by doubling and halving; None beyond `MOST_UNITS`."""
     low, high = 0, 1
     while not is_enough(high):
         low, high = high, high * 2
@@ -232,11 +205,7 @@ def least_enough(is_enough: Callable[[int], bool], *, exact: bool = False) -> in
 
 @settings
 class PowerSettings(Scoring):
-    """What is planned, and how much power is wanted.
-
-    Raises:
-        UsageError: a setting out of its range.
-    """
+    """What is planned, and how much power is wanted."""
 
     systems: Annotated[
         Names | None, Option(help="Two systems: A,B; default: each system and the next best.", kind=None)
@@ -262,11 +231,7 @@ class PowerSettings(Scoring):
 
     @property
     def plan(self) -> Plan:
-        """The plan that is described without data.
-
-        Raises:
-            UsageError: the spread is missing, or what is wanted.
-        """
+        """The plan that is described without data."""
         if self.sd is None or (self.segments is None and self.difference is None):
             raise UsageError(
                 "give judgements (a run or a file), or --sd with --segments, --difference or both"
@@ -292,37 +257,21 @@ class PowerSettings(Scoring):
 
 @frozen
 class Separation:
-    """Two systems, and what it takes to tell them apart.
+    """Two systems, and what it takes to tell them apart."""
 
-    Args:
-        first: the better one at hand.
-        second: the other one.
-        n: segments judged for both.
-        difference: of their means.
-        p: two-sided, by the paired permutation test.
-        plan: spread, segments and annotators that what follows is for.
-        detectable: smallest true difference that the plan finds with the wanted chance.
-        power: chance of the plan to find the difference at hand, if that is the true one.
-        needed: segments needed to find it with the wanted chance; None where that is out of reach.
-        more: translations still to be judged, of both systems, by all annotators; None likewise.
-        annotator_sd: spread over annotators; None where it cannot be told from that over segments.
-        units: segments, or documents, that vary independently.
-        lp: language pair.
-    """
-
-    first: str
+    first: str  # the better one at hand
     second: str
-    n: int
+    n: int  # segments judged for both
     difference: float
-    p: float
-    plan: Plan
-    detectable: float
-    power: float
-    needed: int | None
-    more: int | None
-    annotator_sd: float | None
-    units: int
-    lp: str = ""
+    p: float  # two-sided, by the paired permutation test
+    plan: Plan  # spread, segments and annotators that what follows is for
+    detectable: float  # smallest true difference that the plan finds with the wanted chance
+    power: float  # chance of the plan to find the difference at hand, if that is the true one
+    needed: int | None  # segments needed to find it with the wanted chance; None where that is out of reach
+    more: int | None  # translations still to be judged, of both systems, by all annotators; None likewise
+    annotator_sd: float | None  # spread over annotators; None where it cannot be told from that over segments
+    units: int  # segments, or documents, that vary independently
+    lp: str = ""  # language pair
 
 
 _SEPARATION: Final = (
@@ -355,28 +304,19 @@ _ROUGH: Final = f"With fewer than {_FEW} units these numbers are rough: few unit
 
 @frozen
 class Power(Framed):
-    """What judgements can show: those at hand, or those of a plan.
+    """What judgements can show: those at hand, or those of a plan."""
 
-    Args:
-        pairs: of systems, told apart by the judgements at hand; empty for a plan.
-        plan: that was described without data; else None.
-        difference: that the plan is to find, if one was named.
-        signature: of the scores; None for a plan.
-        notes: what a reader must know.
-    """
-
-    pairs: tuple[Separation, ...] = ()
-    plan: Plan | None = None
-    difference: float | None = None
-    signature: Signature | None = None
-    notes: tuple[str, ...] = ()
+    pairs: tuple[Separation, ...] = ()  # of systems, told apart by the judgements at hand; empty for a plan
+    plan: Plan | None = None  # that was described without data; else None
+    difference: float | None = None  # that the plan is to find, if one was named
+    signature: Signature | None = None  # of the scores; None for a plan
+    notes: tuple[str, ...] = ()  # what a reader must know
 
     def groups(self) -> Mapping[str, Sequence[Separation | Plan | None]]:
         """The pairs of each language pair, or the plan."""
         return rows_by_pair(self.pairs) if self.pairs else {"": [self.plan]}
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge power`, a row a pair or the plan."""
         if self.pairs:
             return [*_SEPARATION]
         if (difference := self.difference) is None:
@@ -430,7 +370,6 @@ def power(source: Source | None, settings: PowerSettings) -> Power:
 
 
 def _apart(whole: Scored, settings: PowerSettings) -> dict[str, Scores]:
-    """Scores of each annotator alone; nothing where there are not several."""
     if whole.judgements is None or len(whole.judgements.annotators) < 2:
         return {}
     records = whole.judgements.of_one_kind(settings.lp).records
@@ -455,7 +394,7 @@ def _cautions(pairs: Sequence[Separation]) -> Iterator[str]:
 
 def separations(
     scores: Scores,
-    systems: Sequence[str] | None = None,
+    systems: Sequence[str] | None = None,  # two of them; None for each system and the next one by mean
     *,
     settings: PowerSettings | None = None,
     by_annotator: Mapping[str, Scores] | None = None,
@@ -464,16 +403,6 @@ def separations(
 
     Segments needed: by simulation from the differences at hand (`power.units_needed`); by the formula of
     `power.Plan` where another number of annotators is planned than there is.
-
-    Args:
-        scores: in one language pair, of one annotator, or means over several.
-        systems: two of them; None for each system and the next one by mean.
-        settings: what is asked.
-        by_annotator: scores of each annotator alone, where there are several.
-
-    Raises:
-        DataError: nothing is judged for both.
-        UsageError: no such system, fewer than two, or a number of annotators that nothing can be said of.
     """
     settings = settings or PowerSettings()
     names = list(dict.fromkeys(s.system for s in scores.segments))
@@ -535,7 +464,6 @@ def _separation(
 
 
 def _plan(gaps: Floats, n: int, settings: PowerSettings, parts: tuple[float, float] | None) -> Plan:
-    """Spread of one segment: that of a unit, scaled to one segment where units are documents."""
     if len(gaps) < 2:
         raise UsageError(
             "the standard deviation needs two segments, or documents, that are judged for both systems"

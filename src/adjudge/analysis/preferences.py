@@ -51,24 +51,16 @@ class Comparison(NamedTuple):
 
 @frozen
 class Comparisons:
-    """Verdicts of any number of annotators on one criterion.
-
-    Args:
-        criterion: of all verdicts.
-        units: what was compared, in order of first appearance.
-        annotators: columns.
-        labels: units by annotators: 1 for the first system, 0 for a tie, -1 for the second, NaN for none.
-        failed: comparisons asked for and not obtained, by annotator.
-        failed_of: the same by system.
-        undecided: comparisons whose verdict changed with the order and counts as none, by annotator.
-    """
+    """Verdicts of any number of annotators on one criterion."""
 
     criterion: str
-    units: tuple[Comparison, ...]
+    units: tuple[Comparison, ...]  # what was compared, in order of first appearance
     annotators: tuple[str, ...]
+    # units by annotators: 1 for the first system, 0 for a tie, -1 for the second, NaN for none
     labels: Floats
-    failed: Mapping[str, int]
-    failed_of: Mapping[str, int]
+    failed: Mapping[str, int]  # comparisons asked for and not obtained, by annotator
+    failed_of: Mapping[str, int]  # the same by system
+    # comparisons whose verdict changed with the order and counts as none, by annotator
     undecided: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -87,7 +79,6 @@ class Comparisons:
         return numbered([(u.lp, u.document, "" if u.document else u.segment) for u in self.units])
 
     def column(self, annotator: str) -> Floats:
-        """Verdicts of one annotator."""
         return np.asarray(self.labels[:, self.annotators.index(annotator)])
 
     def mean_of(self, annotators: Sequence[str]) -> Floats:
@@ -103,11 +94,7 @@ def numbered(keys: Sequence[Hashable]) -> list[int]:
 
 
 def tabulate(records: Iterable[Record], criterion: str) -> Comparisons:
-    """Arrange the preferences on one criterion; others, and annotations, are left out.
-
-    Raises:
-        DataError: one annotator compared a pair twice, in whichever order.
-    """
+    """Arrange the preferences on one criterion; others, and annotations, are left out."""
     units: dict[tuple[str, ...], Comparison] = {}
     verdicts: dict[tuple[tuple[str, ...], str], float] = {}
     failed: Counter[str] = Counter()
@@ -187,16 +174,6 @@ def preferences_from_annotations(
 
     FiRE, section 4.1, with `by_criterion`: the errors of each criterion (`CRITERIA`) are scored on their own,
     and `overall` is scored by the errors of all three, which is the sum of their scores.
-
-    Args:
-        records: annotations of one protocol, of any number of annotators; preferences are an error.
-        weights: of marked errors; as `analysis.segment_scores` takes them.
-        by_criterion: one preference a criterion and one overall, where errors have categories.
-        epsilon: largest difference of scores that is a tie, in units of the scores.
-
-    Raises:
-        DataError: records that are preferences already, or errors counted and not marked.
-        UsageError: epsilon below 0, or criteria without categories of errors.
     """
     if not epsilon >= 0:
         raise UsageError(f"epsilon must be 0 or more, got {epsilon}")
@@ -234,14 +211,7 @@ def preferences_from_scores(
     annotator: str = "scores",
     criterion: str = OVERALL,
 ) -> list[Preference]:
-    """Every pair of judged systems of every segment, in the order of their names.
-
-    Args:
-        segments: scores of one annotator.
-        epsilon: largest difference that is a tie.
-        annotator: whose preferences they are.
-        criterion: what the scores are of.
-    """
+    """Every pair of judged systems of every segment, in the order of their names."""
     return [
         Preference(
             lp=a.lp,
@@ -267,13 +237,7 @@ def _by_criterion(records: Sequence[Record], *, by_criterion: bool) -> Iterator[
 
 
 def criterion_annotations(records: Iterable[Record], criterion: str) -> list[Record]:
-    """Keep the errors of one criterion; `overall` keeps those of all three.
-
-    Raises:
-        DataError: errors that were counted and not marked, or a category of a core type that adjudge does not
-            know: it may belong to any criterion.
-        UsageError: a protocol without categories, or no such criterion.
-    """
+    """Keep the errors of one criterion; `overall` keeps those of all three."""
     if criterion not in {*CRITERIA, OVERALL}:
         raise UsageError(f"criterion must be one of {', '.join([*CRITERIA, OVERALL])}; got {criterion!r}")
     core = frozenset().union(*CRITERIA.values()) if criterion == OVERALL else CRITERIA[criterion]
@@ -314,44 +278,26 @@ def _verdict(a: float, b: float, epsilon: float) -> Verdict:
 
 
 class TieAgreement(NamedTuple):
-    """Share of comparisons on which judge and gold agree; None of none.
+    """Share of comparisons on which judge and gold agree; None of none."""
 
-    Args:
-        all: of every comparison.
-        ranked: of those that gold ranks.
-        tied: of those that gold ties.
-        ties: comparisons that the judge ties.
-    """
-
-    all: float | None
-    ranked: float | None
-    tied: float | None
-    ties: int
+    all: float | None  # of every comparison
+    ranked: float | None  # of those that gold ranks
+    tied: float | None  # of those that gold ties
+    ties: int  # comparisons that the judge ties
 
 
 @frozen
 class TieCalibration:
-    """The best threshold of one criterion, and what it changes.
-
-    Args:
-        criterion: of the comparisons.
-        threshold: a preference that is not stronger is a tie.
-        n: comparisons that both judged.
-        tied: those that gold ties.
-        split: comparisons on which gold has no majority; they count nowhere.
-        before: agreement of the verdicts as they are.
-        after: agreement under the threshold.
-        held_out: balanced agreement on segments that the threshold was not chosen on, by five folds.
-    """
+    """The best threshold of one criterion, and what it changes."""
 
     criterion: str
-    threshold: float
-    n: int
-    tied: int
-    split: int
-    before: TieAgreement
-    after: TieAgreement
-    held_out: float
+    threshold: float  # a preference that is not stronger is a tie
+    n: int  # comparisons that both judged
+    tied: int  # those that gold ties
+    split: int  # comparisons on which gold has no majority; they count nowhere
+    before: TieAgreement  # agreement of the verdicts as they are
+    after: TieAgreement  # agreement under the threshold
+    held_out: float  # balanced agreement on segments that the threshold was not chosen on, by five folds
 
 
 FOLDS: Final = 5
@@ -371,17 +317,6 @@ def calibrate_ties(
     mean of two agreements: on pairs that gold ranks, and on pairs that gold ties; of equal ones the lowest.
     Of several annotators of gold the majority counts; pairs without one are left out, as in FiRE. Undecided
     comparisons are left out.
-
-    Args:
-        preferences: of one judge, made without a threshold.
-        gold: of people.
-
-    Raises:
-        DataError: gold compares nothing; no comparison that both judged has a strength; or on every criterion
-            gold ties, or ranks, none, or no threshold is better than to call everything a tie.
-
-    Warns:
-        DataWarning: a criterion has no threshold, for one of these reasons; or strengths are of two kinds.
     """
     wanted, split = _majorities(gold)
     if not wanted and not split:
@@ -446,7 +381,6 @@ def _calibrated(
 
 
 def _best(strengths: Floats, said: Floats, right: Floats) -> float:
-    """The lowest of the best thresholds: 0, or the strength of a comparison; strengths are in order."""
     ties, ranks = right == 0, right != 0
     gained = np.cumsum(
         (ties & (said != 0)) / max(int(ties.sum()), 1) - (ranks & (said == right)) / max(int(ranks.sum()), 1)
@@ -479,7 +413,6 @@ def _keyed(preference: Preference) -> tuple[tuple[str, ...], float]:
 def _majorities(
     gold: Iterable[Preference | Failure],
 ) -> tuple[dict[tuple[str, ...], float], Counter[str]]:
-    """What more than half of the people say of each pair; by criterion, how many pairs have no majority."""
     votes = grouped(_keyed(p) for p in gold if isinstance(p, Preference) and not p.is_undecided)
     found: dict[tuple[str, ...], float] = {}
     split: Counter[str] = Counter()
@@ -496,9 +429,6 @@ def named_apart(sources: Sequence[Judgements]) -> list[Judgements]:
     """Put the source's name before annotators that stand in several sources: `run-1:fire`.
 
     So people asked twice and a judge sampled twice are compared with themselves.
-
-    Raises:
-        DataError: two sources of one name hold the same annotator.
     """
     found = Counter(annotator for source in sources for annotator in source.annotators)
     shared = {annotator for annotator, times in found.items() if times > 1}
@@ -523,16 +453,9 @@ def preferences_of(
     *,
     by_criterion: bool = False,
     epsilon: float = 0.0,
-    weights: str | Weights | None = None,
+    weights: str | Weights | None = None,  # points of marked errors; None for those of the source's run
 ) -> list[Preference | Failure]:
-    """Preferences of a source: its own, or those that its scores make.
-
-    Args:
-        source: preferences, or annotations of one protocol.
-        by_criterion: make one preference a criterion of marked errors.
-        epsilon: largest difference of scores that is a tie.
-        weights: points of marked errors; None for those of the source's run.
-    """
+    """Preferences of a source: its own, or those that its scores make."""
     if source.has_scores:
         protocols = {r.protocol for r in source.records if isinstance(r, Annotation)}
         if weights is None and any(find_protocol(name).has_spans for name in protocols):

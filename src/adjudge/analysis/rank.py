@@ -91,70 +91,49 @@ DEFAULT_TEST: Final[Test] = "permutation"
 
 @frozen
 class RankedSystem:
-    """One row of a ranking.
-
-    Args:
-        system: its name.
-        score: mean over the common segments; points of its comparisons, won or expected; None where nothing
-            was judged.
-        interval: 95 % bootstrap interval of the score.
-        cluster: counted from 1, best first; None where nothing was judged. Two systems of one cluster may
-            differ significantly: a cluster is no statement of equality.
-        n: common segments; comparisons of the system.
-        failed: judgements asked for and not obtained, on all segments.
-        untranslated: segments that it did not translate.
-        strength: log strength with mean 0, of Bradley-Terry and Davidson; None where it has no bound.
-        best: the best rank, from 1, that the two-sided tests of its pairs allow; None where nothing was
-            tested.
-        worst: the worst one.
-        better_than: names of the systems that it is significantly better than.
-        readings: as in `SystemScore`, on all segments.
-    """
+    """One row of a ranking."""
 
     system: str
+    # mean over the common segments; points of its comparisons, won or expected; None where nothing was judged
     score: float | None
-    interval: Interval | None
+    interval: Interval | None  # 95 % bootstrap interval of the score
+    # counted from 1, best first; None where nothing was judged. Two systems of one cluster may differ
+    # significantly: a cluster is no statement of equality.
     cluster: int | None
-    n: int
-    failed: int
+    n: int  # common segments; comparisons of the system
+    failed: int  # judgements asked for and not obtained, on all segments
+    # log strength with mean 0, of Bradley-Terry and Davidson; None where it has no bound
     strength: float | None = None
+    # the best rank, from 1, that the two-sided tests of its pairs allow; None where nothing was tested
     best: int | None = None
     worst: int | None = None
-    better_than: tuple[str, ...] = ()
-    readings: Mapping[str, int] = field(default_factory=dict)
-    untranslated: int = 0
+    better_than: tuple[str, ...] = ()  # names of the systems that it is significantly better than
+    readings: Mapping[str, int] = field(default_factory=dict)  # as in `SystemScore`, on all segments
+    untranslated: int = 0  # segments that it did not translate
 
 
 @frozen
 class Ranking(Framed):
-    """Systems, best first.
-
-    Args:
-        signature: of the scores.
-        method: what was compared on what, with which test and settings.
-        systems: best first; systems of which nothing was judged last. Empty where several language pairs
-            have not the same systems.
-        notes: what a reader must know: dropped segments, failures.
-        lps: each language pair on its own, where there are several; else empty.
-        cycles: of comparisons, the smallest: each system beat the next, and the last the first.
-        p_values: rows and columns in the order of `systems`: the two-sided p-value of the difference of two
-            systems, corrected for the number of pairs with `holm` only. None where the column's system does
-            not stand below the row's, or nothing of it was judged.
-        few: that so few segments or documents cannot tell two systems apart, and how many are needed; else
-            empty.
-    """
+    """Systems, best first."""
 
     signature: Signature
-    method: str
+    method: str  # what was compared on what, with which test and settings
+    # best first; systems of which nothing was judged last. Empty where several language pairs have not the
+    # same systems.
     systems: tuple[RankedSystem, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader must know: dropped segments, failures
+    # each language pair on its own, where there are several; else empty
     lps: Mapping[str, Ranking] = field(default_factory=dict)
+    # of comparisons, the smallest: each system beat the next, and the last the first
     cycles: tuple[Cycle, ...] = ()
+    # rows and columns in the order of `systems`: the two-sided p-value of the difference of two systems,
+    # corrected for the number of pairs with `holm` only. None where the column's system does not stand below
+    # the row's, or nothing of it was judged.
     p_values: tuple[tuple[float | None, ...], ...] = ()
+    # that so few segments or documents cannot tell two systems apart, and how many are needed; else empty
     few: str = ""
 
     def __iter__(self) -> Iterator[RankedSystem]:
-        """Go through the rows, best first: `pandas.DataFrame(ranking)`, `polars.DataFrame(list(ranking))`."""
         return iter(self.systems)
 
     def groups(self) -> dict[str, tuple[RankedSystem, ...]]:
@@ -162,7 +141,6 @@ class Ranking(Framed):
         return by_lp({lp: part.systems for lp, part in self.lps.items()}, self.systems)
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge rank`, a row a system."""
         rows = [row for group in self.groups().values() for row in group]
         strength = Column("strength", "log strength, with mean 0", "decimal", title="log strength", digits=2)
         return [
@@ -185,11 +163,7 @@ class Ranking(Framed):
 
 @settings
 class RankSettings(OneAnnotator):
-    """How to rank.
-
-    Raises:
-        UsageError: a setting out of its range, or one that the method has no use for.
-    """
+    """How to rank."""
 
     method: Annotated[
         Method,
@@ -243,7 +217,6 @@ class RankSettings(OneAnnotator):
 
     @property
     def is_model(self) -> bool:
-        """Whether strengths are fitted."""
         return self.method in {"bradley-terry", "davidson"}
 
     @property
@@ -265,13 +238,6 @@ class RankSettings(OneAnnotator):
 
         Holm's correction needs p-values far below alpha, and flips in proportion: five times what the first
         of the pairs takes.
-
-        Args:
-            documents: lp and document of each segment; "" where a segment has no document.
-            systems: that are judged.
-
-        Raises:
-            UsageError: documents are asked for and none is known.
         """
         by_document = draws_documents(documents, by_document=self.by_document)
         draws = self.resamples
@@ -280,7 +246,6 @@ class RankSettings(OneAnnotator):
         return replace(self, by_document=by_document, resamples=draws)
 
     def title(self, units: int) -> str:
-        """Name the test of so many units."""
         test = self.test or DEFAULT_TEST
         return TITLES[test] if test != "permutation" or self.flips(units) else METHOD
 
@@ -305,7 +270,6 @@ class RankSettings(OneAnnotator):
 
     @property
     def of(self) -> str:
-        """What is drawn."""
         return "documents" if self.by_document else "segments"
 
 
@@ -315,7 +279,6 @@ def unjudged(system: str, failed: int) -> RankedSystem:
 
 
 def _least(units: int, systems: int, settings: RankSettings) -> float:
-    """Lowest two-sided p-value that the test of a pair can give, corrected as the settings say."""
     return 2 * smallest_p_value(units, settings.resamples) * (math.comb(systems, 2) if settings.holm else 1)
 
 
@@ -342,13 +305,9 @@ def placed(
 ) -> list[RankedSystem]:
     """Give each row its cluster, its range of ranks, and the systems that it is significantly better than.
 
-    Args:
-        rows: best first.
-        compared: their scores, without rounding noise.
-        p_values: rows by rows; [i, j] is the one-sided p-value of "i is better than j". Clusters take it as
-            it is, as WMT does; all else takes twice as much, because the means decide which system is tested
-            to be better.
-        alpha: bound, strict.
+    `p_values`: rows by rows; [i, j] is the one-sided p-value of "i is better than j". Clusters take it as it
+    is, as WMT does; all else takes twice as much, because the means decide which system is tested to be
+    better.
     """
     better = significantly_better(compared, 2 * p_values, alpha)
     clusters = significance_clusters(compared, p_values, alpha)
@@ -368,12 +327,7 @@ def placed(
 
 
 def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, ...], ...]:
-    """Arrange p-values as `Ranking.p_values` has them.
-
-    Args:
-        p_values: one-sided, of the systems judged, best first.
-        unjudged: systems behind them of which nothing was judged.
-    """
+    """Arrange p-values as `Ranking.p_values` has them."""
     n = len(p_values) + unjudged
     found: list[list[float | None]] = [[None] * n for _ in range(n)]
     for row, column in zip(*np.triu_indices(len(p_values), 1), strict=True):
@@ -383,17 +337,11 @@ def p_value_rows(p_values: Floats, unjudged: int) -> tuple[tuple[float | None, .
 
 @frozen
 class Tally:
-    """What each unit, a segment or a document, holds.
+    """What each unit, a segment or a document, holds."""
 
-    Args:
-        systems: that were compared, rows and columns of the arrays.
-        wins: units by systems by systems, how often row beat column.
-        ties: the same of ties; symmetric.
-    """
-
-    systems: tuple[str, ...]
-    wins: Floats
-    ties: Floats
+    systems: tuple[str, ...]  # that were compared, rows and columns of the arrays
+    wins: Floats  # units by systems by systems, how often row beat column
+    ties: Floats  # the same of ties; symmetric
 
     @property
     def totals(self) -> Totals:
@@ -447,16 +395,6 @@ def rank_comparisons(
     the same draws. Ranges of ranks and clusters (`clusters`) rest on one-sided p-values; Copeland's by the
     test of the settings on the points of units, those of the models by the share of draws in which the better
     system is not ahead, never below what an exact permutation test of so many units can give.
-
-    Args:
-        table: the comparisons.
-        signature: of the scores.
-        failed: system to judgements asked for and not obtained.
-        settings: how to rank.
-
-    Raises:
-        DataError: there is one system only, or strengths are wanted of systems that no comparison connects.
-        UsageError: documents wanted where there are none.
     """
     documents = {(u.lp, u.segment): (u.lp, u.document) for u in table.units}
     settings = settings.settled(tuple(documents.values()), len(table.systems))
@@ -621,7 +559,6 @@ def _method(tally: Tally, settings: RankSettings) -> str:
 
 
 def _balance_note(played: Floats) -> Iterator[str]:
-    """Say how unevenly the comparisons are spread over the pairs of systems, if they are."""
     pairs = played[np.triu_indices(len(played), 1)]
     if pairs.min() < pairs.max():
         each = f"{pairs.min():,.0f} to {pairs.max():,.0f}"
@@ -647,13 +584,6 @@ def rank_by_criterion(judgements: Judgements, settings: RankSettings) -> dict[st
     """Rank the systems on each criterion of preferences, or of marked MQM errors (`preferences`).
 
     `overall` is left out where there are three others. The method `mean` stands for `copeland` here.
-
-    Args:
-        judgements: one run or file.
-        settings: how to rank.
-
-    Raises:
-        UsageError: there are fewer than three criteria.
     """
     made = preferences_of(judgements, by_criterion=judgements.has_scores)
     criteria = criteria_of(made)
@@ -729,7 +659,6 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
 
 
 def _consistent(source: Source, settings: RankSettings, least: float) -> tuple[Source, tuple[str, ...]]:
-    """Judgements of the people whose ratings fit those of the others, and who else there was."""
     if isinstance(source, Scores):
         raise UsageError("the input holds scores already: give consistency with the judgements behind them")
     given = settings.documents
@@ -843,7 +772,6 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
 
 
 def _rank_item_means(scores: Scores, settings: RankSettings) -> Ranking:
-    """Rank by the mean over whatever each system was judged on, as WMT26 does in dynamic campaigns."""
     matrix = score_matrix(scores.segments)
     own = [np.flatnonzero(~np.isnan(column)) for column in matrix.scores.T]
     failed = {s.system: s.failed for s in scores.systems}
@@ -890,28 +818,18 @@ def _rank_item_means(scores: Scores, settings: RankSettings) -> Ranking:
 
 
 def _drawn_means(scores: Floats, settings: RankSettings, place: int) -> Floats:
-    """Draws of the mean of one column; none of fewer than two scores. Each place has draws of its own."""
     return bootstrap_means(
         scores, np.ones_like(scores), resamples=settings.resamples, seed=settings.seed + place
     )
 
 
 def _share_not_above(draws: Floats) -> float:
-    """One-sided p-value of "above 0": share of draws that are not, counting one more; 1 without draws."""
     return float((np.count_nonzero(~(draws > 0)) + 1) / (len(draws) + 1))
 
 
 def _ranked(
     common: ScoreMatrix, totals: Totals, settings: RankSettings, known: tuple[Range, Mapping[str, int]]
 ) -> tuple[list[RankedSystem], Floats]:
-    """Rows of the systems that are judged, best first, equal means in the order of their names; p-values.
-
-    Args:
-        common: scores.
-        totals: of its documents or segments.
-        settings: how to rank.
-        known: range of the scores, and failures of each system.
-    """
     scale, failed = known
     means = [_mean(common, column) for column in range(len(common.systems))]
     order = sorted(range(len(means)), key=lambda column: (-means[column], common.systems[column]))
@@ -933,7 +851,6 @@ def _ranked(
 
 
 def _mean(common: ScoreMatrix, column: int) -> float:
-    """Mean of one system, added up as `score` does."""
     weights = common.weights[:, column].tolist()
     scores = common.scores[:, column].tolist()
     return total(w * s for w, s in zip(weights, scores, strict=True)) / total(weights)

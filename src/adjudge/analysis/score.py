@@ -71,34 +71,17 @@ def texts_of(judgements: Judgements, given: TestSet | Path | str | None) -> Test
 
 
 class Scored(NamedTuple):
-    """A source and its scores.
+    """A source and its scores."""
 
-    Args:
-        scores: of its systems and segments.
-        domains: language pair and id of each segment to its domain; empty where no texts are known.
-        judgements: that were scored; None for scores, and for those of a test set.
-    """
-
-    scores: Scores
+    scores: Scores  # of its systems and segments
+    # language pair and id of each segment to its domain; empty where no texts are known
     domains: Mapping[Place, str]
-    judgements: Judgements | None = None
+    judgements: Judgements | None = None  # that were scored; None for scores, and for those of a test set
 
 
 def scored(
     source: Source, settings: Scoring, *, needed: bool = False, errors_as_preferences: bool = False
 ) -> Scored:
-    """Read a source and score it.
-
-    Args:
-        source: as `score` takes it; scores are taken as they are.
-        settings: which judgements, and how.
-        needed: refuse a test set that the source has no use for.
-        errors_as_preferences: with a criterion, score marked errors as the preferences that they make.
-
-    Raises:
-        DataError: nothing to score.
-        UsageError: a setting that the source has no use for.
-    """
     if isinstance(settings, OneAnnotator) and settings.is_of_test_set:
         return _of_test_set(source, settings)
     texts = settings.test_set
@@ -127,11 +110,7 @@ def scored(
 def together(sources: Sequence[Source], settings: Scoring, same: Same) -> tuple[list[Source], list[str]]:
     """Read sources whose scores are compared, once their texts are; scores in memory have none.
 
-    Returns:
-        The judgements in place of each source, and what must be said of their texts.
-
-    Raises:
-        UsageError: texts differ; see `formats.join`.
+    The judgements in place of each source, and what must be said of their texts.
     """
     documents = settings.documents if isinstance(settings, OneAnnotator) else None
     read: list[Source] = [
@@ -180,24 +159,15 @@ def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
 def with_cards(
     scores: Scores,
     judged: Run | Sequence[Record],
-    texts: Iterable[Segment] | None,
+    texts: Iterable[Segment] | None,  # whose words are counted; None where none are known
     *,
-    lp: str | None = None,
+    lp: str | None = None,  # the language pair that was chosen; None for all of the run or of the texts
 ) -> Scores:
     """Add the scorecard of every system, where the weights say what passes.
 
     A scorecard is about all segments of a run, or all texts that are given with records. One that is not
     judged (it failed, it is not translated, nobody came to it) has no points, and its words are not counted.
     Where such segments could still make a system fail, its verdict is `open`, never `pass`.
-
-    Args:
-        scores: made of what was judged.
-        judged: a run, or records.
-        texts: whose words are counted; None where none are known.
-        lp: the language pair that was chosen; None for all of the run or of the texts.
-
-    Raises:
-        UsageError: there are no texts, or their words cannot be counted.
     """
     if scores.weights is None or scores.weights.passing is None:
         return scores
@@ -257,7 +227,6 @@ def _card(
 
 
 def _exceeds(points: float, words: int, passing: PassMark) -> bool:
-    """Whether points in so many words are over the mark; three times 0.1 is 0.3 here."""
     return round(points * passing.words - passing.points * words, 6) > 0
 
 
@@ -353,9 +322,7 @@ def translated_by_all(scores: Scores) -> tuple[Scores, list[str]]:
 def costly_note(judged: NDArray[np.bool_], systems: Sequence[str]) -> list[str]:
     """Name the systems that cost the others so many segments that more scores would count without them.
 
-    Args:
-        judged: segments by systems.
-        systems: their names.
+    `judged`: segments by systems.
     """
     order = np.argsort(judged.sum(axis=0), kind="stable")
     common = {k: int(judged[:, order[k:]].all(axis=1).sum()) for k in range(max(1, len(systems) - 1))}
@@ -390,12 +357,7 @@ def few_documents_note(units: int, *, by_document: bool) -> Iterator[str]:
 def draws_documents(documents: Iterable[tuple[str, str]], *, by_document: bool | None = None) -> bool:
     """Whether documents, and not segments, are drawn: where two or more are known, unless it is said.
 
-    Args:
-        documents: language pair and document of each segment; "" where a segment has no document.
-        by_document: what was asked for; None for no wish.
-
-    Raises:
-        UsageError: documents are asked for and none is known.
+    `by_document`: what was asked for; None for no wish.
     """
     known = len({each for each in documents if each[1]})
     if by_document and not known:
@@ -404,12 +366,7 @@ def draws_documents(documents: Iterable[tuple[str, str]], *, by_document: bool |
 
 
 def intervals_of_means(totals: Totals, scale: tuple[float, float]) -> list[Interval | None]:
-    """95 % intervals of means, by `stats.bounds`; None with fewer than two documents or segments of a system.
-
-    Args:
-        totals: of each document or segment.
-        scale: lowest and highest possible score, at which intervals end.
-    """
+    """95 % intervals of means, by `stats.bounds`; None with fewer than two units of a system."""
     low, high = scale
     found = [None if bounds is None else bounds.interval for bounds in bounds_of_means(totals)]
     return [each and Interval(max(each.low, low), min(each.high, high)) for each in found]
@@ -422,12 +379,7 @@ def with_intervals(scores: Scores, *, by_document: bool | None = None) -> Scores
     One document or segment has no interval, and a note says so. A corpus score gets none: it is no mean of
     the segments. Language pairs and all of them together each settle for themselves what the unit is.
 
-    Args:
-        scores: with or without intervals.
-        by_document: over documents, or segments as if independent; None for documents where they are known.
-
-    Raises:
-        UsageError: documents are asked for and none is known.
+    `by_document`: over documents, or segments as if independent; None for documents where they are known.
     """
     lps = {lp: with_intervals(part, by_document=by_document) for lp, part in scores.lps.items()}
     of_lps = [f"{lp}: {note}" for lp, part in lps.items() for note in part.interval_notes]
@@ -451,13 +403,6 @@ def with_intervals(scores: Scores, *, by_document: bool | None = None) -> Scores
 
 
 def _interval_notes(units: Mapping[str, int], *, by_document: bool, has_documents: bool) -> Iterator[str]:
-    """Say over what intervals are, and what that leaves open.
-
-    Args:
-        units: system to its documents or segments.
-        by_document: whether documents are the unit.
-        has_documents: whether segments have documents.
-    """
     of = "documents" if by_document else "segments"
     several = sorted({n for n in units.values() if n > 1})
     alone = [system for system, n in units.items() if n == 1]

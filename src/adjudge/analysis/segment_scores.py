@@ -90,11 +90,7 @@ _MOST_CRITERIA: Final = 10  # that are named where one is unknown
 
 
 def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:
-    """The criterion to score: the wanted one, the only one, or `overall`.
-
-    Raises:
-        UsageError: there is no such criterion, or there are several and none is `overall`.
-    """
+    """The criterion to score: the wanted one, the only one, or `overall`."""
     named = [r.criterion for r in records if isinstance(r, Preference | Failure) and r.criterion is not None]
     known = tuple(dict.fromkeys(named)) or ("overall",)
     chosen = wanted or (known[0] if len(known) == 1 else "overall")
@@ -113,29 +109,19 @@ def _check_criterion(records: Iterable[Record], wanted: str | None) -> None:
 
 
 class Judgement(NamedTuple):
-    """What one annotator's record is worth for one translation.
+    """What one annotator's record is worth for one translation."""
 
-    Args:
-        lp: language pair.
-        document: document id.
-        segment: segment id.
-        system: who made the translation.
-        annotator: who judged it, or was asked to.
-        number: score of the translation, points of the comparison; None where there is none.
-        flags: of the record.
-        missing: whose translation is missing, so that nobody was asked: its own, or that of the other of a
-            pair; empty where both are there.
-        spread: standard deviation of the samples that an annotation is made of; None for one sample.
-    """
-
-    lp: str
+    lp: str  # language pair
     document: str
     segment: str
-    system: str
+    system: str  # who made the translation
     annotator: str
-    number: float | None
+    number: float | None  # score of the translation, points of the comparison; None where there is none
     flags: tuple[str, ...] = ()
+    # whose translation is missing, so that nobody was asked: its own, or that of the other of a pair; empty
+    # where both are there
     missing: Literal["", "own", "other"] = ""
+    # standard deviation of the samples that an annotation is made of; None for one sample
     spread: float | None = None
 
     @property
@@ -148,21 +134,12 @@ def judgements(
     records: Iterable[Record],
     *,
     number: Callable[[Annotation], float],
-    criterion: str | None,
+    criterion: str | None,  # what was preferred or judged on others is left out; None for all
     texts: Mapping[tuple[str, str], Segment] = MappingProxyType({}),
 ) -> list[Judgement]:
     """Read every record as judgements, in order. A preference is two, a failure one for each system.
 
     An undecided comparison is none: it has no points, and nothing failed.
-
-    Args:
-        records: of one protocol.
-        number: score of an annotation.
-        criterion: what was preferred or judged on others is left out; None for all.
-        texts: of segments, as far as they are known: they say whose translation a comparison lacked.
-
-    Raises:
-        DataError: one annotator judged a translation, or a pair on this criterion, twice.
     """
     found: list[Judgement] = []
     seen: set[tuple[str, ...]] = set()
@@ -178,7 +155,6 @@ def judgements(
 
 
 def _keys(record: Record) -> list[tuple[str, ...]]:
-    """What one annotator may judge once: a translation, by each criterion, or a pair in either order."""
     place = (record.annotator, record.lp, record.segment)
     if record.protocol == "pairwise":
         return [(*place, *sorted(record.systems))]
@@ -260,35 +236,21 @@ def without_criteria_note(segments: Iterable[Segment], lp: str | None) -> list[s
 
 @frozen
 class DocumentScore:
-    """Mean over the judged segments of one document, translated by one system.
+    """Mean over the judged segments of one document, translated by one system."""
 
-    Args:
-        lp: language pair.
-        document: its id.
-        system: who translated it.
-        score: the mean; None where nothing was judged.
-        n: segments that the mean is over.
-        failed: segments asked for and not obtained.
-        untranslated: segments that the system did not translate.
-    """
-
-    lp: str
+    lp: str  # language pair
     document: str
     system: str
-    score: float | None
-    n: int
-    failed: int
-    untranslated: int = 0
+    score: float | None  # the mean; None where nothing was judged
+    n: int  # segments that the mean is over
+    failed: int  # segments asked for and not obtained
+    untranslated: int = 0  # segments that the system did not translate
 
 
 def segment_scores(judgements: Iterable[Judgement], *, is_weighted: bool) -> list[SegmentScore]:
     """Score of each translation: the mean over its judgements; None where all failed.
 
     The document is the first that a record of the segment names. In order of first appearance.
-
-    Args:
-        judgements: of any number of segments and systems.
-        is_weighted: whether a score weighs as much as it has judgements (comparisons do), or 1.
     """
     documents: dict[tuple[str, str], str] = {}
     numbers: dict[tuple[str, str, str], list[float]] = {}
@@ -344,12 +306,7 @@ def _document_score(lp: str, document: str, system: str, scores: list[SegmentSco
 def system_scores(
     numbers: Iterable[tuple[str, float | None]], failed: Mapping[str, int]
 ) -> list[SystemScore]:
-    """Mean of each system, in order of first appearance.
-
-    Args:
-        numbers: system and the score of one of its segments, or what it earned in one comparison.
-        failed: system to judgements asked for and not obtained.
-    """
+    """Mean of each system, in order of first appearance."""
     known = {
         system: [number for number in own if number is not None] for system, own in grouped(numbers).items()
     }
@@ -360,7 +317,6 @@ def system_scores(
 
 
 def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
-    """Count each system's failed judgements."""
     return Counter(j.system for j in judgements if j.has_failed)
 
 
@@ -394,7 +350,6 @@ def untranslated_note(segments: Iterable[SegmentScore]) -> list[str]:
 
 
 def failures_note(failed: int, asked: int) -> list[str]:
-    """Say how many judgements failed."""
     if not failed:
         return []
     have = form(failed, "it has no score and is", "they have no score and are")
@@ -402,12 +357,7 @@ def failures_note(failed: int, asked: int) -> list[str]:
 
 
 def readings_note(counts: Mapping[str, int], asked: int) -> list[str]:
-    """Say how many judgements were read out of anything but a whole reply in the form that was asked for.
-
-    Args:
-        counts: judgements by flag, `READINGS`.
-        asked: judgements that were asked for.
-    """
+    """Say how many judgements were read out of anything but a whole reply in the form that was asked for."""
     return [
         f"{of_all(number, asked, 'judgement')} {form(number, 'was', 'were')} {READINGS[flag]} (flag {flag})."
         for flag, number in counts.items()
@@ -445,7 +395,6 @@ def comparisons_note(systems: Iterable[SystemScore]) -> list[str]:
 
 
 def _spread(sizes: Mapping[str, int]) -> str:
-    """List a few counts, or the lowest and the highest of many."""
     if len(sizes) <= _MOST_NAMES:
         return ", ".join(f"{system} {n:,}" for system, n in sizes.items())
     low, high = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
@@ -470,10 +419,6 @@ def esa_score(annotation: Annotation, weights: Weights | None = None) -> float:
 
     The second is ESA's "spans" variant (ESA paper, section 4): -5 for a major error, -1 for a minor one,
     named `esa-spans`. Higher is better in both.
-
-    Raises:
-        DataError: no rating.
-        UsageError: an error that these weights have no rule for.
     """
     if weights is not None:
         return mqm_score(annotation, weights)
@@ -489,13 +434,7 @@ def find_suspects(
 
     A flagged segment is left out for every system, so that what is left can still be compared.
 
-    Args:
-        judged: of one language pair, or of several that are scored as one.
-        score: scores systems.
-        share: how many judgements are one, as the two of a comparison.
-
-    Returns:
-        None where nothing is flagged.
+    None where nothing is flagged.
     """
     flagged = [j for j in judged if SUSPECT in j.flags]
     if not flagged:
@@ -533,46 +472,32 @@ def suspects_note(suspects: Suspects | None, systems: Iterable[SystemScore]) -> 
 
 @frozen
 class _Method:
-    """How these records become numbers.
-
-    Args:
-        protocol: of all records.
-        weights: of errors; None where ratings or preferences are scored.
-        criterion: of the preferences or verdicts that count, `all-pass` for the verdict on all criteria of a
-            segment together; None for all verdicts, and where there is no criterion.
-        info: of the run, if it is one.
-        texts: of the run, by language pair and id of the segment; empty where there is none.
-    """
+    """How these records become numbers."""
 
     protocol: str
-    weights: Weights | None
+    weights: Weights | None  # of errors; None where ratings or preferences are scored
+    # of the preferences or verdicts that count, `all-pass` for the verdict on all criteria of a segment
+    # together; None for all verdicts, and where there is no criterion
     criterion: str | None
     info: RunInfo | None
+    # of the run, by language pair and id of the segment; empty where there is none
     texts: Mapping[tuple[str, str], Segment]
 
     @property
     def number(self) -> Callable[[Annotation], float]:
-        """Score of one annotation."""
         if self.protocol == "mqm" and self.weights is not None:
             return partial(mqm_score, weights=self.weights)
         return partial(esa_score, weights=self.weights)
 
     @property
     def is_pairwise(self) -> bool:
-        """Whether pairs are compared."""
         return self.protocol == "pairwise"
 
     @property
     def has_criteria(self) -> bool:
-        """Whether translations pass or fail the criteria of their segments."""
         return find_protocol(self.protocol).has_criteria
 
     def judgements(self, records: Iterable[Record]) -> list[Judgement]:
-        """Read the records as judgements that count.
-
-        Raises:
-            DataError: one annotator judged something twice.
-        """
         if self.criterion == ALL_PASS and self.has_criteria:
             every = judgements(records, number=self.number, criterion=None)
             return [together(verdicts) for verdicts in by_translation(every)]
@@ -580,7 +505,6 @@ class _Method:
 
     @property
     def range(self) -> tuple[float, float]:
-        """Lowest and highest score."""
         if self.weights is not None:
             return mqm_range(self.weights)
         if self.is_pairwise:
@@ -591,11 +515,9 @@ class _Method:
 
     @property
     def share(self) -> int:
-        """Systems that one judgement is of; a comparison is of two."""
         return 2 if self.is_pairwise else 1
 
     def corpus_scores(self, lp: str) -> Mapping[str, float]:
-        """System to corpus score; empty where a system's score is the mean of its segments."""
         return {} if self.info is None else self.info.corpus_scores.get(lp, {})
 
 
@@ -623,19 +545,9 @@ def score_records(
     - Several language pairs: each on its own in `lps`; `systems` is over all of them, and only where
       every language pair has the same systems.
 
-    Args:
-        run_or_records: one run, or records of one protocol.
-        weights: weights or their name; None for those of the run, else those that its records name, else
-            `mqm-google`.
-        lp: keep one language pair.
-        criterion: of preferences, None for the only one, else `overall`; under protocol `criteria` the id of
-            one criterion, or `all-pass`, and None for the share of all.
-        beside: other judgements of the same texts, which may show whether the judge of a run sees.
-
-    Raises:
-        DataError: nothing to score, records of several protocols, or one annotator judging a translation
-            twice.
-        UsageError: unknown weights, lp or criterion, or one that these records have no use for.
+    `weights`: weights or their name; None for those of the run, else those that its records name, else
+    `mqm-google`. `criterion`: of preferences, None for the only one, else `overall`; under protocol
+    `criteria` the id of one criterion, or `all-pass`, and None for the share of all.
     """
     info = run_or_records.info if isinstance(run_or_records, Run) else None
     records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
@@ -683,7 +595,6 @@ def _with_checklists(
 
 
 def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str) -> Scores:
-    """Keep what was scored, from which a ranking can do more than means."""
     kept = tuple(r for r in records if isinstance(r, Preference) and r.criterion == criterion)
     lps = {
         lp: replace(part, preferences=tuple(p for p in kept if p.lp == lp)) for lp, part in scores.lps.items()
@@ -746,7 +657,6 @@ def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[Segmen
 
 
 def _with_readings(systems: Sequence[SystemScore], judged: Sequence[Judgement]) -> list[SystemScore]:
-    """Say for each system how its judgements were read; of a comparison both systems have the flag."""
     own = grouped((judgement.system, judgement) for judgement in judged)
     found = []
     for one in systems:
@@ -762,7 +672,6 @@ def _with_readings(systems: Sequence[SystemScore], judged: Sequence[Judgement]) 
 def _system_scores(
     judged: Sequence[Judgement], method: _Method, segments: Sequence[SegmentScore] | None = None
 ) -> list[SystemScore]:
-    """A system's score is the mean over its comparisons, or over its segments, where given."""
     if method.is_pairwise:
         numbers = [(j.system, j.number) for j in judged]
     else:
@@ -772,7 +681,6 @@ def _system_scores(
 
 
 def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
-    """Judgements that failed, and all that were asked for."""
     asked = [j for j in judged if not j.missing]
     return sum(j.has_failed for j in asked) // method.share, len(asked) // method.share
 
@@ -816,7 +724,6 @@ def _coverage_notes(
 
 
 def _over_all(judged: Sequence[Judgement], each: Mapping[str, Scores], method: _Method) -> Scores:
-    """All language pairs together: systems only where every one has the same, and means at all."""
     whole = _scores(judged, method, {})
     if any(method.corpus_scores(lp) for lp in each):
         reason = "A corpus score is no mean, so there is none over all language pairs"
@@ -838,19 +745,12 @@ _LARGEST: Final = 1e100  # the square of a sum of them, and a sum of such square
 
 @frozen
 class ScoreMatrix:
-    """Scores of several systems.
+    """Scores of several systems."""
 
-    Args:
-        systems: columns, in order of first appearance.
-        documents: (lp, document) of each row; the document may be empty.
-        scores: segments by systems; NaN where a judgement is missing.
-        weights: how much each score counts; 0 where it is missing.
-    """
-
-    systems: tuple[str, ...]
-    documents: tuple[tuple[str, str], ...]
-    scores: Floats
-    weights: Floats
+    systems: tuple[str, ...]  # columns, in order of first appearance
+    documents: tuple[tuple[str, str], ...]  # (lp, document) of each row; the document may be empty
+    scores: Floats  # segments by systems; NaN where a judgement is missing
+    weights: Floats  # how much each score counts; 0 where it is missing
 
     def select(self, rows: NDArray[np.bool_], columns: Sequence[int]) -> ScoreMatrix:
         """Keep some segments, and some systems in this order."""
@@ -862,11 +762,7 @@ class ScoreMatrix:
         )
 
     def totals(self, *, by_document: bool) -> Totals:
-        """Sums by segment or by document. A segment without a document is one of its own.
-
-        Raises:
-            UsageError: documents are wanted and no segment names one.
-        """
+        """Sums by segment or by document. A segment without a document is one of its own."""
         sums = np.nan_to_num(self.scores, nan=0.0) * self.weights
         if not by_document:
             return Totals(sums=sums, sizes=self.weights)
@@ -878,11 +774,7 @@ class ScoreMatrix:
         return totals
 
     def document_numbers(self) -> NDArray[np.int64]:
-        """Number of each row's document, from 0. A segment without a document is one of its own.
-
-        Raises:
-            UsageError: no segment names a document.
-        """
+        """Number of each row's document, from 0. A segment without a document is one of its own."""
         if not any(document for _, document in self.documents):
             raise UsageError("--by-document needs documents, and these records name none")
         keys = [key if key[1] else (key[0], row) for row, key in enumerate(self.documents)]
@@ -891,11 +783,7 @@ class ScoreMatrix:
 
 
 def score_matrix(segments: Iterable[SegmentScore]) -> ScoreMatrix:
-    """Arrange segment scores, rows and columns in order of first appearance.
-
-    Raises:
-        DataError: a score is so large that its square is no number.
-    """
+    """Arrange segment scores, rows and columns in order of first appearance."""
     rows: dict[tuple[str, str], int] = {}
     columns: dict[str, int] = {}
     documents: list[tuple[str, str]] = []

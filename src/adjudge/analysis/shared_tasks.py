@@ -35,21 +35,14 @@ Role = Literal["primary", "baseline", ""]
 
 @frozen
 class Statistic:
-    """One statistic of a task.
-
-    Args:
-        measure: name in `measures.MEASURES`.
-        average: of a segment measure; None for the measure's own.
-        weight: in the mean, of each language pair.
-        range: brought to 0..1 before it is averaged; None to average it as it is.
-        pooled: over the pairs of systems of all language pairs together.
-    """
+    """One statistic of a task."""
 
     measure: str
-    average: Average | None = None
-    weight: float = 1.0
+    average: Average | None = None  # of a segment measure; None for the measure's own
+    weight: float = 1.0  # in the mean, of each language pair
+    # brought to 0..1 before it is averaged; None to average it as it is
     range: tuple[float, float] | None = None
-    pooled: bool = False
+    pooled: bool = False  # over the pairs of systems of all language pairs together
 
     def scaled(self, value: Value) -> Value:
         """The value, or draws of it, as it enters the mean."""
@@ -61,63 +54,41 @@ class Statistic:
 
 @frozen
 class LpRule:
-    """What a task says of one language pair.
+    """What a task says of one language pair."""
 
-    Args:
-        reference: that metrics must have been shown, if any; None for whichever they were.
-        outliers: systems that are left out.
-        include_human: whether references that were scored as systems are compared too.
-        gold: where it is not the task's; empty for none.
-        beside: whether the year judged it and left it out of the task's mean, so that it must be named.
-        primary: names of metrics that were primary here only, beside the task's.
-    """
-
-    reference: str | None = None
-    outliers: tuple[str, ...] = ()
-    include_human: bool = False
-    gold: str | None = None
+    reference: str | None = None  # that metrics must have been shown, if any; None for whichever they were
+    outliers: tuple[str, ...] = ()  # systems that are left out
+    include_human: bool = False  # whether references that were scored as systems are compared too
+    gold: str | None = None  # where it is not the task's; empty for none
+    # whether the year judged it and left it out of the task's mean, so that it must be named
     beside: bool = False
-    primary: tuple[str, ...] = ()
+    primary: tuple[str, ...] = ()  # names of metrics that were primary here only, beside the task's
 
 
 @frozen
 class Task:
-    """A weighted mean of statistics, and what they are taken over.
+    """A weighted mean of statistics, and what they are taken over."""
 
-    Args:
-        name: stem of its file.
-        title: for people.
-        source: where the definition comes from.
-        statistics: at least one.
-        gold: name of the gold.
-        system_gold: gold of the scores of systems, where they are not means of the segments'.
-        test_sets: names of the folders that it is for.
-        lps: canonical language pair to its rule; empty for any.
-        primary: names, without references, of the submissions that the year compared, baselines among them;
-            empty where nobody lists them.
-        baselines: those of them that the organisers ran.
-        file: of a user, whose names must be there; None for a task that we ship: a folder may lack some.
-    """
-
-    name: str
+    name: str  # stem of its file
     title: str
-    source: str
-    statistics: tuple[Statistic, ...]
+    source: str  # where the definition comes from
+    statistics: tuple[Statistic, ...]  # at least one
     gold: str | None = None
-    system_gold: str | None = None
-    test_sets: tuple[str, ...] = ()
+    system_gold: str | None = None  # gold of the scores of systems, where they are not means of the segments'
+    test_sets: tuple[str, ...] = ()  # names of the folders that it is for
+    # canonical language pair to its rule; empty for any
     lps: Mapping[str, LpRule] = field(default_factory=dict)
+    # names, without references, of the submissions that the year compared, baselines among them; empty where
+    # nobody lists them
     primary: tuple[str, ...] = ()
-    baselines: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()  # those of them that the organisers ran
+    # of a user, whose names must be there; None for a task that we ship: a folder may lack some
     file: Path | None = field(default=None, repr=False, compare=False)
 
     def role(self, lp: str, metric: str, reference: str) -> Role:
         """What a metric was in that year.
 
-        Args:
-            lp: language pair.
-            metric: its name, such as `COMET-refA`.
-            reference: that it was shown, such as `refA` or `src`.
+        `metric`: its name, such as `COMET-refA`. `reference`: that it was shown, such as `refA` or `src`.
         """
         base = metric.removesuffix(f"-{reference}") if reference else metric
         if base in self.baselines:
@@ -144,12 +115,7 @@ def list_tasks() -> tuple[Task, ...]:
 
 
 def find_task(name: str) -> Task:
-    """Task of a name of `adjudge list tasks`, or in a file.
-
-    Raises:
-        UsageError: there is neither.
-        DataError: the file is no task.
-    """
+    """Task of a name of `adjudge list tasks`, or in a file."""
     known = {task.name: task for task in list_tasks()}
     if name in known:
         return known[name]
@@ -169,16 +135,7 @@ def task_of(test_set: str, lp: str) -> Task | None:
 
 
 def check_lps(task: Task, wanted: Iterable[str], there: Collection[str]) -> None:
-    """Refuse a language pair that a file of a user has no rule for, and a rule for one that is not there.
-
-    Args:
-        task: what the file says.
-        wanted: language pairs to compare; none for all of the task.
-        there: language pairs of the test set.
-
-    Raises:
-        DataError: there is one; names the file and the nearest names.
-    """
+    """Refuse a language pair that a file of a user has no rule for, and a rule for one that is not there."""
     chosen = [*wanted]
     for lp in chosen if task.lps else ():
         _check_name(task, "lps", "language pair", lp, task.lps)
@@ -187,15 +144,7 @@ def check_lps(task: Task, wanted: Iterable[str], there: Collection[str]) -> None
 
 
 def check_metrics(task: Task, there: Collection[str]) -> None:
-    """Refuse a submission of a file of a user that is not there.
-
-    Args:
-        task: what the file says.
-        there: names of metrics without their references.
-
-    Raises:
-        DataError: there is one; names the file, the key and the nearest names.
-    """
+    """Refuse a submission of a file of a user that is not there."""
     own = {f"lps.{lp}.primary": rule.primary for lp, rule in task.lps.items()}
     for key, names in {"primary": task.primary, "baselines": task.baselines, **own}.items():
         for name in names:
@@ -203,17 +152,7 @@ def check_metrics(task: Task, there: Collection[str]) -> None:
 
 
 def check_systems(task: Task, lp: str, references: Collection[str], systems: Collection[str]) -> None:
-    """Refuse a reference or an outlier of a file of a user that is not there.
-
-    Args:
-        task: what the file says.
-        lp: language pair.
-        references: its references.
-        systems: its systems.
-
-    Raises:
-        DataError: there is one; names the file, the key and the nearest names.
-    """
+    """Refuse a reference or an outlier of a file of a user that is not there."""
     rule = task.rule(lp)
     for name in filter(None, (rule.reference,)):
         _check_name(task, f"lps.{lp}.reference", "reference", name, references)
@@ -328,38 +267,23 @@ def _flag(fields: Fields, key: str) -> bool:
 
 @frozen
 class Wishes:
-    """What a user says of metrics and systems, where it is not what the task says.
+    """What a user says of metrics and systems, where it is not what the task says."""
 
-    Args:
-        exclude: systems to leave out by name.
-        include_human: compare references that were scored as systems; None as the task says.
-        include_outliers: compare the task's outliers.
-        reference: of the metrics that were shown one; None as the task says.
-    """
-
-    exclude: Sequence[str] = ()
-    include_human: bool | None = None
-    include_outliers: bool = False
-    reference: str | None = None
+    exclude: Sequence[str] = ()  # systems to leave out by name
+    include_human: bool | None = None  # compare references that were scored as systems; None as the task says
+    include_outliers: bool = False  # compare the task's outliers
+    reference: str | None = None  # of the metrics that were shown one; None as the task says
 
 
 @frozen
 class Choice:
-    """What is compared.
+    """What is compared."""
 
-    Args:
-        systems: in the order of their names.
-        excluded: system to the reason why it is not compared.
-        metrics: names of those that are compared.
-        reference: that they were shown; several are separated by commas; empty for none.
-        notes: what was left out.
-    """
-
-    systems: tuple[str, ...]
-    excluded: Mapping[str, str]
-    metrics: tuple[str, ...]
-    reference: str
-    notes: tuple[str, ...]
+    systems: tuple[str, ...]  # in the order of their names
+    excluded: Mapping[str, str]  # system to the reason why it is not compared
+    metrics: tuple[str, ...]  # names of those that are compared
+    reference: str  # that they were shown; several are separated by commas; empty for none
+    notes: tuple[str, ...]  # what was left out
 
 
 def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> Choice:
@@ -367,10 +291,6 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
 
     A reference that metrics are shown is never compared as a system: they would see it beside itself. Other
     references are, if the task or the user wants people compared. Systems without gold cannot be.
-
-    Raises:
-        UsageError: a system or a reference that is not there.
-        DataError: nothing is left.
     """
     reference = wishes.reference or rule.reference
     used = {part for metric in eval_set.metrics.values() for part in references_in(metric.reference)}
@@ -479,7 +399,6 @@ def _missing(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, ..
 
 
 def _beyond_zero(name: str, known: Floats) -> Iterator[str]:
-    """Few scores above 0 on a scale of penalties, or below 0 on one that starts there."""
     for sign, scale in ((1, "penalties, 0 at best"), (-1, "0 and more")):
         beyond = known[np.sign(known) == sign]
         if _stands_in(beyond, known):
@@ -512,7 +431,6 @@ def _lonely(name: str, known: Floats) -> Iterator[str]:
 
 
 def _fillers(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
-    """Segments that gold did not judge, where every system has the same extreme score."""
     unjudged = np.isnan(gold).all(axis=0) & ~np.isnan(metric).any(axis=0)
     if len(metric) < 2 or not unjudged.any() or unjudged.all():
         return
@@ -526,7 +444,6 @@ def _fillers(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
 
 
 def _upside_down(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
-    """Scores that fall where gold rises: errors, perhaps, of which fewer are better."""
     both = ~np.isnan(metric) & ~np.isnan(gold)
     if both.sum() < _ENOUGH or np.ptp(metric[both]) == 0 or np.ptp(gold[both]) == 0:
         return

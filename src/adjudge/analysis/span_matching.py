@@ -31,19 +31,12 @@ Average = Literal["micro", "macro"]
 
 
 class Credit(NamedTuple):
-    """What the marks of one translation earn under one rule.
+    """What the marks of one translation earn under one rule."""
 
-    Args:
-        gold: credit of the gold marks, 0 to `gold_most`.
-        gold_most: what gold would earn if all of it were found: marks, weights or characters.
-        pred: credit of the predicted marks, 0 to `pred_most`.
-        pred_most: what the prediction would earn if all of it were right.
-    """
-
-    gold: float
-    gold_most: float
-    pred: float
-    pred_most: float
+    gold: float  # credit of the gold marks, 0 to `gold_most`
+    gold_most: float  # what gold would earn if all of it were found: marks, weights or characters
+    pred: float  # credit of the predicted marks, 0 to `pred_most`
+    pred_most: float  # what the prediction would earn if all of it were right
 
 
 class Quality(NamedTuple):
@@ -103,22 +96,14 @@ _ALONE: Final = re.compile(
 
 
 class Mark(NamedTuple):
-    """One marked error.
-
-    Args:
-        side: the text in which it is marked.
-        start: first unit of the range, counted from 0; None where it has no place.
-        end: one past the last unit; None where it has no place.
-        severity: as marked.
-        category: canonical category; None where none was asked for.
-        words: of the marked text, or of a quotation without a place; in characters, single characters.
-    """
+    """One marked error."""
 
     side: Side
-    start: int | None
-    end: int | None
+    start: int | None  # first unit of the range, counted from 0; None where it has no place
+    end: int | None  # one past the last unit; None where it has no place
     severity: Severity
-    category: str | None
+    category: str | None  # canonical category; None where none was asked for
+    # of the marked text, or of a quotation without a place; in characters, single characters
     words: tuple[str, ...] = ()
 
     @property
@@ -149,20 +134,10 @@ def split_words(text: str) -> list[tuple[int, int]]:
 
 
 def _is_letter(char: str, kind: str) -> bool:
-    """Whether a character can stand in a word of several."""
     return kind not in "PS" and not _ALONE.match(char)
 
 
 def mark_of(span: ErrorSpan, unit: Unit, words: Sequence[tuple[int, int]] = ()) -> Mark:
-    """See a span as a mark.
-
-    Args:
-        span: one error.
-        unit: what the mark counts in.
-        words: ranges of the words of the text in which the span is marked; needed for the unit `words`. The
-            mark holds every word that the span touches. One that touches none, such as marked white space,
-            is an empty mark before the next word.
-    """
     parts = span.text if unit == "characters" else (span.text[a:b] for a, b in split_words(span.text))
     start, end = span.start, span.end
     if unit == "words" and start is not None and end is not None:
@@ -304,7 +279,6 @@ def best_pairs(
 def _assignment(
     gold: Sequence[Mark], pred: Sequence[Mark], earns: Callable[[Mark, Mark], float]
 ) -> tuple[Floats, Places, Places]:
-    """What each pair earns, and the rows and columns of those that are matched."""
     none = np.empty(0, dtype=np.intp)
     if not gold or not pred:
         return np.zeros((len(gold), len(pred))), none, none
@@ -325,13 +299,7 @@ def best_f1(pairs: Sequence[Pair], gold_most: float, pred_most: float) -> tuple[
     A group of more than `_MOST_SUMS` such sums, as of dozens of marks on one word, is matched by a linear
     assignment of the sum of both earnings.
 
-    Args:
-        pairs: that earn anything.
-        gold_most: denominator of recall.
-        pred_most: denominator of precision.
-
-    Returns:
-        Earnings of gold and of the prediction.
+    Earnings of gold and of the prediction.
     """
     sums = [(0.0, 0.0)]
     for group in _groups(pairs):
@@ -359,7 +327,6 @@ def _groups(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 
 def _group_sums(pairs: Sequence[Pair]) -> list[tuple[float, float]]:
-    """Best sums of both earnings over the matchings of one group."""
     found: dict[frozenset[int], list[tuple[float, float]]] = {frozenset(): [(0.0, 0.0)]}
     for gold in dict.fromkeys(pair.gold for pair in pairs):
         grown = {used: list(sums) for used, sums in found.items()}
@@ -375,7 +342,6 @@ def _group_sums(pairs: Sequence[Pair]) -> list[tuple[float, float]]:
 
 
 def _best_of(sums: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Keep the pairs of sums that no other exceeds in one and equals in the other."""
     kept: list[tuple[float, float]] = []
     for one, other in sorted(sums, reverse=True):
         if not kept or other > kept[-1][1]:
@@ -384,7 +350,6 @@ def _best_of(sums: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _assigned(pairs: Sequence[Pair]) -> tuple[float, float]:
-    """Sums of the matching that earns most for both sides together."""
     from scipy.optimize import linear_sum_assignment
 
     gold, pred = (
@@ -440,9 +405,6 @@ def partial_credit(
 
     Source: Perrella et al. 2026, arXiv 2603.19921, one-to-one; severity weights as in its authors' package
     span-mt-metrics-eval. Marks without a place and empty marks earn all or nothing, as in `em`.
-
-    Raises:
-        UsageError: weights together with a penalty, or without a severity that is marked.
     """
     if weights is not None and penalty:
         raise UsageError("give either a severity penalty or severity weights, not both")
@@ -472,7 +434,6 @@ def common_run(gold: Sequence[Mark], pred: Sequence[Mark], *, threshold: float =
 
 
 def is_run_match(one: Mark, other: Mark, threshold: float) -> bool:
-    """Whether two marks match under `himate`."""
     if one.side != other.side:
         return False
     if not one.words or not other.words:
@@ -494,7 +455,6 @@ def _longest_run(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _counted(gold: Sequence[Mark], pred: Sequence[Mark], earns: Callable[[Mark, Mark], float]) -> Credit:
-    """Credit of a rule under which both marks of a pair earn the same."""
     earned = best_assignment(gold, pred, earns)
     return Credit(earned, len(gold), earned, len(pred))
 
@@ -527,23 +487,15 @@ THRESHOLDS: Final = tuple(tenth / 10 for tenth in range(1, 11))
 
 @frozen
 class Rule:
-    """One matching rule.
+    """One matching rule."""
 
-    Args:
-        name: the word on the command line.
-        title: for people.
-        credit: what the marks of one translation earn; its docstring has formula, source and edge cases.
-        unit: what marks count in where nothing else is asked for.
-        takes: settings of `credit`: threshold, penalty, weights.
-        compares_words: whether it looks at the words of marks, not at their places.
-    """
-
-    name: str
+    name: str  # the word on the command line
     title: str
+    # what the marks of one translation earn; its docstring has formula, source and edge cases
     credit: Callable[..., Credit]
-    unit: Unit = "characters"
-    takes: frozenset[str] = frozenset()
-    compares_words: bool = False
+    unit: Unit = "characters"  # what marks count in where nothing else is asked for
+    takes: frozenset[str] = frozenset()  # settings of `credit`: threshold, penalty, weights
+    compares_words: bool = False  # whether it looks at the words of marks, not at their places
 
 
 RULES: Final[Mapping[str, Rule]] = {
@@ -572,11 +524,6 @@ RULES: Final[Mapping[str, Rule]] = {
 
 
 def find_rule(name: str) -> Rule:
-    """Look a rule up by its name.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
     if name not in RULES:
         raise UsageError(f"no matching rule {name!r}; there are {', '.join(RULES)}")
     return RULES[name]
@@ -588,13 +535,6 @@ def quality_intervals(
     """95 % percentile intervals of `precision`, `recall` and `f1`.
 
     Whole segments are drawn, all translations of one source together, for they are hard or easy together.
-
-    Args:
-        credits_: one a translation.
-        segments: the segment of each.
-        average: micro or macro.
-        resamples: number of draws.
-        seed: of numpy's default generator.
     """
     places = numbered(segments)
     rows = np.array([c if average == "micro" else (*quality(c), 1.0) for c in credits_], dtype=np.float64)

@@ -122,17 +122,11 @@ class Both(NamedTuple):
 
 @frozen
 class Paired:
-    """What both judged.
+    """What both judged."""
 
-    Args:
-        both: one for each two judgements of a translation; several annotators make several.
-        failed: translations that gold judged and whose judgement in the run failed.
-        notes: what a reader must know.
-    """
-
-    both: tuple[Both, ...]
-    failed: int
-    notes: tuple[str, ...] = ()
+    both: tuple[Both, ...]  # one for each two judgements of a translation; several annotators make several
+    failed: int  # translations that gold judged and whose judgement in the run failed
+    notes: tuple[str, ...] = ()  # what a reader must know
 
 
 def pair_up(
@@ -147,10 +141,6 @@ def pair_up(
 
     Where several annotators judged a translation, each one of gold is put beside each one of the run. A
     translation whose marks do not stand in the text is left out: gold and run saw different texts.
-
-    Raises:
-        DataError: no translation was judged by both.
-        UsageError: an annotator that is not there.
     """
     lp = None if lp is None else coded_lp(lp)
     pred, repeats = _without_repeats(pred)
@@ -189,11 +179,7 @@ def pair_up(
 
 
 def keep_common(runs: Mapping[str, Paired]) -> dict[str, Paired]:
-    """Keep of several runs the translations that all of them judged, so that their numbers compare.
-
-    Raises:
-        DataError: there is none.
-    """
+    """Keep of several runs the translations that all of them judged, so that their numbers compare."""
     common = set.intersection(*({both.key for both in paired.both} for paired in runs.values()))
     if not common:
         raise DataError(f"no translation was judged by all of {', '.join(runs)} and gold")
@@ -208,12 +194,7 @@ def keep_common(runs: Mapping[str, Paired]) -> dict[str, Paired]:
 
 
 def signature_of(paired: Paired, settings: Mapping[str, object]) -> Signature:
-    """What makes the numbers repeatable: whose judgements were compared, and how.
-
-    Args:
-        paired: what was compared.
-        settings: name to value; those that are not set are left out.
-    """
+    """What makes the numbers repeatable: whose judgements were compared, and how."""
     told = {name: str(value) for name, value in settings.items() if value not in {None, ""}}
     failed = f"{paired.failed}/{paired.failed + len({b.key for b in paired.both})}"
     golds = ",".join(dict.fromkeys(b.gold.annotator for b in paired.both))
@@ -245,7 +226,6 @@ class _Texts:
         ]
 
     def of(self, key: Key) -> Mapping[Side, str]:
-        """Texts by side; what nobody knows is not in it."""
         texts: dict[Side, str] = {}
         for segments in self._segments:
             segment = segments.get((key.lp, key.segment))
@@ -256,7 +236,6 @@ class _Texts:
         return texts
 
     def kind_of(self, key: Key) -> tuple[str, str]:
-        """Domain of a translation, and the bin of its source's length; empty where nobody knows."""
         found = [s for segments in self._segments if (s := segments.get((key.lp, key.segment))) is not None]
         domain = next((segment.domain for segment in found if segment.domain), "")
         if not found:
@@ -266,7 +245,6 @@ class _Texts:
 
 
 def _stands(span: ErrorSpan, text: str | None) -> bool:
-    """Whether a span marks in this text what it says it marks."""
     if text is None or span.start is None or span.end is None:
         return True
     return span.end <= len(text) and (not span.text or text[span.start : span.end] == span.text)
@@ -347,15 +325,7 @@ class View(NamedTuple):
 def views_of(
     both: Iterable[Both], unit: Unit, severities: frozenset[Severity], *, by_words: bool
 ) -> list[View]:
-    """Marks of the translations, without those of other severities.
-
-    Args:
-        both: translations that both judged.
-        unit: what marks count in.
-        severities: that count.
-        by_words: whether the words of marks are compared. What has no text is left out then, and so it is
-            in the unit `words`: nobody knows its words.
-    """
+    """Marks of the translations, without those of other severities."""
     views = []
     for b in both:
         sides = [_marks(a, b.texts, unit, severities, by_words=by_words) for a in (b.gold, b.pred)]
@@ -403,7 +373,6 @@ def split_views(views: Sequence[View], by: Group) -> dict[str, list[View]]:
 
 
 def _order_of_lengths(views: Sequence[View]) -> Callable[[str], int]:
-    """The order of bins of lengths, shortest first, those of each language pair together."""
     lps = sorted({view.key.lp for view in views})
     names = dict.fromkeys(name for lp in lps for name in length_names(lp, LENGTHS))
     order = {name: place for place, name in enumerate(names)}
@@ -439,7 +408,6 @@ class MarkSettings:
 
 
 def _read_weights(value: object) -> object:
-    """Read `minor=1,major=5`; every other value is left to the check of its type."""
     if not isinstance(value, str):
         return value
     try:
@@ -451,11 +419,7 @@ def _read_weights(value: object) -> object:
 
 @settings
 class SpanSettings(MarkSettings):
-    """How marks of a run are put beside those of gold.
-
-    Raises:
-        UsageError: a setting out of its range, or one that no chosen rule has.
-    """
+    """How marks of a run are put beside those of gold."""
 
     rule: Annotated[
         Names, Option(help="Matching rules: mpp, em, mp, w25, himate, chars, or all.", alias="rules")
@@ -515,7 +479,6 @@ class SpanSettings(MarkSettings):
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """Thresholds of the rules that take one."""
         given = self.threshold
         return (THRESHOLD,) if given is None else (given,) if isinstance(given, int | float) else tuple(given)
 
@@ -547,32 +510,19 @@ class SpanSettings(MarkSettings):
 
 @frozen
 class SpanScore:
-    """One row: one rule, at one threshold, over one group.
-
-    Args:
-        rule: its name.
-        threshold: of `himate`; None for rules without one.
-        unit: what marks count in.
-        group: severity, category, side, system or lp; empty for all.
-        precision: 0 to 1.
-        recall: 0 to 1.
-        f1: 0 to 1.
-        n_gold: marks of gold.
-        n_pred: marks of the run.
-        n_segments: translations that were compared.
-        intervals: 95 % bootstrap intervals by name; empty where none were asked for.
-    """
+    """One row: one rule, at one threshold, over one group."""
 
     rule: str
-    threshold: float | None
-    unit: Unit
-    group: str
+    threshold: float | None  # of `himate`; None for rules without one
+    unit: Unit  # what marks count in
+    group: str  # severity, category, side, system or lp; empty for all
     precision: float
     recall: float
     f1: float
     n_gold: int
-    n_pred: int
-    n_segments: int
+    n_pred: int  # marks of the run
+    n_segments: int  # translations that were compared
+    # 95 % bootstrap intervals by name; empty where none were asked for
     intervals: Mapping[str, Interval | None] = field(default_factory=dict)
 
 
@@ -585,12 +535,7 @@ class SpanRow(NamedTuple):
 
 
 def span_columns(rows: Sequence[SpanRow], by: str = "group") -> list[Column]:
-    """The columns of `adjudge spans`; those of runs, thresholds and groups where there are several.
-
-    Args:
-        rows: of one comparison or more.
-        by: what the groups are.
-    """
+    """The columns of `adjudge spans`; those of runs, thresholds and groups where there are several."""
     has_intervals = any(row.score.intervals for row in rows)
     threshold = Column(
         "threshold", "from which marks match", "count", of="score.threshold", words="{:g}".format, none=""
@@ -617,7 +562,6 @@ _MEASURED: Final = {"precision": "score.n_pred", "recall": "score.n_gold", "f1":
 
 
 def _measured(name: str, *, with_intervals: bool) -> list[Column]:
-    """Columns of a measure; people see no number of nothing."""
     title = name.capitalize() if name == "f1" else name
     needed = Column("", "", of=_MEASURED[name])
     found = [
@@ -636,30 +580,19 @@ def _measured(name: str, *, with_intervals: bool) -> list[Column]:
 
 @frozen
 class SpanComparison(Framed):
-    """Marks of a run against gold.
+    """Marks of a run against gold."""
 
-    Args:
-        average: micro or macro.
-        scores: rows; each rule, at each threshold, over all and then each group.
-        n_segments: translations that both judged.
-        failed: translations that gold judged and whose judgement in the run failed.
-        signature: what makes the numbers repeatable.
-        notes: what a reader must know.
-    """
-
-    average: Average
-    scores: tuple[SpanScore, ...]
-    n_segments: int
-    failed: int
-    signature: Signature
-    notes: tuple[str, ...] = ()
+    average: Average  # micro or macro
+    scores: tuple[SpanScore, ...]  # rows; each rule, at each threshold, over all and then each group
+    n_segments: int  # translations that both judged
+    failed: int  # translations that gold judged and whose judgement in the run failed
+    signature: Signature  # what makes the numbers repeatable
+    notes: tuple[str, ...] = ()  # what a reader must know
 
     def groups(self) -> dict[str, list[SpanRow]]:
-        """One row a rule, threshold and group."""
         return {"": [SpanRow("", self.failed, score) for score in self.scores]}
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge spans`."""
         return span_columns(self.groups()[""])
 
 
@@ -693,12 +626,7 @@ def spans_of_runs(
 
 
 def pair_marks(run: Given, gold: Given, settings: MarkSettings) -> Paired:
-    """Read a run and its gold, and put together what both marked.
-
-    Raises:
-        DataError: nothing was judged by both.
-        UsageError: judgements that mark no errors.
-    """
+    """Read a run and its gold, and put together what both marked."""
     both = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
     judged, notes = put_together(both, "translations", settings.mismatched, settings.lp)
     for one in judged:  # no marks there do not mean no errors
@@ -804,30 +732,19 @@ _NOTHING: Final = "no mark of gold meets one of the run"
 
 @frozen
 class Confusion(Framed):
-    """Marks of a run beside those of gold.
+    """Marks of a run beside those of gold."""
 
-    Args:
-        counts: severity in gold and in the run, to how many marks; None where one side marked nothing.
-        severities: that are marked by either side, the gravest first.
-        same: share of marks that both sides marked which have one severity.
-        kappa: Cohen's, of their severities.
-        n_segments: translations that both judged.
-        failed: translations that gold judged and whose judgement in the run failed.
-        signature: what makes the numbers repeatable.
-        notes: what a reader must know.
-    """
-
+    # severity in gold and in the run, to how many marks; None where one side marked nothing
     counts: Mapping[tuple[Severity | None, Severity | None], int]
-    severities: tuple[Severity, ...]
-    same: Result
-    kappa: Result
-    n_segments: int
-    failed: int
-    signature: Signature
-    notes: tuple[str, ...] = ()
+    severities: tuple[Severity, ...]  # that are marked by either side, the gravest first
+    same: Result  # share of marks that both sides marked which have one severity
+    kappa: Result  # Cohen's, of their severities
+    n_segments: int  # translations that both judged
+    failed: int  # translations that gold judged and whose judgement in the run failed
+    signature: Signature  # what makes the numbers repeatable
+    notes: tuple[str, ...] = ()  # what a reader must know
 
     def columns(self) -> Sequence[Column]:
-        """The columns of `adjudge spans --confusion`, a row two severities."""
         return CONFUSION
 
     def groups(self) -> dict[str, list[tuple[Severity | None, Severity | None, int]]]:
@@ -851,15 +768,6 @@ def severity_confusion(run: Given, gold: Given | None, settings: MarkSettings) -
     they share most; marks without a place meet those with the same words. Severity has no part in that. The
     share of equal severities is not corrected for chance, kappa is; both are of marks that meet, with
     intervals over segments.
-
-    Args:
-        run: a run, records, or the path of whatever holds marked errors.
-        gold: the same.
-        settings: which marks count.
-
-    Raises:
-        DataError: nothing was judged by both.
-        UsageError: a setting out of its range; records that mark nothing.
     """
     if gold is None:
         raise UsageError("severity_confusion compares a run with gold: give both")

@@ -104,18 +104,11 @@ def token_counts(texts: Sequence[str]) -> Floats:
 
 def features_of_ratings(
     ratings: Floats,
-    lengths: Mapping[str, Floats],
+    lengths: Mapping[str, Floats],  # `source` and `target` to the tokens of each
     severities: Sequence[Sequence[str]],
     missing: Floats,
 ) -> dict[str, Result]:
-    """Pearson of ratings with lengths and errors, plain and for each token. The ESA paper, table 7.
-
-    Args:
-        ratings: of each translation.
-        lengths: `source` and `target` to the tokens of each.
-        severities: of the errors of each.
-        missing: how often each was said to lack something.
-    """
+    """Pearson of ratings with lengths and errors, plain and for each token. The ESA paper, table 7."""
     errors = {
         "minor": count_errors(severities, ("minor",)),
         "major": count_errors(severities, ("major",)),
@@ -173,55 +166,35 @@ def feature_section(final: Sequence[Piece]) -> Section:
 
 @frozen
 class Curves:
-    """What figures are drawn from.
-
-    Args:
-        scores: system to the scores of its translations.
-        top: the best score there is.
-        what: what scores are.
-        twice: who judged twice, with both scores.
-        annotators: how far every two order the systems alike; empty where there are few systems.
-        beside: systems beside gold; None without gold.
-        pace: seconds of a segment by how much of the work is done, in as many steps as there are.
-        weights: correlation with ratings of each of `study_systems.WEIGHTS`; empty where there is none.
-        subsets: definition to sizes and shares.
-    """
+    """What figures are drawn from."""
 
     scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    top: float = 0.0
+    top: float = 0.0  # the best score there is
     what: str = "score"
-    twice: Sequence[Twice] = ()
+    twice: Sequence[Twice] = ()  # who judged twice, with both scores
+    # how far every two order the systems alike; empty where there are few systems
     annotators: Sequence[PairAgreement] = ()
-    beside: Beside | None = None
+    beside: Beside | None = None  # systems beside gold; None without gold
+    # seconds of a segment by how much of the work is done, in as many steps as there are
     pace: Floats = field(default_factory=lambda: np.zeros(0))
+    # correlation with ratings of each of `study_systems.WEIGHTS`; empty where there is none
     weights: Floats = field(default_factory=lambda: np.zeros(0))
-    subsets: SubsetCurves = field(default_factory=dict)
+    subsets: SubsetCurves = field(default_factory=dict)  # definition to sizes and shares
 
 
 @frozen
 class Analysis:
-    """All of it.
-
-    Args:
-        name: of the campaign.
-        protocol: of the campaign.
-        sections: in the order in which they are read.
-        rankings: by `rating`, by `points`, by criterion; the only one has the name `""`.
-        curves: what figures are drawn from.
-        notes: what was left out of everything.
-        lp: language pair; empty where nobody judged anything.
-    """
+    """All of it."""
 
     name: str
     protocol: str
-    sections: tuple[Section, ...]
-    rankings: Mapping[str, Ranking]
-    curves: Curves
-    notes: tuple[str, ...] = ()
-    lp: str = ""
+    sections: tuple[Section, ...]  # in the order in which they are read
+    rankings: Mapping[str, Ranking]  # by `rating`, by `points`, by criterion; the only one has the name `""`
+    curves: Curves  # what figures are drawn from
+    notes: tuple[str, ...] = ()  # what was left out of everything
+    lp: str = ""  # language pair; empty where nobody judged anything
 
     def section(self, name: str) -> Section:
-        """One section by its name."""
         return next(section for section in self.sections if section.name == name)
 
 
@@ -231,23 +204,10 @@ def analyse(
     gold: Judgements | None = None,
     beside: CampaignFile | None = None,
     mismatched: Mismatched = "refuse",
-    weights: str | None = None,
+    weights: str | None = None,  # of marked errors; None for `esa-spans` with ESA, `mqm-google` with MQM
     draws: Draws | None = None,
 ) -> Analysis:
-    """Analyse a campaign of one language pair; `formats.campaign_export.apart` gives each of several.
-
-    Args:
-        campaign: its submissions, all of them.
-        gold: judgements of the same translations that people's are compared with.
-        beside: another campaign of the same translations, such as the same people's two months later.
-        mismatched: whether other texts in gold or in the other campaign are refused, or are in no
-            comparison with them.
-        weights: of marked errors; None for `esa-spans` with ESA, `mqm-google` with MQM.
-        draws: of the intervals; 1,000 unless told otherwise. Segments are drawn whole.
-
-    Raises:
-        UsageError: no such weights, several language pairs, or texts that differ.
-    """
+    """Analyse a campaign of one language pair; `formats.campaign_export.apart` gives each of several."""
     draws = draws or Draws(resamples=1000)
     pairs = by_pair(campaign.submissions)
     if len(pairs) > 1:

@@ -60,13 +60,7 @@ def count_errors(severities: Severities, kinds: Sequence[str] | None = None) -> 
 
 
 def score_agreement(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> dict[str, Result]:
-    """Kendall's tau-c and Pearson's r over all translations together. The ESA paper, tables 2 and 4.
-
-    Args:
-        first: scores of the translations.
-        second: of the same ones.
-        draws: of the intervals; those of tau-c are left out where both scores have very many values.
-    """
+    """Kendall's tau-c and Pearson's r over all translations together. The ESA paper, tables 2 and 4."""
     found = {"Kendall tau-c": kendall_c(first, second), "Pearson": pearson(first, second)}
     drawn = {"Kendall tau-c": _drawn_tau_c, "Pearson": _drawn_pearson}
     return {name: _with_interval(found[name], drawn[name](first, second), draws) for name in found}
@@ -94,7 +88,6 @@ def _drawn_pearson(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
 
 
 def _drawn_tau_c(first: Floats, second: Floats) -> Callable[[Floats], Floats] | None:
-    """Tau-c of draws from the table of both scores: pairs are counted by cells, not one by one."""
     (a_values, a), (b_values, b) = (np.unique(s, return_inverse=True) for s in (first, second))
     rows, columns = len(a_values), len(b_values)
     if rows * columns > _MOST_CELLS:
@@ -154,11 +147,6 @@ def mark_agreement(
 
     The paper asks it of the first annotator's marks alone, and misses marks that hold another one whole.
     Mended: of the marks of both, by any shared character, with an interval.
-
-    Args:
-        first: marks of each translation.
-        second: of the same ones.
-        draws: of the intervals, over translations.
     """
     for same in SAME:
         if "category" in same and not any(
@@ -178,15 +166,7 @@ def met_by_both(
     same: str = "any",
     nothing: str = "nothing was marked",
 ) -> Result:
-    """Share of the marks of both that meet one alike of the other, by any shared character.
-
-    Args:
-        first: marks of each translation.
-        second: of the same ones.
-        draws: of the interval, over translations.
-        same: name in `SAME`.
-        nothing: why there is no value where there is no mark.
-    """
+    """Share of the marks of both that meet one alike of the other, by any shared character."""
     hits = [
         sum(
             any(meets(one, other) and SAME[same](one, other) for other in others)
@@ -223,37 +203,27 @@ _FEWEST: Final = 3  # translations of two people of whom anything is told
 
 @frozen
 class Twice:
-    """Translations that were judged twice.
-
-    Args:
-        name: by whom.
-        first: judgements.
-        second: of the same translations.
-    """
+    """Translations that were judged twice."""
 
     name: str
     first: Sequence[Piece]
-    second: Sequence[Piece]
+    second: Sequence[Piece]  # of the same translations
 
     @property
     def scores(self) -> tuple[Floats, Floats]:
-        """Scores of both."""
         one, other = (np.array([piece.score for piece in side]) for side in (self.first, self.second))
         return one, other
 
     @property
     def marks(self) -> tuple[list[Sequence[Mark]], list[Sequence[Mark]]]:
-        """Marks of both."""
         return [piece.marks for piece in self.first], [piece.marks for piece in self.second]
 
     @property
     def severities(self) -> tuple[list[list[str]], list[list[str]]]:
-        """Severities of both."""
         return [piece.severities for piece in self.first], [piece.severities for piece in self.second]
 
     @property
     def has_marks(self) -> bool:
-        """Whether errors could be marked, both times."""
         return all(piece.has_marks for piece in (*self.first, *self.second))
 
 
@@ -263,11 +233,6 @@ def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: s
     Of two people's, every pair of judgements counts once, the people in the order of their names. One
     person's are those of the first pass and of the last. With another campaign, the last judgement of each
     translation meets the last one there.
-
-    Args:
-        pieces: of the campaign; adjudications and second looks at marks that were shown are left out.
-        beside: of another campaign of the same translations.
-        other: name of that one.
     """
     known = by_translation(independent(pieces))
     found = {"one person twice": _one_person(known.values()), "two people": _two_people(known.values())}
@@ -419,25 +384,16 @@ _Segment = tuple[str, str]
 
 @frozen
 class SegmentAgreement:
-    """How far annotators agree on one segment's systems.
+    """How far annotators agree on one segment's systems."""
 
-    Args:
-        lp: language pair.
-        segment: id.
-        annotators: how many rated it.
-        pairs: pairs of them that share enough systems.
-        undefined: of these, pairs without a correlation, since ratings are constant.
-        lowest: smallest correlation of a pair; 1 for identical constant ratings. None where no pair has one.
-        passes: whether every pair reaches the threshold; None where there is no pair.
-    """
-
-    lp: str
+    lp: str  # language pair
     segment: str
-    annotators: int
-    pairs: int
-    undefined: int
+    annotators: int  # how many rated it
+    pairs: int  # pairs of them that share enough systems
+    undefined: int  # of these, pairs without a correlation, since ratings are constant
+    # smallest correlation of a pair; 1 for identical constant ratings. None where no pair has one.
     lowest: float | None
-    passes: bool | None
+    passes: bool | None  # whether every pair reaches the threshold; None where there is no pair
 
 
 def segment_agreements(
@@ -451,14 +407,6 @@ def segment_agreements(
     same, other constant ratings fail, and are counted. Of few systems r says next to nothing: of two it is
     always 1 or -1. Where two share fewer than five, nothing is said; a segment without any pair that can be
     judged is left alone, and counted.
-
-    Args:
-        annotations: with ratings; of one annotator's several on a translation, the last counts.
-        threshold: smallest correlation that two annotators must have.
-        least_shared: systems that both must have rated; 2 or more.
-
-    Raises:
-        UsageError: a threshold that no correlation can be, or fewer systems than a correlation needs.
     """
     if least_shared < 2:
         raise UsageError(f"a correlation needs two systems or more, got least_shared={least_shared!r}")
@@ -469,7 +417,6 @@ def segment_agreements(
 
 
 def _rated(annotations: Iterable[Annotation]) -> dict[_Segment, dict[str, dict[str, float]]]:
-    """Segment to annotator to system to rating, of what has one; the last one counts."""
     found: dict[_Segment, dict[str, dict[str, float]]] = {}
     for one in annotations:
         if one.rating is not None:
@@ -503,31 +450,20 @@ def _agreement(
 
 @frozen
 class PairAgreement:
-    """How far two annotators order the systems of one language pair alike.
-
-    Args:
-        lp: language pair.
-        first: annotator, before the second one by name.
-        second: the other one.
-        over_systems: Pearson of the systems' sums over the segments that both rated whole; `n` is systems.
-        within_segments: mean over segments of the Pearson of that segment's systems; `n` is segments.
-        summed: segments in the sums.
-        partial: segments left out of the sums, since one of the two did not rate all of the systems there.
-        undefined: segments left out of the mean, since they have too few systems or one rating for all.
-    """
+    """How far two annotators order the systems of one language pair alike."""
 
     lp: str
-    first: str
+    first: str  # annotator, before the second one by name
     second: str
+    # Pearson of the systems' sums over the segments that both rated whole; `n` is systems
     over_systems: Result
-    within_segments: Result
-    summed: int
-    partial: int
-    undefined: int
+    within_segments: Result  # mean over segments of the Pearson of that segment's systems; `n` is segments
+    summed: int  # segments in the sums
+    partial: int  # segments left out of the sums, since one of the two did not rate all of the systems there
+    undefined: int  # segments left out of the mean, since they have too few systems or one rating for all
 
     @property
     def name(self) -> str:
-        """Both, for people."""
         return f"{self.first} and {self.second}"
 
 
@@ -540,10 +476,6 @@ def pair_agreements(
     the sum of one annotator's ratings over the segments that both rated (figure 3); figure 7 is the mean over
     these segments of each one's own Pearson. Sums of different segments would compare different texts: a
     segment where one of the two lacks a system is left out of the sums, and counted.
-
-    Args:
-        annotations: with ratings; of one annotator's several on a translation, the last counts.
-        least_shared: systems that a correlation needs; there is none of fewer, and the reason says so.
     """
     pairs = grouped(
         ((lp, first, second), (ratings[first], ratings[second]))
@@ -588,12 +520,7 @@ def _of_pair(
 
 
 def annotator_section(final: Sequence[Piece], pairs: Sequence[PairAgreement]) -> Section:
-    """How far every two annotators order the systems alike, and how many segments pass. RATE, figures 3, 7.
-
-    Args:
-        final: judgements that decide.
-        pairs: agreement of every two annotators.
-    """
+    """How far every two annotators order systems alike, and how many segments pass. RATE, figures 3, 7."""
     numbers: list[Number] = []
     for one in pairs:
         both = {"Pearson over systems": one.over_systems, "Pearson within segments": one.within_segments}

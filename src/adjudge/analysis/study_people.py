@@ -46,26 +46,16 @@ from adjudge.stats.paired import sign_flip_p_values
 
 @frozen
 class Check:
-    """One translation and its damaged copy, judged by one person.
+    """One translation and its damaged copy, judged by one person."""
 
-    Args:
-        original: score of the translation; higher is better.
-        damaged: score of the copy.
-        original_marks: number of marks in the translation.
-        marks: in the copy.
-        damage: first and last character of the copy that may differ, as `damaged_range` has it.
-        person: who judged both.
-    """
-
-    original: float
-    damaged: float
-    original_marks: int
+    original: float  # score of the translation; higher is better
+    damaged: float  # score of the copy
+    original_marks: int  # number of marks in the translation
     marks: Sequence[Mark]
-    damage: tuple[int, int]
-    person: str = ""
+    damage: tuple[int, int]  # first and last character of the copy that may differ, as `damaged_range` has it
+    person: str = ""  # who judged both
 
     def is_found(self, damage: tuple[int, int]) -> bool:
-        """Whether a mark touches the damage."""
         return any(touches(mark, Mark(*damage)) for mark in self.marks)
 
 
@@ -93,14 +83,6 @@ def attention(checks: Sequence[Check], draws: Draws = NO_INTERVAL) -> dict[str, 
 
     `share with the damage marked` is the paper's; `... marked exactly` is without a mark just beside it. The
     score's drop has the p-value of a paired permutation test, two-sided.
-
-    Args:
-        checks: one or more.
-        draws: of the intervals of means. Shares have Wilson's, or the draws' where these draw groups: people,
-            whose checks resemble one another.
-
-    Raises:
-        UsageError: there is no check.
     """
     if not checks:
         raise UsageError("attention needs one damaged translation at least, judged along with its original")
@@ -282,7 +264,6 @@ def _beside_control(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draw
 
 
 def _bias(helped: Sequence[Piece], alone: Sequence[Piece], draws: Draws) -> Iterator[Number]:
-    """How often a span that was given stays, and how often people mark its place without being shown it."""
     given: dict[Key, Sequence[ErrorSpan]] = {piece.key: piece.given or () for piece in helped}
     given |= {piece.key: spans for piece in alone if (spans := piece.withheld) is not None}
     for who, own in (("shown with the marks", helped), ("shown without", alone)):
@@ -320,9 +301,7 @@ def seconds_between_starts(logins: Sequence[str], starts: Floats) -> Floats:
     A break counts as work, and what is really measured is the item before. Where rows are not in the order of
     their starts, a difference may be negative.
 
-    Args:
-        logins: of each item, in the order of work.
-        starts: seconds.
+    `logins`: of each item, in the order of work. `starts`: seconds.
     """
     before: dict[str, float] = {}
     found = np.zeros(len(starts))
@@ -333,11 +312,7 @@ def seconds_between_starts(logins: Sequence[str], starts: Floats) -> Floats:
 
 
 def median_seconds(annotators: Sequence[str], seconds: Floats) -> tuple[float, float]:
-    """Median over all items, and the mean of the annotators' medians, which slow and busy people cannot sway.
-
-    Raises:
-        UsageError: there is no item.
-    """
+    """Median over all items, and the mean of the annotators' medians, which slow people cannot sway."""
     if not len(seconds):
         raise UsageError("a median of times needs one item at least")
     names = np.array(annotators)
@@ -352,9 +327,7 @@ def progress_curve(people: Sequence[Floats], *, bins: int = _BINS) -> Floats:
     stretched to the bins; a bin is the mean of all that falls into it, so that who did more weighs more.
     Bins into which nothing falls are left out. The ESA paper, figure 5.
 
-    Args:
-        people: of each person, seconds of the segments in the order of work.
-        bins: from the start to the end of the work.
+    `people`: of each person, seconds of the segments in the order of work.
     """
     found: list[list[float]] = [[] for _ in range(bins)]
     for seconds in people:
@@ -371,9 +344,6 @@ def learned_speed_up(people: Sequence[Floats]) -> SpeedUp:
     """How much faster people become: mean of bins 6 to 10, of bins 91 to 95, and their difference over 100.
 
     The ESA paper, figure 5, which calls the last one seconds a segment, though it is a hundredth of the work.
-
-    Raises:
-        UsageError: too few segments to tell a start and an end.
     """
     curve = progress_curve(people)
     if len(curve) < _BINS // 4:
@@ -394,10 +364,6 @@ def seconds_by_person(
     `paper`: from the start of the item before to the start of this one, so that the first one has 0 and a
     pause counts as work. `mended`: the time in which the page was used; where nobody measured that, from one
     start to the next with pauses of more than 300 s replaced by the person's median.
-
-    Args:
-        submissions: of a campaign; the last ones of each item, without tutorials, are counted.
-        definition: whose.
     """
     people = grouped((s.person, s) for s in submissions if s.is_last and s.kind != "tutorial")
     found = {}
@@ -510,9 +476,8 @@ def strictness(above: Sequence[float]) -> tuple[Result, Result]:
 
     Least squares with Student's intervals, which take a person's judgements as independent of one another.
 
-    Args:
-        above: their scores in the order of work, each less the mean of its system, so that who was shown
-            better systems is not milder for it.
+    `above`: their scores in the order of work, each less the mean of its system, so that who was shown better
+    systems is not milder for it.
     """
     return mean_by_student(above), slope_of(_hundreds(above), np.array(above), _TOO_FEW)
 

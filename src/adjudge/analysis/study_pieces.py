@@ -37,38 +37,24 @@ _NOTHING: Final = "nothing to count"
 
 @frozen
 class Number:
-    """One number.
+    """One number."""
 
-    Args:
-        of: whom or what it is about: a person, a system, `all`, two people.
-        measure: what it is.
-        result: value, n, interval; or why there is none.
-        definition: whose.
-        is_of_pair: whether it is about two people by their names, of whom there are many pairs.
-    """
-
-    of: str
+    of: str  # whom or what it is about: a person, a system, `all`, two people
     measure: str
-    result: Result
+    result: Result  # value, n, interval; or why there is none
     definition: Definition = ""
-    is_of_pair: bool = False
+    is_of_pair: bool = False  # whether it is about two people by their names, of whom there are many pairs
 
 
 @frozen
 class Section:
-    """Numbers that answer one question.
+    """Numbers that answer one question."""
 
-    Args:
-        name: one word, such as `attention`.
-        title: the question, for people.
-        numbers: in the order in which they are read; empty where nothing can be said, and `notes` say why.
-        notes: what was left out, how many and why; what a reader must know.
-    """
-
-    name: str
-    title: str
+    name: str  # one word, such as `attention`
+    title: str  # the question, for people
+    # in the order in which they are read; empty where nothing can be said, and `notes` say why
     numbers: tuple[Number, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was left out, how many and why; what a reader must know
 
 
 def wilson_interval(hits: int, n: int) -> Interval:
@@ -97,14 +83,7 @@ def share_of(hits: Sequence[bool] | NDArray[np.bool_], nothing: str = _NOTHING) 
 
 
 def ratio_of(parts: Floats, wholes: Floats, draws: Draws = NO_INTERVAL, nothing: str = _NOTHING) -> Result:
-    """Sum of parts by sum of wholes, such as minor errors by all errors; `n` is the sum of the wholes.
-
-    Args:
-        parts: of each unit.
-        wholes: of each unit.
-        draws: of the interval, over units.
-        nothing: why there is no value where the wholes are 0.
-    """
+    """Sum of parts by sum of wholes, such as minor errors by all errors; `n` is the sum of the wholes."""
     if not len(wholes):
         return Result(value=None, n=0, reason=nothing)
 
@@ -116,14 +95,7 @@ def ratio_of(parts: Floats, wholes: Floats, draws: Draws = NO_INTERVAL, nothing:
 
 
 def difference_of(values: Floats, is_first: NDArray[np.bool_], draws: Draws, nothing: str) -> Result:
-    """Mean of some units less the mean of the others, with its interval.
-
-    Args:
-        values: of each unit.
-        is_first: which ones are the some.
-        draws: over units.
-        nothing: why there is no value where one of both groups is empty.
-    """
+    """Mean of some units less the mean of the others, with its interval."""
     if not is_first.any() or is_first.all():
         return Result(value=None, n=len(values), reason=nothing)
     first = is_first.astype(np.float64)
@@ -213,13 +185,6 @@ def covered_share(by: Sequence[Marks], marked: Sequence[Marks]) -> float:
 
     The ESA paper, table 3. B is a set: one place counts once. Marks without a place are left out. Where most
     translations have no marks in B, most of this number is the 1 of them: see `pooled_share`.
-
-    Args:
-        by: A, marks of each translation.
-        marked: B, of the same translations.
-
-    Raises:
-        UsageError: there is no translation.
     """
     shares = [hit / of if of else 1.0 for hit, of in _covered(by, marked)]
     if not shares:
@@ -238,7 +203,6 @@ def pooled_share(by: Sequence[Marks], marked: Sequence[Marks]) -> float:
 
 
 def _covered(by: Sequence[Marks], marked: Sequence[Marks]) -> list[tuple[int, int]]:
-    """Of each translation, how many places are touched and how many there are."""
     counts = []
     for ours, theirs in zip(by, marked, strict=True):
         places = {(b.first, b.last) for b in theirs if b.first is not None}
@@ -267,14 +231,7 @@ def repeated_share(
 ) -> float:
     """Share of all marks that meet one of the other annotation which is alike. The ESA paper, table 5.
 
-    Args:
-        marked: marks of each translation; every one counts.
-        again: of the same translations.
-        same: name in `SAME`.
-        meets: when two marks are of the same place.
-
-    Returns:
-        NaN where nothing is marked.
+    NaN where nothing is marked.
     """
     is_same = SAME[same]
     found = [
@@ -291,23 +248,15 @@ Key = tuple[str, str, str]
 
 @frozen
 class Piece:
-    """One person's judgement of one translation.
-
-    Args:
-        submission: that it was part of.
-        annotation: what was said.
-        text: of the translation that was shown.
-        weights: of marked errors.
-    """
+    """One person's judgement of one translation."""
 
     submission: Submission
     annotation: Annotation
-    text: str
-    weights: Weights
+    text: str  # of the translation that was shown
+    weights: Weights  # of marked errors
 
     @property
     def person(self) -> str:
-        """Who judged."""
         return self.submission.person
 
     @property
@@ -322,7 +271,6 @@ class Piece:
 
     @cached_property
     def points(self) -> float:
-        """Minus the points of the marked errors."""
         return mqm_score(self.annotation, self.weights)
 
     @property
@@ -342,12 +290,10 @@ class Piece:
 
     @property
     def severities(self) -> list[str]:
-        """Of the errors."""
         return [span.severity for span in self.errors]
 
     @property
     def has_marks(self) -> bool:
-        """Whether errors could be marked."""
         return find_protocol(self.annotation.protocol).has_spans
 
     @property
@@ -359,11 +305,7 @@ class Piece:
 
     @property
     def withheld(self) -> tuple[ErrorSpan, ...] | None:
-        """Spans that a control did not show; None where they are not known.
-
-        Raises:
-            DataError: the campaign's file holds what is no span.
-        """
+        """Spans that a control did not show; None where they are not known."""
         known = self.submission.more.get("withheld")
         spans = known.get(self.annotation.system) if isinstance(known, Mapping) else None
         return tuple(map(span_from_json, spans)) if isinstance(spans, list) else None
@@ -372,9 +314,7 @@ class Piece:
 def pieces_of(submissions: Iterable[Submission], weights: str | None = None) -> tuple[Piece, ...]:
     """Judgements of translations, of the last submission of each item; no tutorials.
 
-    Args:
-        submissions: of a campaign.
-        weights: of marked errors; None for `esa-spans` with ESA, `mqm-google` with MQM.
+    `weights`: of marked errors; None for `esa-spans` with ESA, `mqm-google` with MQM.
     """
     found = []
     for submission in submissions:
@@ -451,15 +391,13 @@ def has_marks(pieces: Iterable[Piece]) -> bool:
 
 
 def has_ratings(pieces: Iterable[Piece]) -> bool:
-    """Whether any of them was rated."""
     return any(piece.rating is not None for piece in pieces)
 
 
 def matrix_of(pieces: Sequence[Piece], values: Sequence[float]) -> tuple[tuple[str, ...], Floats, int]:
     """Mean values of translations, systems by the segments of which every system has one.
 
-    Returns:
-        Systems by name; the matrix; how many segments were dropped because a system lacks there.
+    Systems by name; the matrix; how many segments were dropped because a system lacks there.
     """
     systems = sorted({piece.annotation.system for piece in pieces})
     columns = numbered([piece.key[:2] for piece in pieces])
@@ -473,5 +411,4 @@ def matrix_of(pieces: Sequence[Piece], values: Sequence[float]) -> tuple[tuple[s
 
 
 def by_translation(pieces: Iterable[Piece]) -> Mapping[Key, list[Piece]]:
-    """Judgements of each translation."""
     return grouped((piece.key, piece) for piece in pieces)

@@ -57,15 +57,7 @@ def subset_agreement(
     system's pair with itself counts, and always agrees, so that 13 systems start from 7.7 % and not from 0;
     and of tied systems the first one is ahead.
 
-    Args:
-        scores: systems by segments, without gaps.
-        size: segments in a draw.
-        draws: how many.
-        seed: of the draws.
-        as_paper: whether to count as the paper does.
-
-    Raises:
-        UsageError: fewer than two systems, or a gap.
+    `scores`: systems by segments, without gaps.
     """
     systems, segments = scores.shape
     if systems < 2 or np.isnan(scores).any():
@@ -92,9 +84,7 @@ def cluster_cuts(scores: Floats, alpha: float = 0.05) -> list[float]:
     test; it lies midway between the two means. The ESA paper, figures 4 and 6. `significance_clusters` asks
     more, as WMT does: that all systems above are better than all below.
 
-    Args:
-        scores: systems by segments; NaN where not judged.
-        alpha: bound, strict; not corrected for the number of tests.
+    `scores`: systems by segments; NaN where not judged.
     """
     means = np.nanmean(scores, axis=1)
     order = np.argsort(-means, kind="stable")
@@ -114,21 +104,13 @@ _LEAST_DRAWS: Final = 100
 
 @frozen
 class Beside:
-    """Systems' means by people and by gold, over the translations that both judged.
-
-    Args:
-        systems: names.
-        ours: means of each.
-        gold: of the same ones.
-        cuts: of the paper, on our scale.
-        n: segments that every system has.
-    """
+    """Systems' means by people and by gold, over the translations that both judged."""
 
     systems: tuple[str, ...]
     ours: Floats
-    gold: Floats
-    cuts: tuple[float, ...]
-    n: int
+    gold: Floats  # of the same ones
+    cuts: tuple[float, ...]  # of the paper, on our scale
+    n: int  # segments that every system has
 
 
 def scores_of(pieces: Sequence[Piece], *, by_points: bool = False) -> Scores:
@@ -241,25 +223,14 @@ _NOTHING: Final = 1e-12  # a variance below is rounding noise
 def major_weight_curve(ratings: Floats, minor: Floats, major: Floats, weights: Floats) -> Floats:
     """Pearson's r of ratings with -(minor + weight * major), for each weight. The ESA paper, figure 8.
 
-    Args:
-        ratings: of each translation.
-        minor: number of minor errors.
-        major: number of major errors.
-        weights: of a major error, where a minor one is 1.
-
-    Returns:
-        NaN where the errors of all translations weigh the same.
+    NaN where the errors of all translations weigh the same.
     """
     found = [pearson(ratings, -(minor + weight * major)).value for weight in weights.tolist()]
     return np.array([np.nan if value is None else value for value in found])
 
 
 def best_major_weight(ratings: Floats, minor: Floats, major: Floats, weights: Floats) -> float:
-    """The weight with the highest correlation; the first of equal ones.
-
-    Raises:
-        UsageError: no weight has a correlation.
-    """
+    """The weight with the highest correlation; the first of equal ones."""
     curve = major_weight_curve(ratings, minor, major, weights)
     if np.isnan(curve).all():
         raise UsageError("no weight of a major error fits ratings or errors that are all the same")
@@ -413,68 +384,42 @@ _FEWEST: Final = 10  # units of both systems before anything is called more than
 
 @frozen
 class PairStanding:
-    """Two systems, the one ahead first.
+    """Two systems, the one ahead first."""
 
-    Args:
-        first: ahead by the mean over what both share.
-        second: the other one.
-        n: units judged for both: segments, or comparisons of the two.
-        difference: of their means over these.
-        p: two-sided, by the normal law; None with fewer than two units.
-        state: what can be said.
-        needed: units still needed to tell them apart, with a chance of 80 %, if the difference at hand is the
-            true one; 0 where they are apart, None where nothing says it.
-    """
-
-    first: str
+    first: str  # ahead by the mean over what both share
     second: str
-    n: int
-    difference: float
-    p: float | None
-    state: State
+    n: int  # units judged for both: segments, or comparisons of the two
+    difference: float  # of their means over these
+    p: float | None  # two-sided, by the normal law; None with fewer than two units
+    state: State  # what can be said
+    # units still needed to tell them apart, with a chance of 80 %, if the difference at hand is the true one;
+    # 0 where they are apart, None where nothing says it
     needed: int | None
 
 
 @frozen
 class SystemStanding:
-    """One system.
-
-    Args:
-        system: its name.
-        mean: over its units; None before the first.
-        interval: 95 %, by bootstrap over units.
-        n: units.
-        best: rank if everything that is not told apart fell its way, from 1.
-        worst: if nothing did.
-    """
+    """One system."""
 
     system: str
-    mean: float | None
-    interval: Interval | None
+    mean: float | None  # over its units; None before the first
+    interval: Interval | None  # 95 %, by bootstrap over units
     n: int
-    best: int
-    worst: int
+    best: int  # rank if everything that is not told apart fell its way, from 1
+    worst: int  # if nothing did
 
 
 @frozen
 class Standing:
-    """All systems, best first, and every pair of them.
+    """All systems, best first, and every pair of them."""
 
-    Args:
-        systems: those without a judgement last.
-        pairs: ahead first, in the order of the systems.
-        done: part of the work that is done, 0 to 1.
-        is_over: whether every pair is apart, or all the work is done.
-    """
-
-    systems: tuple[SystemStanding, ...]
-    pairs: tuple[PairStanding, ...]
-    done: float
-    is_over: bool
+    systems: tuple[SystemStanding, ...]  # those without a judgement last
+    pairs: tuple[PairStanding, ...]  # ahead first, in the order of the systems
+    done: float  # part of the work that is done, 0 to 1
+    is_over: bool  # whether every pair is apart, or all the work is done
 
     @property
     def open(self) -> tuple[PairStanding, ...]:
-        """Pairs that are not told apart."""
         return tuple(pair for pair in self.pairs if pair.state != "apart")
 
 
@@ -488,12 +433,7 @@ def find_standing(
     two-sided bound at the end (1.96 at 5 %). These are about O'Brien and Fleming's bounds (1979), which
     take hardly anything from the last look.
 
-    Args:
-        systems: names, one a column.
-        scores: units by systems, NaN where not judged. Of comparisons, the points of both.
-        done: part of the work that is done, 0 to 1.
-        resamples: draws of the intervals.
-        alpha: two-sided bound of all the work.
+    `scores`: units by systems, NaN where not judged. Of comparisons, the points of both.
     """
     judged = ~np.isnan(scores)
     drawn = bootstrap_means(np.nan_to_num(scores), judged.astype(np.float64), resamples=resamples)

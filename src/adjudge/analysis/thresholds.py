@@ -33,11 +33,7 @@ Key = tuple[str, str, str]
 
 
 def bad_by_severity(records: Iterable[Record], severity: Severity) -> dict[Key, bool]:
-    """Translations in which half of their annotators, or more, marked an error so grave or graver.
-
-    Raises:
-        UsageError: none of them could mark one, so that none would be bad.
-    """
+    """Translations in which half of their annotators, or more, marked an error so grave or graver."""
     graver = SEVERITIES[SEVERITIES.index(severity) :]
     judged = [r for r in records if isinstance(r, Annotation)]
     could = {
@@ -60,11 +56,7 @@ def _marks(record: Annotation, severities: Collection[Severity]) -> bool:
 
 
 def bad_by_score(gold: Scores, below: float) -> dict[Key, bool]:
-    """Translations whose gold score is lower than a number.
-
-    Raises:
-        UsageError: the number lies outside of gold's scale, so that all would be bad, or none.
-    """
+    """Translations whose gold score is lower than a number."""
     found = {(s.lp, s.segment, s.system): s.score for s in gold.segments if s.score is not None}
     low, high = gold.range
     if math.isinf(high):
@@ -83,11 +75,7 @@ Decision = Literal["publish", "post-edit", "reject"]
 
 @settings
 class ThresholdSettings(Scoring):
-    """What is bad, and how much risk may be taken.
-
-    Raises:
-        UsageError: a setting out of its range, or `together` with guarantees on average.
-    """
+    """What is bad, and how much risk may be taken."""
 
     bad: Annotated[
         str,
@@ -116,71 +104,47 @@ class ThresholdSettings(Scoring):
 
 @frozen
 class Cut:
-    """One cut-off, and what it does among the labelled translations.
+    """One cut-off, and what it does among the labelled translations."""
 
-    Args:
-        bound: translations on or above it are published; on or below it, rejected. None: none can be given.
-        n: labelled translations on its side.
-        wrong: of them, those that are bad (publish) or good (reject).
-        interval: of the share of wrong ones, 95 %, exact (Clopper and Pearson 1934), with the effective
-            number of translations where sources have several (Korn and Graubard 1998); None where n is 0.
-    """
-
+    # translations on or above it are published; on or below it, rejected. None: none can be given.
     bound: float | None
-    n: int
-    wrong: int
+    n: int  # labelled translations on its side
+    wrong: int  # of them, those that are bad (publish) or good (reject)
+    # of the share of wrong ones, 95 %, exact (Clopper and Pearson 1934), with the effective number of
+    # translations where sources have several (Korn and Graubard 1998); None where n is 0
     interval: Interval | None
 
 
 @frozen
 class Band:
-    """The cut-offs of all translations, of a language pair, or of a domain.
+    """The cut-offs of all translations, of a language pair, or of a domain."""
 
-    Args:
-        name: `all`, a language pair or a domain.
-        kind: what the name is.
-        n: labelled translations.
-        sources: segments that they translate, or documents where those are what is independent.
-        bad: of them, the bad ones.
-        publish: from which score on a translation may go out.
-        reject: up to which score it is not worth editing.
-        shares: of all that the annotator scored here: published, post-edited, rejected.
-    """
-
-    name: str
+    name: str  # `all`, a language pair or a domain
     kind: str
-    n: int
-    sources: int
+    n: int  # labelled translations
+    sources: int  # segments that they translate, or documents where those are what is independent
     bad: int
-    publish: Cut
-    reject: Cut
+    publish: Cut  # from which score on a translation may go out
+    reject: Cut  # up to which score it is not worth editing
+    # of all that the annotator scored here: published, post-edited, rejected
     shares: Mapping[Decision, float]
 
 
 @frozen
 class Thresholds(Framed):
-    """Cut-offs, and what they promise.
+    """Cut-offs, and what they promise."""
 
-    Args:
-        bands: all translations, then language pairs and domains where there are several.
-        settings: what was asked.
-        bad: what makes a translation bad, in words.
-        signature: of the scores that are cut.
-        notes: what a reader must know.
-    """
-
-    bands: tuple[Band, ...]
+    bands: tuple[Band, ...]  # all translations, then language pairs and domains where there are several
     settings: ThresholdSettings
-    bad: str
-    signature: str
-    notes: tuple[str, ...]
+    bad: str  # what makes a translation bad, in words
+    signature: str  # of the scores that are cut
+    notes: tuple[str, ...]  # what a reader must know
 
     def groups(self) -> dict[str, tuple[Band, ...]]:
         """All translations, then each language pair and each domain."""
         return {"": self.bands}
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge thresholds`."""
         return [
             Column("kind", "what the name is", title=""),
             Column("name", "all, a language pair or a domain", title="translations"),
@@ -197,7 +161,6 @@ class Thresholds(Framed):
 
 
 def _cut_columns(side: str, title: str, wrong: str) -> list[Column]:
-    """The columns of one cut-off of a band."""
     return [
         Column(f"{side}_bound", "the cut-off", "score", of=f"{side}.bound", title=title),
         Column(f"{side}_n", "labelled beyond it", "count", of=f"{side}.n", title=""),
@@ -232,17 +195,7 @@ _SEVERITIES: Final = ("minor", "major", "critical")
 def thresholds(source: Source, gold: Source, settings: ThresholdSettings) -> tuple[Thresholds, Scores]:
     """Find the cut-offs of an annotator's scores by what people said of some of the translations.
 
-    Args:
-        source: whose scores decide: a run, records, a file.
-        gold: judgements of people, of some of it.
-        settings: what is bad, and the risks.
-
-    Returns:
-        Also the scores that are cut.
-
-    Raises:
-        DataError: no labelled translation has a score.
-        UsageError: a setting out of its range; documents are wanted and the scores name none.
+    Also the scores that are cut.
     """
     (source, gold), notes = together([source, gold], settings, "translations")
     judged, labelled = scored(source, settings), scored(gold, replace(settings, weights=None))
@@ -275,17 +228,6 @@ def find_thresholds(
 
     Each of the two, of each band, has its own guarantee, and they are not corrected for their number. The
     guarantee is for translations like the labelled ones: of these systems, language pairs and domains.
-
-    Args:
-        scores: that will be cut; of translations with and without a label.
-        bad: whether a labelled translation is bad.
-        told: what makes it bad, in words.
-        settings: what is asked.
-        domains: of segments.
-
-    Raises:
-        DataError: no labelled translation has a score.
-        UsageError: documents are wanted and the scores name none.
     """
     rows = [
         _Row(key := (s.lp, s.segment, s.system), s.score, bad.get(key), s.document)
@@ -380,12 +322,10 @@ def _side(labelled: Labelled, bound: float | None) -> Cut:
 
 
 def _flipped(cut: Cut) -> Cut:
-    """The same in the scores' own direction."""
     return cut if cut.bound is None else replace(cut, bound=-cut.bound)
 
 
 def _exact(bad: NDArray[np.bool_], groups: NDArray[np.int64]) -> Interval:
-    """Clopper and Pearson's interval, of as many independent translations as say as much as these."""
     from scipy.special import betaincinv
 
     _, index, sizes = np.unique(groups, return_inverse=True, return_counts=True)

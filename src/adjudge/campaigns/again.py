@@ -49,17 +49,8 @@ def second_pass(campaign: Campaign, now: float, *, actor: str, numbers: Collecti
 
     It is dealt at once to people of its language pair, to those first who have least to do.
 
-    Args:
-        campaign: one that marks errors or edits drafts.
-        now: seconds since 1970.
-        actor: who asks for it.
-        numbers: of tasks; None for all that are finished.
-
-    Returns:
-        How many new tasks; where several people did a task, each one's work is looked at.
-
-    Raises:
-        UsageError: the protocol marks and edits nothing.
+    How many new tasks; where several people did a task, each one's work is looked at. `now`: seconds since
+    1970. `numbers`: of tasks; None for all that are finished.
     """
     if not campaign.protocol.severities and not _edits_drafts(campaign):
         raise UsageError(
@@ -83,18 +74,15 @@ class Measure:
     """From when on two people's judgements of a segment differ. Any one translation or criterion is enough.
 
     Verdicts on which of two is better, and texts that people wrote, differ where they are not the same.
-
-    Args:
-        protocol: of the campaign.
-        min_difference: in points of the protocol's scale; ratings so far apart or farther differ. None where
-            ratings are not compared.
-        min_f1: from 0 to 1; marks with a lower F1 differ. F1 is that of `analysis.span_matching`'s
-            `partial_credit`: matched marks earn the part of themselves that the other one holds, and nothing
-            with another severity. None where marks are not compared.
     """
 
     protocol: CampaignProtocol
+    # in points of the protocol's scale; ratings so far apart or farther differ. None where ratings are not
+    # compared.
     min_difference: float | None
+    # from 0 to 1; marks with a lower F1 differ. F1 is that of `analysis.span_matching`'s `partial_credit`:
+    # matched marks earn the part of themselves that the other one holds, and nothing with another severity.
+    # None where marks are not compared.
     min_f1: float | None
 
     def __str__(self) -> str:
@@ -120,9 +108,6 @@ def find_measure(
     Where neither is given, ratings are compared, and marks where there are no ratings. Ratings differ by a
     quarter of their scale, or by half of it where several translations stand on a page, two steps at least:
     25 or 50 of 0 to 100, 2 of 0 to 4. Marks differ below `MARKS_AGREE`.
-
-    Raises:
-        UsageError: the protocol has no ratings or no marks of errors to compare so, or the number is none.
     """
     scale, has_marks = protocol.scale, bool(protocol.severities) and not protocol.criteria
     if min_difference is not None:
@@ -146,12 +131,7 @@ def find_measure(
 
 
 def differ(said: Iterable[Submission], measure: Measure) -> bool:
-    """Whether any two of these judgements of one segment differ.
-
-    Args:
-        said: one person's each.
-        measure: from when on.
-    """
+    """Whether any two of these judgements of one segment differ."""
     return any(_are_apart(one, other, measure) for one, other in combinations(said, 2))
 
 
@@ -185,42 +165,26 @@ def _records_differ(one: Annotation | Preference, other: Annotation | Preference
 
 @frozen
 class Adjudications:
-    """What was sent to adjudicators.
+    """What was sent to adjudicators."""
 
-    Args:
-        measure: by which people differ.
-        segments: that two or more people finished, each system's by itself where systems stand alone.
-        differing: of these, in which people differ.
-        sent: of these, that were sent now; others were sent before.
-        tasks: new ones, which hold them.
-    """
-
-    measure: Measure
-    segments: int
-    differing: int
-    sent: int
-    tasks: int
+    measure: Measure  # by which people differ
+    segments: int  # that two or more people finished, each system's by itself where systems stand alone
+    differing: int  # of these, in which people differ
+    sent: int  # of these, that were sent now; others were sent before
+    tasks: int  # new ones, which hold them
 
 
 def adjudicate(
     campaign: Campaign,
-    now: float,
+    now: float,  # seconds since 1970
     *,
     actor: str,
     measure: Measure | None = None,
-    numbers: Collection[int] | None = None,
+    numbers: Collection[int] | None = None,  # of tasks; None for all that two or more finished
 ) -> Adjudications:
     """Send segments in which people differ to an adjudicator, who sees what each of them said.
 
-    Args:
-        campaign: one with an adjudicator among its people.
-        now: seconds since 1970.
-        actor: who asks for it.
-        measure: by which people differ; None for the protocol's, as `find_measure` has it.
-        numbers: of tasks; None for all that two or more finished.
-
-    Raises:
-        UsageError: the campaign has no adjudicator.
+    `measure`: by which people differ; None for the protocol's, as `find_measure` has it.
     """
     measure = measure or find_measure(campaign.protocol)
     is_one = (person.c.campaign_id == campaign.id) & (person.c.role == "adjudicator")
@@ -271,7 +235,6 @@ def _finished(campaign: Campaign, numbers: Collection[int] | None) -> Sequence[A
 def _send_work(
     campaign: Campaign, work: Sequence[_Work], kind: Kind, now: float, actor: str
 ) -> tuple[int, int]:
-    """Copy and deal it; how many tasks, and segments in them."""
     sent = segments = 0
     for start in range(0, len(work), _AT_ONCE):
         with campaign.database.writing() as connection:
@@ -319,7 +282,6 @@ def _copied(connection: Connection, campaign: Campaign, work: _Work, kind: Kind)
 
 
 def _between(connection: Connection, rows: Sequence[AnyRow]) -> dict[int, list[Said]]:
-    """Item to what each person said of it."""
     found: defaultdict[int, list[Said]] = defaultdict(list)
     for row in rows:
         said = select(answer.c.item_id, answer.c.state).where(answer.c.assignment_id == row.id)
@@ -342,7 +304,6 @@ _Marks = defaultdict[tuple[int, int], list[dict[str, Any]]]
 
 
 def _said(connection: Connection, rows: Sequence[AnyRow]) -> tuple[_Edits, _Marks]:
-    """What was written and what was marked, each text and each mark once, whoever made it."""
     edits: _Edits = defaultdict(list)
     marks: _Marks = defaultdict(list)
     for row in rows:
@@ -359,7 +320,6 @@ def _said(connection: Connection, rows: Sequence[AnyRow]) -> tuple[_Edits, _Mark
 
 
 def _marks_of(state: State, shown: int) -> Iterator[dict[str, Any]]:
-    """Marks as they are given to the next person; what is missing, or not followed, has no place."""
     part = state.translations[shown]
     for span in part.spans:
         yield span.model_dump(mode="json", exclude={"id", "given"})
@@ -371,7 +331,6 @@ def _marks_of(state: State, shown: int) -> Iterator[dict[str, Any]]:
 
 
 def _written(texts: Sequence[str], drafts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Texts as drafts, under names that no other draft has."""
     taken = {one["system"] for one in drafts}
     names = (name for number in count(1) if (name := f"edited {number}") not in taken)
     return [
@@ -390,25 +349,15 @@ _Segment = tuple[str, str]
 
 @frozen
 class GateReport:
-    """What the gate decided of a campaign, so far.
-
-    Args:
-        segments: that the campaign has.
-        first: that were judged as often as asked, and could be decided on.
-        failed: of these, sent out again.
-        second: of these, judged again as often as asked.
-        dropped: of these, that failed again.
-        undefined: segments with a pair whose correlation does not exist, of those decided on this time.
-        unjudged: segments where no two people rated enough of the same systems, though all is done.
-    """
+    """What the gate decided of a campaign, so far."""
 
     segments: int
-    first: int
-    failed: int
-    second: int
-    dropped: int
-    undefined: int = 0
-    unjudged: int = 0
+    first: int  # that were judged as often as asked, and could be decided on
+    failed: int  # of these, sent out again
+    second: int  # of these, judged again as often as asked
+    dropped: int  # of these, that failed again
+    undefined: int = 0  # segments with a pair whose correlation does not exist, of those decided on this time
+    unjudged: int = 0  # segments where no two people rated enough of the same systems, though all is done
 
     @property
     def failed_share(self) -> float | None:
@@ -437,7 +386,7 @@ def why_no_gate(campaign: Campaign) -> str | None:
 
 def apply_gate(
     campaign: Campaign,
-    now: float,
+    now: float,  # seconds since 1970
     *,
     actor: str,
     threshold: float = THRESHOLD,
@@ -448,17 +397,6 @@ def apply_gate(
 
     What was decided stays decided, so that this may be called at any time and as often as one likes. A second
     judgement replaces the first in an export; what is dropped is exported as that, and counts no more.
-
-    Args:
-        campaign: one that rates.
-        now: seconds since 1970.
-        actor: who asks for it.
-        threshold: smallest correlation that two annotators must have.
-        least_shared: systems that both must have rated in a segment.
-        by_others: whether only people who did not judge a segment may judge it again; they must be enough.
-
-    Raises:
-        UsageError: the protocol has no ratings, or each translation is judged by one person alone.
     """
     if reason := why_no_gate(campaign):
         raise UsageError(reason)
@@ -486,7 +424,6 @@ def apply_gate(
 
 
 def _annotations(campaign: Campaign) -> tuple[list[Annotation], list[Annotation]]:
-    """First judgements, and those of segments that were sent out again."""
     first: list[Annotation] = []
     second: list[Annotation] = []
     for one in stream_submissions(campaign):
@@ -520,7 +457,6 @@ def _undecided(
 
 
 def _ready(connection: Connection, campaign: Campaign, number: int) -> frozenset[_Segment]:
-    """Segments all of whose tasks were done as often as asked."""
     kinds = FIRST if number == 1 else ("again",)
     is_theirs = (task.c.campaign_id == campaign.id) & task.c.kind.in_(kinds)
     done = func.count(assignment.c.id)

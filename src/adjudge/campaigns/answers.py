@@ -71,32 +71,20 @@ _LONGEST: Final = 86_400.0  # seconds that one event may say it took
 
 @frozen
 class Event:
-    """One change, as the page tells it.
+    """One change, as the page tells it."""
 
-    Args:
-        id: made by the page, unique to it.
-        item: number of the item.
-        base: revision that it was made upon; 0 before the first one.
-        kind: what was done: mark, rate, undo and so on. `complete` says that all errors are marked, `reset`
-            takes that back, `time` tells seconds and changes nothing else.
-        at: when, by the page's clock, seconds since 1970.
-        state: the whole item afterwards.
-        hashes: of each text shown, the source first.
-        active: seconds of work since the event before.
-        idle: seconds of pause since then.
-        language: of the page, as HTML writes it; empty where that is unknown.
-    """
-
-    id: str
+    id: str  # made by the page, unique to it
     item: int
-    base: int
+    base: int  # revision that it was made upon; 0 before the first one
+    # what was done: mark, rate, undo and so on. `complete` says that all errors are marked, `reset` takes
+    # that back, `time` tells seconds and changes nothing else.
     kind: str
-    at: float
-    state: object
-    hashes: Sequence[str]
-    active: float = 0.0
-    idle: float = 0.0
-    language: str = ""
+    at: float  # when, by the page's clock, seconds since 1970
+    state: object  # the whole item afterwards
+    hashes: Sequence[str]  # of each text shown, the source first
+    active: float = 0.0  # seconds of work since the event before
+    idle: float = 0.0  # seconds of pause since then
+    language: str = ""  # of the page, as HTML writes it; empty where that is unknown
 
 
 @frozen
@@ -137,21 +125,13 @@ class Saved:
 
 
 def check_token(whose: str, token: str) -> None:
-    """Refuse an id that no page of ours makes.
-
-    Raises:
-        DataError: it is such a one.
-    """
+    """Refuse an id that no page of ours makes."""
     if not _TOKEN.fullmatch(token):
         raise DataError(f"{whose} has an id of 1 to 64 letters, digits and - _ . :, got {token!r}")
 
 
 def check_event(one: Event) -> None:
-    """Refuse what no event says.
-
-    Raises:
-        DataError: which part, and why.
-    """
+    """Refuse what no event says."""
     check_token("a change", one.id)
     if one.language:
         check_token("a language", one.language)
@@ -212,17 +192,7 @@ def save(
     Items are independent of each other: what one is refused for does not touch the next. Work on a task that
     was done may go on. A task whose lease ran out is taken up again where nobody else has its place.
 
-    Args:
-        campaign: theirs.
-        person: who works.
-        assignment_id: the task given to them.
-        page: id of the open page, made by it.
-        events: in the order in which they were made.
-        now: seconds since 1970.
-
-    Raises:
-        NotYoursError: the assignment is another person's, or not theirs any more.
-        DataError: too many events, or a page without an id.
+    `events`: in the order in which they were made. `now`: seconds since 1970.
     """
     if len(events) > _MOST_EVENTS:
         raise DataError(f"a request may have {_MOST_EVENTS} events, this one has {len(events)}")
@@ -243,7 +213,6 @@ def save(
 
 
 def _lock(connection: Connection, campaign: Campaign, person: Person, assignment_id: int) -> Assignment:
-    """Lock the person, whose saves then wait for each other, and the assignment."""
     lock_person(connection, campaign, person.id)
     found = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
     if not found.is_editable(campaign.settings):
@@ -252,7 +221,6 @@ def _lock(connection: Connection, campaign: Campaign, person: Person, assignment
 
 
 def _keep_lease(connection: Connection, campaign: Campaign, given: Assignment, now: float) -> None:
-    """Work keeps the task for another while; half of it may go by before that is written."""
     until = lease_end(campaign, now)
     if given.state == "expired":
         if not take_up_again(connection, given.task, given.id, until):
@@ -303,7 +271,6 @@ class _Saving:
     refused: list[Refused] = field(default_factory=list)
 
     def read(self, events: Sequence[Event]) -> None:
-        """Read the items and their answers, and which of the events were saved earlier."""
         items = {f"item_{i}": number for i, number in enumerate({one.item for one in events})}
         found = _answers(len(items)).rows(
             self.connection, assignment=self.given.id, task=self.given.task, **items
@@ -363,7 +330,6 @@ class _Saving:
         return state
 
     def _repeat(self, one: Event, found: _Answer, state: State) -> None:
-        """Answer as before; a page that sends the newest change again knows it."""
         before = self.before[one.id]
         is_same = (before.assignment, before.item) == (self.given.id, one.item)
         if not is_same or (one.kind != "time" and read_state(before.state) != state):
@@ -409,7 +375,6 @@ class _Saving:
         self.saved.append(SavedEvent(id=one.id, item=one.item, revision=known, complete=found.is_complete))
 
     def write(self) -> None:
-        """Append the events, and keep the newest state of each item."""
         if self.rows:
             _APPEND.run(self.connection, self.rows)
         changed = [(number, found) for number, found in self.answers.items() if found.is_changed]
@@ -447,15 +412,7 @@ def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -
 
     Where it is the last task of a test that was not passed, what was dealt to the person is free for others.
 
-    Args:
-        campaign: theirs.
-        person: who worked.
-        assignment_id: the task given to them.
-        now: seconds since 1970.
-
-    Raises:
-        NotYoursError: the assignment is another person's, or not theirs any more.
-        UnfinishedError: something is still to do; or, in a tutorial that is no test, to be done otherwise.
+    `now`: seconds since 1970.
     """
     with campaign.database.writing() as connection:
         lock_person(connection, campaign, person.id)
@@ -475,7 +432,6 @@ def finish(campaign: Campaign, person: Person, assignment_id: int, now: float) -
 def _check_finished(
     connection: Connection, campaign: Campaign, given: Assignment
 ) -> dict[int, tuple[str, ...]]:
-    """What is to be said of each item."""
     rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
     shown = [(read_item(campaign, row, given.seed), row) for row in rows]
     todo = {one.id: _todo(one, row) for one, row in shown if not row.is_complete}
@@ -492,7 +448,6 @@ def _check_finished(
 
 
 def _is_passed(connection: Connection, campaign: Campaign, person: int, lp: str) -> bool:
-    """Whether enough items of all tasks of a tutorial are right; without a pass mark they are."""
     if (mark := campaign.settings.pass_mark) is None:
         return True
     is_part = (task.c.campaign_id == campaign.id) & (task.c.kind == "tutorial") & (task.c.lp == lp)
@@ -506,7 +461,6 @@ def _is_passed(connection: Connection, campaign: Campaign, person: int, lp: str)
 
 
 def _todo(one: ItemShown, row: AnyRow) -> list[str]:
-    """What is to do, each with the item's place for people, who count from 1."""
     if row.state is None:
         return [f"segment {one.place + 1} was not looked at"]
     reasons = lacks(read_state(row.state), one.asked, is_declared=False)
@@ -516,11 +470,7 @@ def _todo(one: ItemShown, row: AnyRow) -> list[str]:
 def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
     """Take a task back from everybody who has not finished it; their answers so far stay and count.
 
-    Returns:
-        From how many.
-
-    Raises:
-        UsageError: there is no task of that number.
+    From how many.
     """
     with campaign.database.writing() as connection:
         query = select(task.c.id).where(task.c.campaign_id == campaign.id, task.c.number == number)
@@ -535,38 +485,22 @@ def release(campaign: Campaign, number: int, now: float, *, actor: str) -> int:
 
 @frozen
 class ItemView:
-    """One item, in the order in which it is shown.
+    """One item, in the order in which it is shown."""
 
-    Args:
-        id: number, for events.
-        place: within the task, from 0.
-        media: text, image, audio or video.
-        source: text, or the address of the media file below the campaign's folder.
-        texts: translations.
-        given: of each translation, the marks that were there beforehand.
-        hashes: of each text shown, the source first.
-        revision: how many changes were saved; 0 before the first one.
-        state: after the newest of them.
-        is_complete: whether the item has all that the protocol asks for.
-        says: in a tutorial, what the person is told of it; else the instruction of the translation, if any.
-        marks_instruction: whether it can be marked that the instruction is not followed.
-        active: seconds of work so far.
-        between: in an adjudication, what each person said before, in the order shown, without names.
-    """
-
-    id: int
-    place: int
-    media: str
-    source: str
+    id: int  # number, for events
+    place: int  # within the task, from 0
+    media: str  # text, image, audio or video
+    source: str  # text, or the address of the media file below the campaign's folder
     texts: Sequence[str]
-    given: Sequence[Sequence[dict[str, Any]]]
-    hashes: Sequence[str]
-    revision: int
-    state: State
-    is_complete: bool
-    says: str
-    marks_instruction: bool
-    active: float
+    given: Sequence[Sequence[dict[str, Any]]]  # of each translation, the marks that were there beforehand
+    hashes: Sequence[str]  # of each text shown, the source first
+    revision: int  # how many changes were saved; 0 before the first one
+    state: State  # after the newest of them
+    is_complete: bool  # whether the item has all that the protocol asks for
+    says: str  # in a tutorial, what the person is told of it; else the instruction of the translation, if any
+    marks_instruction: bool  # whether it can be marked that the instruction is not followed
+    active: float  # seconds of work so far
+    # in an adjudication, what each person said before, in the order shown, without names
     between: Sequence[State]
 
 
@@ -592,11 +526,7 @@ class TaskView:
 
 
 def task_view(campaign: Campaign, person: Person, assignment_id: int) -> TaskView:
-    """Show a task to the person to whom it was given; what is done may be read, and changed, again.
-
-    Raises:
-        NotYoursError: it is another person's.
-    """
+    """Show a task to the person to whom it was given; what is done may be read, and changed, again."""
     with campaign.database.reading() as connection:
         given = read_assignment(connection, campaign, person.id, assignment_id)
         rows = ITEMS_AND_ANSWERS.rows(connection, assignment=given.id, task=given.task)
@@ -640,7 +570,7 @@ def send_segments_again(
     connection: Connection,
     campaign: Campaign,
     segments: Collection[tuple[str, str]],
-    now: float,
+    now: float,  # seconds since 1970
     *,
     by_others: bool,
 ) -> int:
@@ -649,15 +579,7 @@ def send_segments_again(
     They are dealt to those who judged them before or, where that is asked, to others, all systems of a
     document to the same people.
 
-    Args:
-        connection: that writes.
-        campaign: theirs.
-        segments: language pair and id of each.
-        now: seconds since 1970.
-        by_others: whether those who judged a document may not judge it again.
-
-    Returns:
-        How many new tasks: one for each task of the first pass that holds any of the segments.
+    How many new tasks: one for each task of the first pass that holds any of the segments.
     """
     wanted: defaultdict[int, set[int]] = defaultdict(set)
     is_first = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)

@@ -71,20 +71,13 @@ _COUNTED_EVERY: Final = 60.0  # seconds between counts of the open tasks
 
 @dataclass(kw_only=True)
 class Tally:
-    """Judgements of one system, or of a pair.
-
-    Args:
-        count: how many.
-        total: their sum.
-        squares: sum of their squares.
-    """
+    """Judgements of one system, or of a pair."""
 
     count: int = 0
     total: float = 0.0
     squares: float = 0.0
 
     def add(self, values: Iterable[float], sign: int = 1) -> None:
-        """Add judgements, or with -1 take them back."""
         for value in values:
             self.count += sign
             self.total += sign * value
@@ -119,15 +112,10 @@ class Ranked:
 
 @dataclass(kw_only=True)
 class Known:
-    """What the answers of a campaign say so far.
+    """What the answers of a campaign say so far."""
 
-    Args:
-        tallies: systems of a task, as JSON, to their judgements.
-        open: the same to how many of their tasks are open.
-    """
-
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    open: dict[str, int] = field(default_factory=dict)
+    tallies: dict[str, Tally] = field(default_factory=dict)  # systems of a task, as JSON, to their judgements
+    open: dict[str, int] = field(default_factory=dict)  # the same to how many of their tasks are open
     _values: dict[int, list[float]] = field(default_factory=dict)
     _read_until: float = -math.inf
     _counted_at: float = -math.inf
@@ -158,12 +146,7 @@ class Known:
             self._counted_at = now
 
     def ranked(self, leased: Counter[str], value: Callable[[Known, str], float]) -> tuple[str, ...]:
-        """Systems with open tasks, most telling first; of equals, those with the fewest judgements.
-
-        Args:
-            leased: tasks under way by their systems: what they tell is on its way.
-            value: how much is to be learned.
-        """
+        """Systems with open tasks, most telling first; of equals, those with the fewest judgements."""
         per_task = len(self._values) and sum(tally.count for tally in self.tallies.values()) / len(
             self._values
         )
@@ -189,7 +172,6 @@ def tied_with(known: Known, systems: str) -> float:
 
 
 def uncertainty(known: Known, systems: str) -> float:
-    """Variance of the mean."""
     return known.tallies.get(systems, Tally()).variance
 
 
@@ -201,9 +183,7 @@ _KNOWN: Final[WeakKeyDictionary[Database, dict[int, Known]]] = WeakKeyDictionary
 def rank_systems(campaign: Campaign, now: float) -> Ranked:
     """Order the systems by how much the next judgement of them tells.
 
-    Args:
-        campaign: with a dynamic assignment.
-        now: seconds since 1970.
+    `now`: seconds since 1970.
     """
     value = _VALUES.get(campaign.settings.dynamic_by)
     if value is None or campaign.protocol.shows not in {"one", "pair"}:
@@ -295,8 +275,7 @@ def expire_overdue(connection: Connection, now: float) -> int:
 
     Answers so far stay. What somebody saves at this moment is passed over.
 
-    Returns:
-        How many places became free.
+    How many places became free.
     """
     return _give_back(connection, _OVERDUE.rows(connection, now=now))
 
@@ -304,12 +283,7 @@ def expire_overdue(connection: Connection, now: float) -> int:
 def give_back(connection: Connection, chosen: ColumnElement[bool]) -> int:
     """Free the places of the chosen assignments, and open their tasks; whoever saves just now is waited for.
 
-    Args:
-        connection: that writes.
-        chosen: which assignments.
-
-    Returns:
-        How many.
+    How many.
     """
     rows = connection.execute(_GIVEN.where(chosen).with_for_update(key_share=True)).all()
     return _give_back(connection, rows)
@@ -348,14 +322,6 @@ def _tutorial_before(
     person: AnyRow,
     chosen: int,
 ) -> int:
-    """The first part of the tutorial that the person was not given yet; `chosen` where there is none.
-
-    Args:
-        connection: that writes, with the person locked.
-        campaign: theirs.
-        person: row of the store.
-        chosen: task that would come next.
-    """
     if not campaign.settings.tutorial or person.tutorial_at is not None:
         return chosen
     lp = connection.execute(select(task.c.lp).where(task.c.id == chosen)).scalar_one()
@@ -468,14 +434,6 @@ _BEGIN: Final = Statement(
 
 
 def deal_rows(seed: int, person: int, tasks: Iterable[tuple[int, int]], until: float) -> list[dict[str, Any]]:
-    """Rows of assignments that deal tasks to a person.
-
-    Args:
-        seed: of the campaign.
-        person: id.
-        tasks: id and place of each in the person's order.
-        until: how long they are kept for somebody who does not work.
-    """
     return [
         {
             "task_id": number,
@@ -509,7 +467,6 @@ class _Dealing:
         return {"campaign": self.campaign.id, "person": self.person.id}
 
     def next_dealt(self, place: int, *, is_due: bool) -> Any:  # noqa: ANN401 (a row)
-        """The first assignment to be given; a check after its original and, where that is asked, not soon."""
         may_be_first = self.campaign.settings.checks_first
         for row in _DEALT.rows(self.connection, **self._asked):
             if row.kind != "check":
@@ -521,7 +478,6 @@ class _Dealing:
         return None
 
     def deal(self, ranked: Ranked) -> None:
-        """Deal one thing: what is this person's alone, what is looked at again, or the next document."""
         if (mine := self._free(_MINE)) is not None:
             self._insert([(mine.id, -1)])
             return
@@ -566,7 +522,6 @@ class _Dealing:
             close_if_full(self.connection, number)
 
     def _free(self, query: Statement, **asked: object) -> Any:  # noqa: ANN401 (a row)
-        """The first task that has a place left."""
         while (found := query.first(self.connection, **self._asked, **asked)) is not None:
             if self._has_place(found.id):
                 return found
@@ -588,7 +543,6 @@ class _Dealing:
         return self._best(lps, _FIRST_OF_KIND)
 
     def _best(self, lps: Sequence[str], query: Statement, **asked: str) -> Any:  # noqa: ANN401 (a row)
-        """Of originals and controls of a language pair, the higher priority or the lower number."""
         for lp in lps:
             found = [self._free(query, kind=kind, lp=lp, **asked) for kind in FIRST]
             known = [row for row in found if row is not None]
@@ -602,35 +556,20 @@ _WORKERS: Final = {"annotator", "adjudicator"}
 
 @frozen
 class Assignment:
-    """A task given to a person.
-
-    Args:
-        id: in the store.
-        task: in the store.
-        number: of the task.
-        kind: why it is shown.
-        lp: language pair.
-        document: id.
-        state: dealt, leased, done, or expired: given back; its answers stay, and count.
-        place: the person's how manieth, from 0.
-        seed: of the order in which sides are shown.
-        leased_until: seconds since 1970.
-        started_at: seconds since 1970.
-        done_at: seconds since 1970, or None.
-    """
+    """A task given to a person."""
 
     id: int
     task: int
     number: int
-    kind: str
-    lp: str
+    kind: str  # why it is shown
+    lp: str  # language pair
     document: str
-    state: str
-    place: int
-    seed: int
-    leased_until: float
-    started_at: float
-    done_at: float | None
+    state: str  # dealt, leased, done, or expired: given back; its answers stay, and count
+    place: int  # the person's how manieth, from 0
+    seed: int  # of the order in which sides are shown
+    leased_until: float  # seconds since 1970
+    started_at: float  # seconds since 1970
+    done_at: float | None  # seconds since 1970, or None
 
     def is_editable(self, settings: CampaignSettings) -> bool:
         """Whether work on it may go on; a loud check was told of when it was done, and a test is over."""
@@ -695,18 +634,6 @@ def assignments(campaign: Campaign, person: Person) -> tuple[Assignment, ...]:
 def read_assignment(
     connection: Connection, campaign: Campaign, person: int, number: int, *, locks: bool = False
 ) -> Assignment:
-    """Read what was given to a person.
-
-    Args:
-        connection: that reads, or writes.
-        campaign: theirs.
-        person: to whom it was given.
-        number: id of the assignment.
-        locks: whether others have to wait for this transaction to change it.
-
-    Raises:
-        NotYoursError: it is another person's.
-    """
     query = _ONE_LOCKED if locks else _ONE
     found = query.first(connection, assignment=number, person=person, campaign=campaign.id)
     if found is None:
@@ -715,11 +642,7 @@ def read_assignment(
 
 
 def lock_person(connection: Connection, campaign: Campaign, number: int) -> AnyRow:
-    """Read a person's row; their other transactions wait for this one.
-
-    Raises:
-        NotYoursError: the person was revoked, or is none of the campaign's.
-    """
+    """Read a person's row; their other transactions wait for this one."""
     found: AnyRow | None = _ASSIGNING_PERSON.first(connection, person=number, campaign=campaign.id)
     if found is None or found.revoked_at is not None:
         raise NotYoursError("you have no access to this campaign any more; ask the organiser")
@@ -732,16 +655,8 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
     A person has one task at a time and never gets one twice. With a tutorial to be passed, that comes first;
     a check comes after its original, and to the same person.
 
-    Args:
-        campaign: theirs.
-        person: annotator or adjudicator; an organiser is given nothing.
-        now: seconds since 1970.
-
-    Returns:
-        None where nothing is left for them, or nothing more today, or they failed the test (`why_nothing`).
-
-    Raises:
-        NotYoursError: the person was revoked.
+    None where nothing is left for them, or nothing more today, or they failed the test (`why_nothing`).
+    `now`: seconds since 1970.
     """
     if person.role not in _WORKERS:
         return None
@@ -831,7 +746,7 @@ def deal_again(
     connection: Connection,
     campaign: Campaign,
     tasks: Mapping[int, int],
-    now: float,
+    now: float,  # seconds since 1970
     *,
     role: str = "annotator",
     by_same: bool = False,
@@ -840,14 +755,6 @@ def deal_again(
 
     They go to those who have least to do, of those who did none of the originals; where these are too few,
     the rest waits for somebody who is added.
-
-    Args:
-        connection: that writes.
-        campaign: theirs.
-        tasks: id of each copy to that of its original.
-        now: seconds since 1970.
-        role: of those who may have them.
-        by_same: whether those who did the originals come first.
     """
     _LOCK_CAMPAIGN.rows(connection, campaign=campaign.id)
     is_one = (people.c.campaign_id == campaign.id) & (people.c.role == role) & people.c.revoked_at.is_(None)
@@ -877,7 +784,6 @@ def deal_again(
 
 
 def _left_by_person(connection: Connection, campaign: Campaign) -> Counter[int]:
-    """Segments that each person has and did not finish."""
     query = (
         select(assignment.c.person_id, func.sum(_SIZE))
         .join_from(assignment, task)
@@ -893,11 +799,7 @@ def share_work(connection: Connection, campaign: Campaign, person: int, lps: Seq
     From who has most, the last document first; loads differ then by no more than a document, or nothing that
     is not begun is left. What was dealt with its checks moves with them.
 
-    Args:
-        connection: that writes.
-        campaign: with a static assignment; in others the next document comes by itself.
-        person: id of who is new.
-        lps: language pairs of theirs.
+    `campaign`: with a static assignment; in others the next document comes by itself.
     """
     _LOCK_CAMPAIGN.rows(connection, campaign=campaign.id)
     columns = (assignment.c.person_id, assignment.c.state, assignment.c.place, assignment.c.id.label("given"))

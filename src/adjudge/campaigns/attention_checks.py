@@ -87,12 +87,7 @@ class _Damage:
 
 
 class Checks:
-    """Makes damaged copies.
-
-    Args:
-        tasks: all of the campaign; other words are taken from their translations.
-        protocol: says what a check can expect.
-    """
+    """Makes damaged copies."""
 
     def __init__(self, tasks: Iterable[Task], protocol: CampaignProtocol) -> None:
         self._protocol = protocol
@@ -135,7 +130,6 @@ class Checks:
         return _exchanged(text, words, others, draw, spaced=has_spaces(task.lp))
 
     def _others(self, item: Item, task: Task, text: str, draw: Random) -> list[str]:
-        """Translations of other texts, drawn; of another document where there is one."""
         texts = self._texts[task.lp]
         drawn = draw.sample(texts, min(_TRIES, len(texts)))
         found = [entry for entry in drawn if entry[1] != item.segment and entry[2] != text]
@@ -157,7 +151,6 @@ class Checks:
 
 
 def _left_out(words: _Words, draw: Random) -> _Damage | None:
-    """Leave words out with the spaces after them; one word at least stays."""
     count = min(draw.randint(_FEWEST, _MOST), len(words) - 1)
     if count < 1:
         return None
@@ -166,7 +159,6 @@ def _left_out(words: _Words, draw: Random) -> _Damage | None:
 
 
 def _exchanged(text: str, words: _Words, others: list[str], draw: Random, *, spaced: bool) -> _Damage | None:
-    """Exchange words for equally many of another text; fewer where this one or all others are shorter."""
     count = min(draw.randint(_FEWEST, _MOST), len(words))
     best, most = None, 0
     for other in others:
@@ -231,7 +223,6 @@ def noticed_by_person(
 
 
 def _checks(campaign: Campaign) -> Select[Any]:
-    """Finished items of checks, beside what the same person said of the original."""
     theirs, first, before = assignment.alias("theirs"), item.alias("first"), answer.alias("before")
     of_original = and_(theirs.c.task_id == task.c.copy_of, theirs.c.person_id == assignment.c.person_id)
     said_before = and_(before.c.assignment_id == theirs.c.id, before.c.item_id == first.c.id)
@@ -256,7 +247,6 @@ def _checks(campaign: Campaign) -> Select[Any]:
 
 
 def _is_noticed(campaign: Campaign, row: Row[Any]) -> bool:
-    """Whether what a check expects was done; where nothing can be marked, whether it was rated lower."""
     shown, state = read_item(campaign, row, row.seed), read_state(row.state)
     if shown.check is None:
         return False

@@ -65,12 +65,7 @@ _FORMULA_MARK: Final = re.compile("^'")
 
 
 def read_file(folder: Path) -> dict[str, str]:
-    """Read what a campaign says of itself: name, protocol, database.
-
-    Raises:
-        UsageError: no campaign is there.
-        DataError: its file is damaged, or of another version.
-    """
+    """Read what a campaign says of itself: name, protocol, database."""
     path = folder / _FILE
     if not path.is_file():
         raise UsageError(
@@ -88,11 +83,7 @@ def read_file(folder: Path) -> dict[str, str]:
 
 
 def store_url(folder: Path, database: str | None = None) -> URL:
-    """Address of the store: a server's as it was given, else that of a file in the folder.
-
-    Raises:
-        UsageError: no address.
-    """
+    """Address of the store: a server's as it was given, else that of a file in the folder."""
     if database is None or "://" not in database:
         return URL.create("sqlite", database=str(folder.absolute() / (database or STORE)))
     try:
@@ -102,11 +93,6 @@ def store_url(folder: Path, database: str | None = None) -> URL:
 
 
 def refuse_taken(folder: Path) -> None:
-    """Refuse a name at which something is.
-
-    Raises:
-        UsageError: something is; where that is a campaign, says what opens it.
-    """
     if folder.exists():
         opening = f", or open it: {command('campaign', 'serve', folder)}"
         is_campaign = (folder / _FILE).is_file()
@@ -127,19 +113,13 @@ def unfinished(folder: Path) -> Iterator[Path]:
 
 
 def write_file(folder: Path, name: str, protocol: str, database: str | None) -> None:
-    """Write what a campaign says of itself."""
     said = {"name": name, "protocol": protocol, "database": database or STORE, "version": _VERSION}
     write_text(folder / _FILE, [json.dumps(said, indent=2, ensure_ascii=False), "\n"])
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Be the only one that serves a campaign, until this process ends, whatever ends it.
-
-    Raises:
-        UsageError: another process serves it.
-        StoreError: the folder cannot be written to.
-    """
+    """Be the only one that serves a campaign, until this process ends, whatever ends it."""
     with closing(sqlite3.connect(folder / _SERVING, timeout=0, isolation_level=None)) as held:
         try:
             held.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -169,13 +149,7 @@ def read_links(folder: Path) -> tuple[Link, ...]:
 def write_links(
     folder: Path, links: Iterable[Link], held: Sequence[tuple[Sequence[str], int, int]] = ()
 ) -> None:
-    """Write links where their owner alone can read them; a spreadsheet runs no name as a formula.
-
-    Args:
-        folder: of the campaign.
-        links: of everybody.
-        held: language pairs, documents and segments that the first of them have at the start.
-    """
+    """Write links where their owner alone can read them; a spreadsheet runs no name as a formula."""
     table = io.StringIO()
     rows = csv.writer(table)
     rows.writerow(["name", "role", "languages", "documents", "segments", "link"])
@@ -190,13 +164,6 @@ def write_links(
 
 
 def open_campaign(folder: Path | str) -> Campaign:
-    """Open a campaign.
-
-    Raises:
-        UsageError: no campaign is there.
-        DataError: its files are damaged.
-        StoreError: the store cannot be opened, or is of a newer version.
-    """
     folder = Path(folder)
     said = read_file(folder)
     database = _open_store(folder, store_url(folder, said["database"]))
@@ -208,7 +175,6 @@ def open_campaign(folder: Path | str) -> Campaign:
 
 
 def _open_store(folder: Path, url: URL) -> Database:
-    """A store that is there, with the tables of this version."""
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
         raise DataError(f"the store of the campaign is missing; {_BACK}", path=url.database)
     database = Database(url)
@@ -225,7 +191,6 @@ _BACK: Final = "`adjudge campaign restore NAME BACKUP` brings it back from a bac
 
 
 def _refuse_other(folder: Path, name: str, target: Database, old: Connection, new: Connection) -> None:
-    """Refuse to write over a campaign of this name that holds what the backup lacks."""
     if has_campaign(name, new) and not holds_nothing_new(name, new, old):
         remove = command("campaign", "remove", folder, "--database", target.url, "--backup", "FILE")
         raise UsageError(
@@ -235,14 +200,12 @@ def _refuse_other(folder: Path, name: str, target: Database, old: Connection, ne
 
 
 def _warn_of_newer(name: str, backup: Path, before: Database, old: Connection) -> None:
-    """Say that the store which a campaign leaves holds what the backup lacks."""
     with suppress(StoreError), before.reading() as connection:  # a server that is gone may be why it leaves
         if has_campaign(name, connection) and not holds_nothing_new(name, connection, old):
             warn(f"{before.url} holds what people did after {backup} was written, and keeps it")
 
 
 def _drop_if_empty(database: Database) -> None:
-    """Remove the file of a store without campaigns."""
     with database.reading() as connection:
         is_empty = connection.execute(select(campaign_table.c.id)).first() is None
     if database.is_sqlite and is_empty:
@@ -257,20 +220,9 @@ def restore_campaign(folder: Path, backup: Path, database: str | None = None) ->
 
     Interrupted, it is in one store or in both, is used in one, and the same call goes on.
 
-    Args:
-        folder: of the campaign.
-        backup: a file that `adjudge campaign backup` wrote; it stays as it is.
-        database: address of the store that has the campaign from then on, or a file in the folder; what the
-            store before it holds stays there. None for the store that the folder names.
-
-    Returns:
-        Addresses of the store before and of the store now, without passwords.
-
-    Raises:
-        UsageError: the campaign is served, there is no such file, or the other store holds a campaign of this
-            name in which people did something that the backup lacks.
-        DataError: the backup is no store, or of another campaign.
-        StoreError: the backup is of a newer version.
+    Addresses of the store before and of the store now, without passwords. `database`: address of the store
+    that has the campaign from then on, or a file in the folder; what the store before it holds stays there.
+    None for the store that the folder names.
     """
     if not backup.is_file():
         raise UsageError(f"no file {str(backup)!r}: give a file that `adjudge campaign backup` wrote")
@@ -314,19 +266,8 @@ def remove_campaign(
     Nothing is lost: all that people did must be in the store that the folder names, as after a restore to
     another one, or in the backup, which is written before.
 
-    Args:
-        folder: of the campaign; with an address and a backup there may be none, and its last part is the
-            campaign's name.
-        database: address of the store; None for the one that the folder names.
-        backup: file to write; None where everything is in the folder's own store.
-        confirm: gets what will be removed, and raises where that is not wanted.
-
-    Returns:
-        Address of the store, without password.
-
-    Raises:
-        UsageError: it is served, or something would be lost.
-        DataError: the store has no such campaign.
+    Address of the store, without password. `database`: address of the store; None for the one that the folder
+    names. `backup`: file to write; None where everything is in the folder's own store.
     """
     name, own = folder.name, None
     held: AbstractContextManager[None] = nullcontext()
@@ -353,7 +294,6 @@ def remove_campaign(
 
 
 def _refuse_loss(folder: Path, name: str, store: Database, own: URL | None) -> None:
-    """Refuse to remove what is nowhere else."""
     why = "this is the only store that is known of it"
     if own is not None:
         with closing(_open_store(folder, own)) as kept:
@@ -366,7 +306,6 @@ def _refuse_loss(folder: Path, name: str, store: Database, own: URL | None) -> N
 
 
 def _check_store(folder: Path, database: Database) -> None:
-    """Refuse to write tables into a store that is empty or another program's."""
     from adjudge.campaigns.migrations import is_store
 
     with database.reading() as connection:
@@ -407,17 +346,7 @@ _GENERAL: Final = "guidelines.md"
 
 
 def write_guidelines(folder: Path, protocol: str, lps: Iterable[str], *, own: Path | None = None) -> None:
-    """Put guidelines into a campaign's folder: ours, or one's own where there are some.
-
-    Args:
-        folder: of the campaign's guidelines.
-        protocol: name.
-        lps: language pairs.
-        own: a folder with `guidelines.md`, `LP.md`, or both.
-
-    Raises:
-        UsageError: the folder of one's own has no such file.
-    """
+    """Put guidelines into a campaign's folder: ours, or one's own where there are some."""
     names = {_GENERAL: f"{protocol}.md", **{f"{lp}.md": f"{lp}.md" for lp in lps}}
     ours = files("adjudge.campaigns") / "guidelines"
     texts = {name: read_text(own / name) for name in names if own is not None and (own / name).is_file()}
@@ -447,10 +376,6 @@ def completion_code(campaign: Campaign, person: Person) -> str:
     """The campaign's code for who passed, or for who did not; none for who did nothing.
 
     Who finished work and met no check passed.
-
-    Args:
-        campaign: with codes in its settings, or none.
-        person: for whom nothing is left to do.
     """
     settings = campaign.settings
     if not _has_worked(campaign, person):

@@ -56,12 +56,7 @@ from adjudge.stats.judged import Result
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of one campaign's work, at one moment; tutorials are no work.
-
-    Args:
-        campaign: which.
-        connection: that reads.
-    """
+    """Counts of one campaign's work, at one moment; tutorials are no work."""
 
     campaign: Campaign
     connection: Connection
@@ -86,7 +81,6 @@ class Counts:
         )
 
     def assignments(self) -> dict[str, int]:
-        """Assignments by their state."""
         query = select(assignment.c.state, func.count()).join_from(assignment, task)
         return dict(map(tuple, self._all(query.where(_IS_WORK).group_by(assignment.c.state))))
 
@@ -101,7 +95,6 @@ class Counts:
         return int(row[0])
 
     def tasks_done(self) -> dict[int, int]:
-        """Tasks that each person finished."""
         query = select(assignment.c.person_id, func.count()).join_from(assignment, task)
         chosen = query.where(_IS_WORK, assignment.c.state == "done").group_by(assignment.c.person_id)
         return dict(map(tuple, self._all(chosen)))
@@ -127,11 +120,7 @@ class Counts:
         return {row.pop("person_id"): row for row in rows}
 
     def left(self, only: int | None = None) -> dict[int, int]:
-        """Items that each person has and did not finish; what is to be looked at again, too.
-
-        Args:
-            only: person of whom alone it is counted.
-        """
+        """Items that each person has and did not finish; what is to be looked at again, too."""
         is_answered = and_(
             answer.c.item_id == item.c.id, answer.c.assignment_id == assignment.c.id, answer.c.is_complete
         )
@@ -193,48 +182,29 @@ _DAY: Final = 86_400.0
 
 @frozen
 class PersonProgress:
-    """What one person did.
-
-    Args:
-        id: in the store.
-        name: theirs.
-        role: annotator, adjudicator, organiser.
-        is_revoked: whether they were shut out.
-        is_failed: whether they did not pass the test before work; others get what was dealt to them.
-        lps: language pairs.
-        documents: that they have or did, with all systems.
-        held: items that they have or did, of checks and second looks, too.
-        tasks: that they finished.
-        items: that they finished, in tasks that were given back, too.
-        left: items that they have and did not finish; None where the next document comes when they ask.
-        timed: of the finished items, those whose seconds of work are known.
-        active: seconds of work, as far as they are known; None where they are known of nothing that was done.
-        idle: seconds of pauses on open pages.
-        checks: attention checks that they finished, counted in items.
-        passed: of these, where they noticed the damage.
-        interval: 95 % Wilson interval of the share passed; None without checks.
-        first_at: first action, seconds since 1970; None before it.
-        last_at: last action.
-    """
+    """What one person did."""
 
     id: int
     name: str
-    role: Role
-    is_revoked: bool = False
+    role: Role  # annotator, adjudicator, organiser
+    is_revoked: bool = False  # whether they were shut out
+    # whether they did not pass the test before work; others get what was dealt to them
     is_failed: bool = False
-    lps: tuple[str, ...] = ()
-    documents: int = 0
-    held: int = 0
+    lps: tuple[str, ...] = ()  # language pairs
+    documents: int = 0  # that they have or did, with all systems
+    held: int = 0  # items that they have or did, of checks and second looks, too
     tasks: int = 0
-    items: int = 0
+    items: int = 0  # that they finished, in tasks that were given back, too
+    # items that they have and did not finish; None where the next document comes when they ask
     left: int | None = None
-    timed: int = 0
+    timed: int = 0  # of the finished items, those whose seconds of work are known
+    # seconds of work, as far as they are known; None where they are known of nothing that was done
     active: float | None = 0.0
-    idle: float = 0.0
-    checks: int = 0
-    passed: int = 0
-    interval: Interval | None = None
-    first_at: float | None = None
+    idle: float = 0.0  # seconds of pauses on open pages
+    checks: int = 0  # attention checks that they finished, counted in items
+    passed: int = 0  # of these, where they noticed the damage
+    interval: Interval | None = None  # 95 % Wilson interval of the share passed; None without checks
+    first_at: float | None = None  # first action, seconds since 1970; None before it
     last_at: float | None = None
 
     @property
@@ -245,39 +215,27 @@ class PersonProgress:
 
 @frozen
 class Progress:
-    """How far a campaign is.
+    """How far a campaign is."""
 
-    Args:
-        tasks: assignments that are needed, each task as often as people judge it.
-        tasks_done: those finished.
-        under_way: those that somebody has.
-        items: that are needed.
-        items_done: those finished.
-        items_given_back: finished besides, in tasks that were given back: they count as judgements, and their
-            places are to be filled again.
-        kinds: number of tasks of each kind, tutorials among them.
-        done_by_lp: language pair to the part of its items that is finished, 0 to 1.
-        people: in the order in which they were added.
-        an_hour: items finished an hour, over the last day or since the first action, until the work ended;
-            None before the first.
-        ends_at: when everything will be done at that pace, or was done; None where nothing says it.
-    """
-
-    tasks: int
-    tasks_done: int
-    under_way: int
+    tasks: int  # assignments that are needed, each task as often as people judge it
+    tasks_done: int  # those finished
+    under_way: int  # those that somebody has
     items: int
-    items_done: int
+    items_done: int  # those finished
+    # finished besides, in tasks that were given back: they count as judgements, and their places are to be
+    # filled again
     items_given_back: int
-    kinds: dict[str, int]
-    done_by_lp: dict[str, float]
-    people: tuple[PersonProgress, ...]
+    kinds: dict[str, int]  # number of tasks of each kind, tutorials among them
+    done_by_lp: dict[str, float]  # language pair to the part of its items that is finished, 0 to 1
+    people: tuple[PersonProgress, ...]  # in the order in which they were added
+    # items finished an hour, over the last day or since the first action, until the work ended; None before
+    # the first
     an_hour: float | None = None
+    # when everything will be done at that pace, or was done; None where nothing says it
     ends_at: float | None = None
 
     @property
     def items_left(self) -> int:
-        """Items that are still to be finished."""
         return max(self.items - self.items_done, 0)
 
     @property
@@ -296,9 +254,7 @@ class Progress:
 def find_progress(campaign: Campaign, now: float) -> Progress:
     """Count, at one moment.
 
-    Args:
-        campaign: which.
-        now: seconds since 1970.
+    `now`: seconds since 1970.
     """
     with campaign.database.reading() as connection:
         counts = Counts(campaign, connection)
@@ -384,15 +340,10 @@ def _with_forecast(found: Progress, counts: Counts, now: float) -> Progress:
 
 @frozen
 class OwnProgress:
-    """What people are told of their own work, in items.
-
-    Args:
-        done: finished.
-        left: of what they have, still to do; None where the next document comes when they ask.
-    """
+    """What people are told of their own work, in items."""
 
     done: int
-    left: int | None
+    left: int | None  # of what they have, still to do; None where the next document comes when they ask
 
 
 def find_own_progress(campaign: Campaign, who: Person) -> OwnProgress:
@@ -410,63 +361,39 @@ _MOST_CHANGED: Final = 10_000  # assignments that are asked for by their numbers
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seen:
-    """What one person said of one translation, or of a pair.
+    """What one person said of one translation, or of a pair."""
 
-    Args:
-        person: key in the store.
-        kind: of the task.
-        is_independent: whether the person was shown nothing that others said of it.
-        unit: language pair and segment.
-        system: that was judged; of a pair, the first.
-        other: of a pair, the second.
-        criterion: of a pair, what it was compared by.
-        score: rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second.
-        about: what was judged: the unit and its systems in the order of their names.
-        marks: with both ends inclusive; None where nothing can be marked.
-        seconds: of work on the item; None where nobody measured them.
-        at: when it was begun.
-        ended: when it was last changed.
-    """
-
-    person: int
+    person: int  # key in the store
     kind: Kind
-    is_independent: bool
-    unit: tuple[str, str]
-    system: str
-    score: float
-    seconds: float | None
-    at: float
-    ended: float
-    about: tuple[str, ...]
-    other: str = ""
-    criterion: str = ""
-    marks: tuple[Mark, ...] | None = None
+    is_independent: bool  # whether the person was shown nothing that others said of it
+    unit: tuple[str, str]  # language pair and segment
+    system: str  # that was judged; of a pair, the first
+    score: float  # rating, or minus the points of marks; of a pair, 1 for the first, 0 a tie, -1 the second
+    seconds: float | None  # of work on the item; None where nobody measured them
+    at: float  # when it was begun
+    ended: float  # when it was last changed
+    about: tuple[str, ...]  # what was judged: the unit and its systems in the order of their names
+    other: str = ""  # of a pair, the second
+    criterion: str = ""  # of a pair, what it was compared by
+    marks: tuple[Mark, ...] | None = None  # with both ends inclusive; None where nothing can be marked
 
     @property
     def lp(self) -> str:
-        """Language pair."""
         return self.unit[0]
 
 
 @dataclass
 class Watched:
-    """All finished answers of a campaign.
+    """All finished answers of a campaign."""
 
-    Args:
-        newest: number of the newest event that is in here.
-        answers: assignment and item to what was said there.
-        dropped: language pair and id of the segments that the agreement gate dropped.
-        lock: who reads on, reads alone.
-    """
-
-    newest: int = 0
+    newest: int = 0  # number of the newest event that is in here
     answers: dict[tuple[int, int], tuple[Seen, ...]] = field(default_factory=dict)
+    # language pair and id of the segments that the agreement gate dropped
     dropped: frozenset[tuple[str, str]] = frozenset()
-    lock: Lock = field(default_factory=Lock)
+    lock: Lock = field(default_factory=Lock)  # who reads on, reads alone
 
     @property
     def seen(self) -> list[Seen]:
-        """Everything that was said and counts."""
         return [one for said in self.answers.values() for one in said if one.unit not in self.dropped]
 
 
@@ -585,9 +512,8 @@ class Resting(Generic[T]):
 
     So nothing that organisers look at slows down those who work; who asks meanwhile gets the last one.
 
-    Args:
-        make: from a campaign, and the seconds since 1970.
-        timer: seconds of work so far; those of this thread alone do not count the waiting for others.
+    `make`: from a campaign, and the seconds since 1970. `timer`: seconds of work so far; those of this thread
+    alone do not count the waiting for others.
     """
 
     def __init__(self, make: Callable[[Campaign, float], T], timer: Callable[[], float]) -> None:
@@ -615,9 +541,7 @@ def dashboard(campaign: Campaign, now: float) -> dict[str, Any]:
 
     It rests between two times, as `Resting` says; `now` in it says of when it is.
 
-    Args:
-        campaign: which.
-        now: seconds since 1970.
+    `now`: seconds since 1970.
     """
     return _NUMBERS.of(campaign, now)
 
@@ -655,7 +579,6 @@ _NUMBERS: Final = Resting(_dashboard, thread_time)
 
 
 def _deciding(seen: list[Seen]) -> list[Seen]:
-    """Those of the latest pass over each translation; of one person's several there, the last."""
     last: dict[tuple[tuple[str, ...], int, str], Seen] = {}
     for one in of_latest_pass(seen, lambda one: one.kind, lambda one: one.about):
         key = (one.about, one.person, one.criterion)
@@ -706,7 +629,6 @@ _PROGRESS: Final = (
 
 
 def _twice(seen: Sequence[Seen]) -> list[tuple[Seen, Seen]]:
-    """Every two people's judgements of one translation, the people in order."""
     groups: dict[tuple[str, ...], dict[int, Seen]] = {}
     for one in seen:
         if not one.other:
@@ -720,7 +642,6 @@ _SAID: Final[Mapping[float, Verdict]] = {score: verdict for verdict, score in VE
 
 
 def _agreement(seen: Sequence[Seen], names: Mapping[int, str]) -> Iterator[tuple[str, Result]]:
-    """How far people agree in one language pair, of comparisons by one criterion, as `analyse` has it."""
     if any(one.other for one in seen):
         yield from _of_comparisons(seen, names)
         return
@@ -772,7 +693,6 @@ def _listed(ends: Interval | None) -> list[float] | None:
 def _dashboard_people(
     seen: Sequence[Seen], apart: Sequence[Seen], progress: Progress
 ) -> list[dict[str, Any]]:
-    """What people did; how they judge is told of each language pair, beside others who judged in it."""
     own = by_pair(seen)
     alone = by_pair(apart)
     pairs = {lp: _judging(lp, own[lp], alone.get(lp, ())) for lp in own}
@@ -793,7 +713,6 @@ _PERSON: Final = (
 
 
 def _judging(lp: str, seen: Sequence[Seen], apart: Sequence[Seen]) -> dict[int, dict[str, Any]]:
-    """How each person judges in one language pair."""
     means = means_by_system((one.system, one.score) for one in seen if not one.other)
     alike, usual = _alike(_twice(apart)), _median_seconds(seen)
     return {
@@ -814,7 +733,6 @@ def _median_seconds(seen: Sequence[Seen]) -> float | None:
 
 
 def _alike(twice: Sequence[tuple[Seen, Seen]]) -> dict[int, Result]:
-    """Pearson of each person's scores with those of others on the same translations."""
     sides: dict[int, list[tuple[float, float]]] = {}
     for a, b in twice:
         sides.setdefault(a.person, []).append((a.score, b.score))
@@ -823,7 +741,6 @@ def _alike(twice: Sequence[tuple[Seen, Seen]]) -> dict[int, Result]:
 
 
 def _drift(own: Sequence[Seen], means: Mapping[str, float]) -> dict[str, Any]:
-    """Strictness of a person; comparisons say nothing of it."""
     rated = sorted((one for one in own if not one.other), key=lambda one: one.at)
     if len(rated) < FEWEST:
         return {"above": None, "drift": None}

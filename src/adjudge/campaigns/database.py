@@ -75,7 +75,6 @@ class _Job:
         self.turn.acquire()  # until it is done, or leads
 
     def run(self, connection: Connection) -> None:
-        """Do the work; where it fails, nothing of it stays, and others' does."""
         driver: Any = connection.connection.driver_connection
         driver.execute("SAVEPOINT job")
         try:
@@ -92,11 +91,7 @@ class _Job:
 
 
 class Together:
-    """Transactions that threads share: one of them leads, and does the work of all who wait.
-
-    Args:
-        writing: makes a transaction of SQLite's.
-    """
+    """Transactions that threads share: one of them leads, and does the work of all who wait."""
 
     def __init__(self, writing: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._writing = writing
@@ -172,14 +167,7 @@ _MIGRATION_LOCK: Final = 7_236_014  # any number, the same for all processes tha
 
 
 class Database:
-    """A store; safe to share between threads.
-
-    Args:
-        url: `sqlite:///PATH` or `postgresql://...`, as text or taken apart.
-
-    Raises:
-        UsageError: another kind of address.
-    """
+    """A store; safe to share between threads."""
 
     def __init__(self, url: str | URL) -> None:
         self._engine = _engine(url)
@@ -190,37 +178,24 @@ class Database:
 
     @property
     def url(self) -> str:
-        """Address, without its password."""
         return _name(self._engine)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Read one state of the store, whatever others write meanwhile.
-
-        Raises:
-            StoreError: it cannot be read.
-        """
+        """Read one state of the store, whatever others write meanwhile."""
         with _told(self._engine), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Write in one transaction: all of it or, after an error, nothing. Not to be nested.
-
-        Raises:
-            StoreError: it cannot be written, as on a full disk.
-        """
+        """Write in one transaction: all of it or, after an error, nothing. Not to be nested."""
         turn = self._writers if self.is_sqlite else nullcontext()
         with _told(self._engine), turn, self._writing.begin() as connection:
             yield connection
 
     @contextmanager
     def writing_alone(self) -> Iterator[Connection]:
-        """Write while nobody else writes to any campaign of the store; who waits goes on afterwards.
-
-        Raises:
-            StoreError: it cannot be written, as on a full disk.
-        """
+        """Write while nobody else writes to any campaign of the store; who waits goes on afterwards."""
         with self.writing() as connection:
             if not self.is_sqlite:
                 names = map(self._engine.dialect.identifier_preparer.format_table, METADATA.sorted_tables)
@@ -242,9 +217,6 @@ class Database:
         """Do some work in a transaction, on SQLite with that of other threads: on the disk when this returns.
 
         After an error nothing of it is written; the work of others is. Not to be nested.
-
-        Raises:
-            StoreError: it cannot be written, as on a full disk.
         """
         if self.is_sqlite:
             with _told(self._engine):
@@ -252,11 +224,7 @@ class Database:
         return self.write_alone(work)
 
     def write_alone(self, work: Callable[[Connection], _Found]) -> _Found:
-        """Do some work in a transaction of its own, again where a server ended it because of a deadlock.
-
-        Raises:
-            StoreError: it cannot be written, as on a full disk.
-        """
+        """Do some work in a transaction of its own, again where a server ended it because of a deadlock."""
         for _ in range(_MOST_DEADLOCKS):
             try:
                 with self.writing() as connection:
@@ -268,11 +236,7 @@ class Database:
             return work(connection)
 
     def migrate(self) -> None:
-        """Make the tables of this version where a store lacks them.
-
-        Raises:
-            StoreError: a newer version of adjudge wrote it.
-        """
+        """Make the tables of this version where a store lacks them."""
         from adjudge.campaigns.migrations import is_current, upgrade
 
         with self.reading() as connection:
@@ -284,11 +248,7 @@ class Database:
             upgrade(connection)
 
     def backup(self, path: Path, name: str) -> None:
-        """Copy one state of a campaign to a SQLite store, while others read and write.
-
-        Raises:
-            UsageError: the file exists.
-        """
+        """Copy one state of a campaign to a SQLite store, while others read and write."""
         if path.exists():
             raise UsageError(f"{path} exists; a backup never writes over a file")
         unfinished = path.with_name(f".{path.name}.unfinished")
@@ -310,7 +270,6 @@ class Database:
             unfinished.rename(path)
 
     def close(self) -> None:
-        """Give all connections back."""
         self._engine.dispose()
 
 
@@ -321,7 +280,6 @@ _MOST_DEADLOCKS: Final = 5
 
 @contextmanager
 def _told(engine: Engine) -> Iterator[None]:
-    """Name the store in an error of it."""
     try:
         yield
     except IntegrityError:
@@ -547,15 +505,6 @@ def copy_campaign(name: str, source: Connection, target: Connection) -> None:
 
     The order in which people see translations depends on the key of an item, and notes of second looks name
     the keys of assignments: other keys would give what people said to other systems.
-
-    Args:
-        name: of the campaign.
-        source: where it is read.
-        target: a store with all tables, within a transaction that writes.
-
-    Raises:
-        DataError: the source has no such campaign.
-        UsageError: another campaign of the target has these keys.
     """
     if not has_campaign(name, source):
         raise DataError(f"it has no campaign {name!r}")
@@ -631,17 +580,12 @@ class _Made(NamedTuple):
     names: Sequence[str] | None
 
     def filled(self, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 (values by name or in order, for the driver)
-        """Values of all that the statement leaves open."""
         values = {**self.values, **given}
         return values if self.names is None else [values[name] for name in self.names]
 
 
 class Statement:
-    """A statement; its rows have the names of its columns, and what the driver gives: truths may be 0 and 1.
-
-    Args:
-        statement: with a `bindparam` for each value that is given when it is run; none that expands.
-    """
+    """A statement; its rows have the names of its columns, as the driver gives them: truth may be 0 or 1."""
 
     def __init__(self, statement: AnyStatement) -> None:
         self._statement: Final = statement
@@ -653,7 +597,6 @@ class Statement:
         self._row: Final = row
 
     def rows(self, connection: Connection, **given: object) -> list[Any]:
-        """Run it, and read all rows."""
         made = self._for(connection)
         with closing(connection.connection.cursor()) as cursor:
             cursor.execute(made.sql, made.filled(given))
@@ -680,24 +623,15 @@ class Statement:
 
 @frozen
 class Campaign:
-    """An open campaign; safe to share between threads.
-
-    Args:
-        folder: where its files are.
-        id: in the store.
-        name: also of the folder, when it was made.
-        settings: as it was set up.
-        protocol: as the settings have it: with half steps or critical errors where they were asked for.
-        categories: that an error may have, and what each means.
-        database: the store.
-    """
+    """An open campaign; safe to share between threads."""
 
     folder: Path
     id: int
-    name: str
-    settings: CampaignSettings
+    name: str  # also of the folder, when it was made
+    settings: CampaignSettings  # as it was set up
+    # as the settings have it: with half steps or critical errors where they were asked for
     protocol: CampaignProtocol
-    categories: Mapping[str, str]
+    categories: Mapping[str, str]  # that an error may have, and what each means
     database: Database
 
     def __enter__(self) -> Self:
@@ -713,25 +647,15 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 @frozen
 class Person:
-    """Somebody of a campaign.
-
-    Args:
-        id: in the store.
-        name: unique within the campaign.
-        role: annotators judge, adjudicators judge and decide between others, organisers see everything.
-        lps: language pairs; empty for all of the campaign.
-        tutorial_at: when the tutorial was passed.
-        revoked_at: when the person was shut out.
-        language: of the pages; None where none was chosen.
-    """
+    """Somebody of a campaign."""
 
     id: int
-    name: str
-    role: Role
-    lps: tuple[str, ...] = ()
-    tutorial_at: float | None = None
-    revoked_at: float | None = None
-    language: str | None = None
+    name: str  # unique within the campaign
+    role: Role  # annotators judge, adjudicators judge and decide between others, organisers see everything
+    lps: tuple[str, ...] = ()  # language pairs; empty for all of the campaign
+    tutorial_at: float | None = None  # when the tutorial was passed
+    revoked_at: float | None = None  # when the person was shut out
+    language: str | None = None  # of the pages; None where none was chosen
 
 
 def lps_of(campaign: Campaign, lps: str | None) -> tuple[str, ...]:
@@ -741,18 +665,11 @@ def lps_of(campaign: Campaign, lps: str | None) -> tuple[str, ...]:
 
 @frozen
 class AuditLine:
-    """One thing that was done.
+    """One thing that was done."""
 
-    Args:
-        at: seconds since 1970.
-        actor: name of a person, or `command` where it was the command line.
-        action: one word or two.
-        detail: what to, or how much.
-    """
-
-    at: float
-    actor: str
-    action: str
+    at: float  # seconds since 1970
+    actor: str  # name of a person, or `command` where it was the command line
+    action: str  # one word or two
     detail: str
 
 
@@ -770,13 +687,7 @@ def write_audit(
 ) -> None:
     """Add a line.
 
-    Args:
-        connection: within the transaction of the action itself, so that neither is without the other.
-        campaign: id.
-        now: seconds since 1970.
-        actor: name of a person, or `command` where it was the command line.
-        action: one word or two.
-        detail: never a secret.
+    `now`: seconds since 1970.
     """
     row = {"campaign_id": campaign, "at": now, "actor": actor, "action": action, "detail": detail}
     connection.execute(insert(audit).values(**row))

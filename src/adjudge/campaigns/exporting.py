@@ -195,7 +195,6 @@ _FLAGS: Final = {"adjudication": (ADJUDICATED,), "again": (SECOND_LOOK,)}
 
 
 def _preferences(shown: ItemShown, state: State, said: Mapping[str, Any]) -> Iterator[Preference]:
-    """Verdicts of the pair in the order of its systems, whichever was shown first."""
     first, second = (one["system"] for one in shown.translations)
     is_turned = shown.order == (1, 0)
     systems = (second, first) if is_turned else (first, second)
@@ -232,7 +231,6 @@ def _span(span: MarkedSpan) -> ErrorSpan:
 
 
 def _categories(category: str | None) -> dict[str, Any]:
-    """A category that is none of ours counts as the nearest one, and keeps its name."""
     if category is None:
         return {"category": None}
     canonical = canonical_category(category)
@@ -261,7 +259,6 @@ def _given_span(span: SpanShown) -> ErrorSpan:
 
 
 def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
-    """What no record holds: instruction, reasons, marks that a control did not show, result of a check."""
     found: dict[str, Any] = {INSTRUCTION: told} if (told := shown.asked.instruction) else {}
     if kind == "control" and (withheld := _beforehand(shown, "withheld")):
         found["withheld"] = {system: [*map(span_to_json, spans)] for system, spans in withheld.items()}
@@ -280,7 +277,6 @@ def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
 
 
 def _decided_between(campaign: Campaign, row: AnyRow, shown: ItemShown) -> dict[str, Any]:
-    """Of an adjudication, what each person had said when it was sent; their submissions stay beside it."""
     between = [
         {
             "person": name,
@@ -308,11 +304,7 @@ def fitting_forms(protocol: CampaignProtocol) -> tuple[str, ...]:
 
 
 def check_form(protocol: CampaignProtocol, form: str) -> None:
-    """Refuse to export a campaign to a format that does not hold it.
-
-    Raises:
-        UsageError: it does not; says why, and names those that do.
-    """
+    """Refuse to export a campaign to a format that does not hold it."""
     if why := _misfit(protocol, form):
         fitting = ", ".join(fitting_forms(protocol))
         raise UsageError(f"{form} {why}; a campaign of {protocol.name} is exported as {fitting}")
@@ -323,26 +315,13 @@ def write_export(
     form: str,
     path: Path,
     *,
-    lp: str | None = None,
-    annotator: str | None = None,
+    lp: str | None = None,  # language pair that is wanted; None for all that the format can hold
+    annotator: str | None = None,  # whose judgements alone; None for everybody's
     force: bool = False,
 ) -> tuple[CampaignFile | None, Counter[str]]:
     """Write everything that is finished so far.
 
-    Args:
-        campaign: which.
-        form: name of a format.
-        path: where to.
-        lp: language pair that is wanted; None for all that the format can hold.
-        annotator: whose judgements alone; None for everybody's.
-        force: whether a file that is there is replaced.
-
-    Returns:
-        The campaign, and what the format does not hold of it; None where all was written line by line.
-
-    Raises:
-        UsageError: the format does not hold what people said, or nobody said anything of that language pair
-            or by that name.
+    The campaign, and what the format does not hold of it; None where all was written line by line.
     """
     check_form(campaign.protocol, form)
     if form == "campaign" and lp is None and annotator is None:  # however many: a line at a time

@@ -49,16 +49,7 @@ _Place = tuple[str, str, frozenset[str]]
 def import_submissions(campaign: Campaign, submissions: Iterable[Submission], now: float) -> Counter[str]:
     """Put submissions into a campaign that nobody has worked on yet.
 
-    Args:
-        campaign: of the same texts; its people are called like those of the submissions.
-        submissions: of any campaign.
-        now: seconds since 1970.
-
-    Returns:
-        What was left out, and how often.
-
-    Raises:
-        UsageError: somebody has worked on it, or a person is not in it.
+    What was left out, and how often. `now`: seconds since 1970.
     """
     numbers = {person.name: person.id for person in people(campaign)}
     with campaign.database.writing() as connection:
@@ -93,7 +84,6 @@ class _Importing:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def read(self) -> None:
-        """Learn which task shows what."""
         of_campaign = task.c.campaign_id == self.campaign.id
         begun = select(assignment.c.id).join_from(assignment, task).where(of_campaign).limit(1)
         if self.connection.execute(begun).first() is not None:
@@ -205,7 +195,6 @@ class _Importing:
         )
 
     def write(self) -> None:
-        """Give the tasks to their people, with their answers."""
         places: Counter[int] = Counter()
         begun = {key: min(one.submission.started for one in own.values()) for key, own in self.rows.items()}
         for (person, number), answers in sorted(self.rows.items(), key=lambda entry: begun[entry[0]]):
@@ -256,7 +245,6 @@ class _Importing:
 
 
 def _verdicts(submission: Submission, names: Sequence[str]) -> dict[str, Any]:
-    """Verdicts by the order shown: A is the first one."""
     return {
         record.criterion: record.verdict if list(record.systems) == list(names) else TURNED[record.verdict]
         for record in submission.records

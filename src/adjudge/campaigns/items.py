@@ -157,23 +157,14 @@ class State(_Part):
 
 @frozen
 class Asked:
-    """What an item shows and asks for.
+    """What an item shows and asks for."""
 
-    Args:
-        protocol: of the campaign, with the severities and the steps that it has there.
-        source: text shown, or the address of its media file.
-        texts: translations in the order shown.
-        given: of each translation, the spans marked beforehand.
-        categories: that a mark may have.
-        instruction: what the translations had to follow; empty where there is nothing.
-    """
-
-    protocol: CampaignProtocol
-    source: str
-    texts: Sequence[str]
-    given: Sequence[Sequence[Mapping[str, Any]]] = ()
-    categories: Collection[str] = field(default_factory=lambda: CATEGORIES)
-    instruction: str = ""
+    protocol: CampaignProtocol  # of the campaign, with the severities and the steps that it has there
+    source: str  # text shown, or the address of its media file
+    texts: Sequence[str]  # translations in the order shown
+    given: Sequence[Sequence[Mapping[str, Any]]] = ()  # of each translation, the spans marked beforehand
+    categories: Collection[str] = field(default_factory=lambda: CATEGORIES)  # that a mark may have
+    instruction: str = ""  # what the translations had to follow; empty where there is nothing
 
     @property
     def marks_instruction(self) -> bool:
@@ -182,7 +173,6 @@ class Asked:
 
     @property
     def hashes(self) -> list[str]:
-        """Of every text shown, the source first."""
         return [text_hash(text) for text in (self.source, *self.texts)]
 
     def given_of(self, index: int) -> Sequence[Mapping[str, Any]]:
@@ -210,7 +200,6 @@ def first_state(asked: Asked) -> State:
 
 
 def _given_part(given: Sequence[Mapping[str, Any]]) -> TranslationState:
-    """Marks that were there beforehand; those without a place say what is missing, or not followed."""
     spans = [_given_span(index, span) for index, span in enumerate(given) if span["start"] is not None]
     nowhere = [span for span in given if span["start"] is None]
     missing = [span for span in nowhere if span["category"] != INSTRUCTION_FAULT]
@@ -232,11 +221,7 @@ def _given_span(index: int, fields: Mapping[str, Any]) -> MarkedSpan:
 
 
 def read_state(fields: object) -> State:
-    """Read a state as the page or the store has it: JSON text, or what it parsed to.
-
-    Raises:
-        DataError: it is none; says which part, and why.
-    """
+    """Read a state as the page or the store has it: JSON text, or what it parsed to."""
     try:
         if isinstance(fields, str | bytes):
             return State.model_validate_json(fields)
@@ -273,39 +258,22 @@ TURNED: Final[Mapping[Verdict, Verdict]] = {"A": "B", "B": "A", "E": "E"}
 
 @frozen
 class ItemShown:
-    """One item in one person's order.
-
-    Args:
-        id: in the store.
-        place: within its task, from 0.
-        segment: id.
-        media: text, image, audio or video.
-        translations: in the order shown; they name their systems, which no annotator may see.
-        order: of each translation shown, its place among the item's systems.
-        check: what a tutorial or a check expects, its translation and its verdicts by the order shown.
-        asked: what may be said of it.
-        between: in an adjudication, who said what before, in the order shown.
-    """
+    """One item in one person's order."""
 
     id: int
-    place: int
+    place: int  # within its task, from 0
     segment: str
-    media: str
-    translations: tuple[Shown, ...]
-    order: tuple[int, ...]
+    media: str  # text, image, audio or video
+    translations: tuple[Shown, ...]  # in the order shown; they name their systems, which no annotator may see
+    order: tuple[int, ...]  # of each translation shown, its place among the item's systems
+    # what a tutorial or a check expects, its translation and its verdicts by the order shown
     check: Expected | None
-    asked: Asked
-    between: tuple[tuple[str, State], ...]
+    asked: Asked  # what may be said of it
+    between: tuple[tuple[str, State], ...]  # in an adjudication, who said what before, in the order shown
 
 
 def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
-    """Read an item in the order that a seed gives.
-
-    Args:
-        campaign: the item's.
-        row: with `ITEM_COLUMNS`.
-        seed: of the assignment.
-    """
+    """Read an item in the order that a seed gives."""
     stored: list[Shown] = json.loads(row.translations)
     order = shown_order(seed, row.item_id, len(stored))
     translations = tuple(stored[index] for index in order)
@@ -337,15 +305,12 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
 def in_systems_order(state: State, order: Sequence[int]) -> State:
     """A state in the order of its item's systems.
 
-    Args:
-        state: in the order shown.
-        order: of each translation shown, its place among the systems.
+    `state`: in the order shown.
     """
     return _rearranged(state, sorted(range(len(order)), key=order.__getitem__))
 
 
 def _rearranged(state: State, order: Sequence[int]) -> State:
-    """A state whose translations stand in another order: of each new place, the place before."""
     is_turned = tuple(order) == (1, 0)
     return state.model_copy(
         update={
@@ -473,7 +438,6 @@ _PLAIN: Final = frozenset({OMISSION})
 
 
 def _is_given(mark: MarkedSpan | Missing, given: Sequence[Mapping[str, Any]]) -> bool:
-    """A span marked beforehand may bring a category into a protocol that asks for none."""
     index = mark.given if isinstance(mark, MarkedSpan) else None
     return index is not None and 0 <= index < len(given) and given[index].get("category") == mark.category
 
@@ -501,13 +465,7 @@ def _size_faults(state: State) -> Iterator[str]:
 
 
 def lacks(state: State, asked: Asked, *, is_declared: bool) -> list[str]:
-    """What is still to do before the item is finished; empty where nothing is.
-
-    Args:
-        state: without faults.
-        asked: what the item asks for.
-        is_declared: whether the person said that all is marked; asked where nothing else would show it.
-    """
+    """What is still to do before the item is finished; empty where nothing is."""
     protocol = asked.protocol
     found = [
         f"{criterion} is not decided" for criterion in protocol.criteria if criterion not in state.verdicts
@@ -536,13 +494,7 @@ def score_of(state: State, shown: int, protocol: CampaignProtocol) -> float | No
 
     This is the number that `analysis.study` computes once the item is exported.
 
-    Args:
-        state: of a finished item.
-        shown: index of the translation in the order shown.
-        protocol: of the campaign.
-
-    Returns:
-        None where it was not rated.
+    None where it was not rated. `shown`: index of the translation in the order shown.
     """
     if protocol.scale is not None:
         return state.translations[shown].rating
@@ -572,10 +524,6 @@ def feedback(state: State, expected: Expected) -> list[str]:
     In a tutorial every expected mark must be there, within `TOLERANCE`, with its severity and its
     category, and no other.
     In a check any mark that touches the damage will do.
-
-    Args:
-        state: without faults.
-        expected: by the order shown, as `items.read_item` gives it.
     """
     part = state.translations[expected.get("translation", 0)]
     found = [*_span_faults(part, expected), *_missing_faults(part, expected), *_rating_faults(part, expected)]

@@ -73,13 +73,7 @@ def insert_tasks(database: Database, campaign: int, tasks: Sequence[Task]) -> li
 
     They are written in transactions so short that nobody who annotates notices.
 
-    Args:
-        database: of the campaign; not within a transaction.
-        campaign: id.
-        tasks: in order; `copy_of` is a place in them, before or after the copy.
-
-    Returns:
-        Their ids.
+    Their ids. `tasks`: in order; `copy_of` is a place in them, before or after the copy.
     """
     with database.reading() as connection:
         highest = select(func.max(task.c.number)).where(task.c.campaign_id == campaign)
@@ -146,27 +140,17 @@ def _link_copies(database: Database, tasks: Sequence[Task], ids: Sequence[int]) 
 
 @frozen
 class Extras:
-    """What a campaign may have besides a test set.
+    """What a campaign may have besides a test set."""
 
-    Args:
-        pairs: see `tasks.Pairs`; None for all (pairwise).
-        given: stored annotations of one annotator, whose spans are shown (esa-ai).
-        priorities: see `tasks.Priorities`; for a dynamic assignment.
-        media: folder of the files that sources which are no text name.
-        guidelines: folder with `guidelines.md` or LP.md in place of ours.
-        tutorial: TOML file in place of ours.
-        typology: TOML file of categories in place of ours (mqm).
-        database: address of a PostgreSQL server's database; None for a file in the folder.
-    """
-
-    pairs: Pairs | None = None
+    pairs: Pairs | None = None  # see `tasks.Pairs`; None for all (pairwise)
+    # stored annotations of one annotator, whose spans are shown (esa-ai)
     given: Iterable[Record] | None = None
-    priorities: Priorities | None = None
-    media: Path | None = None
-    guidelines: Path | None = None
-    tutorial: Path | None = None
-    typology: Path | None = None
-    database: str | None = None
+    priorities: Priorities | None = None  # see `tasks.Priorities`; for a dynamic assignment
+    media: Path | None = None  # folder of the files that sources which are no text name
+    guidelines: Path | None = None  # folder with `guidelines.md` or LP.md in place of ours
+    tutorial: Path | None = None  # TOML file in place of ours
+    typology: Path | None = None  # TOML file of categories in place of ours (mqm)
+    database: str | None = None  # address of a PostgreSQL server's database; None for a file in the folder
 
 
 def new_campaign(
@@ -175,26 +159,12 @@ def new_campaign(
     settings: CampaignSettings,
     annotators: int | Sequence[str] | Mapping[str, Sequence[str]],
     *,
-    now: float,
+    now: float,  # seconds since 1970
     extras: Extras = Extras(),  # noqa: B008 (it never changes)
 ) -> tuple[Campaign, tuple[Link, ...]]:
     """Make a campaign, whole or not at all.
 
-    Args:
-        folder: must not exist; its name is the campaign's.
-        test_set: what is judged; each person judges one language pair, or their own.
-        settings: name, digest and language pairs of the test set are filled in.
-        annotators: how many, their names, or their names with the language pairs of each; who has none
-            gets one.
-        now: seconds since 1970.
-        extras: what it has besides.
-
-    Returns:
-        The campaign, and everyone's link: the annotators' in order, then the organiser's.
-
-    Raises:
-        UsageError: the folder exists, or settings, annotators and test set do not go together.
-        DataError: the test set has nothing to judge.
+    The campaign, and everyone's link: the annotators' in order, then the organiser's.
     """
     folder = Path(folder)
     refuse_taken(folder)
@@ -295,7 +265,6 @@ def _plan(
 
 
 def _untranslated(test_set: TestSet) -> Iterator[str]:
-    """Translations that are missing, for people."""
     systems = {lp: test_set.select(lp=lp).systems for lp in test_set.lps}
     asked = [(segment, name) for segment in test_set for name in systems[segment.lp]]
     if holes := sum(not segment.has_translation(name) for segment, name in asked):
@@ -304,7 +273,6 @@ def _untranslated(test_set: TestSet) -> Iterator[str]:
 
 
 def _identical(test_set: TestSet, tasks: Sequence[Task], protocol: CampaignProtocol) -> Iterator[str]:
-    """Pairs of which nobody could prefer one, for people."""
     if protocol.shows == "pair":
         every = sum(comb(sum(map(s.has_translation, s.translations)), 2) for s in test_set)
         if same := every - sum(len(task.items) for task in tasks):
@@ -313,7 +281,6 @@ def _identical(test_set: TestSet, tasks: Sequence[Task], protocol: CampaignProto
 
 
 def _unshown(pairs: Pairs, tasks: Sequence[Task]) -> Iterator[str]:
-    """Pairs that were asked for and that nobody sees, for people."""
     if lost := len(pairs) - sum(len(task.items) for task in tasks):
         which = of_all(lost, len(pairs), "pair that was asked for", "pairs that were asked for")
         why = "the test set does not have them, or both texts are one"
@@ -323,7 +290,6 @@ def _unshown(pairs: Pairs, tasks: Sequence[Task]) -> Iterator[str]:
 def _without_time(
     tasks: Sequence[Task], planned: Sequence[Task], settings: CampaignSettings, people: int
 ) -> Iterator[str]:
-    """What nobody has time for, for people."""
     kept = [task for task in planned if task.kind in FIRST]
     every, fitting = (sum(len(task.items) for task in row) for row in (tasks, kept))
     if settings.segments_each is not None and len(kept) < len(tasks):
@@ -368,7 +334,6 @@ def _fill(
 
 
 def _deal(store: Database, campaign: int, settings: CampaignSettings, plan: Plan, ids: Sequence[int]) -> None:
-    """Write down what is dealt to whom; a task that as many have as it needs is closed."""
     with store.writing() as connection:
         chosen = select(person.c.id).where(person.c.campaign_id == campaign).order_by(person.c.id)
         people = connection.execute(chosen).scalars().all()
@@ -382,7 +347,6 @@ def _deal(store: Database, campaign: int, settings: CampaignSettings, plan: Plan
 
 
 def _discard(store: Database, number: int) -> None:
-    """Take a campaign that could not be finished out of a store that holds others."""
     tasks = select(task.c.id).where(task.c.campaign_id == number)
     with store.writing() as connection:
         connection.execute(update(task).where(task.c.campaign_id == number).values(copy_of=None))

@@ -117,7 +117,7 @@ def add_people(
     campaign: Campaign,
     names: Iterable[str],
     role: Role,
-    now: float,
+    now: float,  # seconds since 1970
     *,
     actor: str,
     lps: Sequence[str] = (),
@@ -125,18 +125,6 @@ def add_people(
     """Add people to a campaign that is under way; an annotator gets a language pair, and its next work.
 
     In a static campaign that is what others have most of and did not begin.
-
-    Args:
-        campaign: theirs.
-        names: of the new people.
-        role: of all of them.
-        now: seconds since 1970.
-        actor: who adds them.
-        lps: language pairs; without any an annotator gets the one in which most is left for each of its
-            people, and others have all.
-
-    Raises:
-        UsageError: a name that is taken, empty or too long, or a language pair that is not judged.
     """
     if strangers := set(lps) - set(campaign.settings.lps):
         known = ", ".join(campaign.settings.lps)
@@ -157,7 +145,6 @@ def add_people(
 
 
 def _neediest(connection: Connection, campaign: Campaign) -> str:
-    """The language pair in which most is left to do for each of its people."""
     done = select(func.count()).where(assignment.c.task_id == task.c.id, assignment.c.state == "done")
     open_tasks = select(task.c.lp, func.sum(task.c.raters - done.scalar_subquery()))
     is_theirs = (task.c.campaign_id == campaign.id) & task.c.kind.in_(FIRST)
@@ -201,14 +188,7 @@ def insert_people(
 def new_link(campaign: Campaign, number: int, now: float, *, actor: str) -> Link:
     """Give a person another link; the one before and all sessions end. Whoever was revoked is let in again.
 
-    Args:
-        campaign: the person's.
-        number: id of the person.
-        now: seconds since 1970.
-        actor: who does it.
-
-    Raises:
-        UsageError: no such person.
+    `now`: seconds since 1970.
     """
     with campaign.database.writing() as connection:
         found = _find(connection, campaign, number)
@@ -219,11 +199,7 @@ def new_link(campaign: Campaign, number: int, now: float, *, actor: str) -> Link
 
 
 def revoke(campaign: Campaign, number: int, now: float, *, actor: str) -> None:
-    """Shut a person out: link and sessions end, tasks under way are free for others, answers stay.
-
-    Raises:
-        UsageError: no such person, or the last organiser.
-    """
+    """Shut a person out: link and sessions end, tasks under way are free for others, answers stay."""
     with campaign.database.writing() as connection:
         found = _find(connection, campaign, number)
         active = (person.c.role == "organiser") & person.c.revoked_at.is_(None)
@@ -236,11 +212,7 @@ def revoke(campaign: Campaign, number: int, now: float, *, actor: str) -> None:
 
 
 def set_password(campaign: Campaign, number: int, password: str, now: float, *, actor: str) -> None:
-    """Give an organiser a password; all sessions end.
-
-    Raises:
-        UsageError: no such person, no organiser, or a password that is too short.
-    """
+    """Give an organiser a password; all sessions end."""
     if len(password) < _SHORTEST_PASSWORD:
         raise UsageError(f"a password has {_SHORTEST_PASSWORD} characters or more, got {len(password)}")
     hashed = _hasher().hash(password)
@@ -277,7 +249,6 @@ def select_people(campaign: Campaign) -> Select[Any]:
 
 
 def read_person(row: Any) -> Person:  # noqa: ANN401 (a row of whatever was selected besides)
-    """A person from a row with `PERSON_COLUMNS`."""
     values = {column.name: getattr(row, column.name) for column in PERSON_COLUMNS}
     return Person(**{**values, "lps": tuple(json.loads(row.lps)) if row.lps else ()})
 
@@ -300,11 +271,7 @@ _SEEN: Final = Statement(
 
 
 def enter(campaign: Campaign, secret: str, now: float) -> str:
-    """Exchange a link's secret for the cookie of a new session.
-
-    Raises:
-        AccessError: no such link, or its person was revoked.
-    """
+    """Exchange a link's secret for the cookie of a new session."""
     chosen = select_people(campaign).where(person.c.link_hash == hash_of(secret))
     with campaign.database.reading() as connection:
         found = connection.execute(chosen).first()
@@ -314,11 +281,7 @@ def enter(campaign: Campaign, secret: str, now: float) -> str:
 
 
 def sign_in(campaign: Campaign, name: str, password: str, now: float) -> str:
-    """Exchange an organiser's name and password for the cookie of a new session.
-
-    Raises:
-        AccessError: they do not belong together; which of them is wrong is not said.
-    """
+    """Exchange an organiser's name and password for the cookie of a new session."""
     asked = name if name.isprintable() else ""  # no database takes NUL or half a surrogate pair
     is_theirs = (person.c.name == asked) & (person.c.role == "organiser") & person.c.revoked_at.is_(None)
     chosen = select_people(campaign).add_columns(person.c.password_hash).where(is_theirs)
@@ -345,7 +308,6 @@ def who(campaign: Campaign, cookie: str, now: float) -> Person | None:
 
 
 def leave(campaign: Campaign, cookie: str) -> None:
-    """End a session."""
     with campaign.database.writing() as connection:
         connection.execute(delete(session).where(session.c.hash == hash_of(cookie)))
 

@@ -37,18 +37,14 @@ _TINY = 1e-9  # a share of segments that is whole, and that floats put below tha
 
 @frozen
 class Plan:
-    """What a campaign starts with.
+    """What a campaign starts with."""
 
-    Args:
-        tasks: in the order of their numbers; a check's `copy_of` is a place in it. Tasks of one document have
-            one `batch`. The `raters` of a check is 0: whoever it is dealt to does it.
-        lps: language pairs of each person.
-        dealt: of each person, places in `tasks`, each with the place in the person's own order, by which they
-            are sorted; empty where people get their documents one by one.
-    """
-
+    # in the order of their numbers; a check's `copy_of` is a place in it. Tasks of one document have one
+    # `batch`. The `raters` of a check is 0: whoever it is dealt to does it.
     tasks: list[Task]
-    lps: list[tuple[str, ...]]
+    lps: list[tuple[str, ...]]  # language pairs of each person
+    # of each person, places in `tasks`, each with the place in the person's own order, by which they are
+    # sorted; empty where people get their documents one by one
     dealt: list[list[tuple[int, int]]]
 
     @property
@@ -67,13 +63,7 @@ def share_languages(
 ) -> list[tuple[str, ...]]:
     """Give a language pair to everybody who has none: first where raters lack, then where most is to do.
 
-    Args:
-        loads: language pair to its segments.
-        asked: language pairs of each person; empty for any.
-        raters: people on each segment.
-
-    Raises:
-        UsageError: a language pair that is not judged, or one with too few people.
+    `asked`: language pairs of each person; empty for any.
     """
     people = Counter(chain.from_iterable(asked))
     if strangers := people.keys() - loads.keys():
@@ -107,15 +97,7 @@ def deal(
     have least so far. With them, people stand in a circle and take turns, the largest document first: so
     there are as few different sets of raters as the numbers allow.
 
-    Args:
-        sizes: segments of each document, with all systems.
-        people: how many have the language pair.
-        settings: of the campaign.
-        draw: decides between people who have as much.
-        most: segments that one person may have.
-
-    Returns:
-        Who gets each document; nobody where it does not fit.
+    Who gets each document; nobody where it does not fit.
     """
     load = [0] * people
     dealt: list[tuple[int, ...]] = [()] * len(sizes)
@@ -141,14 +123,7 @@ _Check = TypeVar("_Check")
 def due_checks(
     share: float, segments: int, given: int, waiting: Iterable[tuple[_Check, int]]
 ) -> list[_Check]:
-    """Which checks a person is due: together a share of all their segments, rounded down, and one at least.
-
-    Args:
-        share: of the checks among all segments that the person judges.
-        segments: of the person's documents so far.
-        given: segments of the checks that the person was dealt so far.
-        waiting: checks of these documents that the person was not dealt, with their segments.
-    """
+    """Which checks a person is due: a share of all their segments, rounded down, at least one."""
     most = max(1, math.floor(_rate(share) * segments + _TINY)) if share and segments else 0
     due = []
     for check, size in sorted(waiting, key=lambda one: -one[1]):  # a large one does not fit later
@@ -164,7 +139,6 @@ def place_of_check(original: int, draw: Random, *, first: bool = False) -> int:
 
 
 def _rate(share: float) -> float:
-    """Checks to originals, where checks are a share of both."""
     return share / (1 - share)
 
 
@@ -173,14 +147,7 @@ def plan_tasks(
 ) -> Plan:
     """Choose, deal and order tasks, and put controls and checks among them.
 
-    Args:
-        tasks: of a test set, in its order.
-        settings: of the campaign.
-        people: language pairs of each annotator; empty where the plan chooses one.
-        damage: makes checks.
-
-    Raises:
-        UsageError: too few people, an unknown language pair, or not one document fits.
+    `people`: language pairs of each annotator; empty where the plan chooses one.
     """
     draw = Random(settings.seed)
     segments: Counter[str] = Counter()
@@ -226,7 +193,6 @@ class _Planning:
         self._seen = self._batches = 0
 
     def add(self, tasks: Sequence[Task], lp: str) -> None:
-        """Plan a language pair."""
         settings, draw = self._settings, self._draw
         people = [number for number, own in enumerate(self.lps) if lp in own]
         room = None
@@ -262,10 +228,6 @@ class _Planning:
         return kept
 
     def _checks(self, tasks: Sequence[Task]) -> list[tuple[int, Task]]:
-        """Damaged copies of runs of segments: as many segments as are due of a document, and one more.
-
-        The one more is for what is due of several documents together.
-        """
         due = _rate(self._settings.checks) * sum(len(task.items) for task in tasks)
         left = math.floor(due + _TINY)
         most = max(1, (left + 1) // 2)  # small enough to fit beside what one is given at least
@@ -284,10 +246,6 @@ class _Planning:
         return found
 
     def _row(self, person: int, documents: Sequence[_Document], own: list[int]) -> list[tuple[_Entry, int]]:
-        """A person's documents one after another, their systems in an order that is drawn, checks between.
-
-        Checks are a share of the person's segments of all language pairs.
-        """
         self._draw.shuffle(own)
         row: list[tuple[_Entry, int]] = []
         waiting: dict[_Entry, tuple[int, int]] = {}
@@ -315,7 +273,6 @@ class _Planning:
         are_dealt: Sequence[bool],
         rows: Mapping[int, list[tuple[_Entry, int]]],
     ) -> None:
-        """Number what is dealt now, or all where documents are dealt later."""
         used = {entry for row in rows.values() for entry, _ in row}
         places: dict[_Entry, int] = {}
         for number, document in enumerate(documents):
@@ -337,7 +294,6 @@ class _Planning:
 
 
 def _ordered(tasks: Sequence[Task], settings: CampaignSettings, draw: Random) -> list[Task]:
-    """Document by document, or in rounds of one task of each system; both in an order that is drawn."""
     groups = grouped(
         (task.systems if settings.balance == "systems" else _document(task), task) for task in tasks
     )
@@ -351,12 +307,10 @@ def _ordered(tasks: Sequence[Task], settings: CampaignSettings, draw: Random) ->
 
 
 def _document(task: Task) -> tuple[str, str]:
-    """What a task is of; segments without a document stand alone."""
     return task.document, "" if task.document else task.items[0].segment
 
 
 def _fitting(tasks: list[Task], settings: CampaignSettings, rooms: Sequence[float] | None) -> list[Task]:
-    """The first tasks that people with so much room can judge, as often as each needs to be judged."""
     if rooms is None:
         return tasks
     room = sum(rooms) / settings.raters
@@ -386,7 +340,6 @@ def _groups(tasks: Iterable[Task], settings: CampaignSettings) -> Iterator[list[
 
 
 def _controls(share: float, tasks: int) -> int:
-    """How many of the first tasks of all batches are controls: one at least where any are wanted."""
     return max(round(share * tasks), bool(share and tasks))
 
 
@@ -403,13 +356,6 @@ def disagreement(metrics: Sequence[Scores]) -> Priorities:
 
     Scores are standardised by metric, over all translations that it scored, so that scales do not matter.
     Translations that fewer than two metrics scored are left out: nothing is known of them.
-
-    Args:
-        metrics: two or more.
-
-    Raises:
-        UsageError: fewer than two metrics.
-        DataError: no translation has two scores.
     """
     if len(metrics) < 2:
         raise UsageError(f"disagreement needs the scores of two metrics or judges, got {len(metrics)}")

@@ -51,59 +51,34 @@ class Anchor:
 
 @frozen
 class Scale:
-    """A rating: higher is better.
-
-    Args:
-        low: worst.
-        high: best.
-        step: distance of the ratings that can be given.
-        anchors: points with a meaning, worst first.
-    """
+    """A rating: higher is better."""
 
     low: float
     high: float
-    step: float
-    anchors: tuple[Anchor, ...] = ()
+    step: float  # distance of the ratings that can be given
+    anchors: tuple[Anchor, ...] = ()  # points with a meaning, worst first
 
 
 @frozen
 class CampaignProtocol:
-    """One way to work.
+    """One way to work."""
 
-    Args:
-        name: the word on the command line.
-        title: for people.
-        record: protocol of the records that it makes (`core.protocol`); `""` where it makes none.
-        shows: what stands beside a source.
-        scale: of the rating; None where nothing is rated.
-        severities: that a marked span may have; empty where nothing is marked.
-        has_categories: whether a span needs a category.
-        marks_source: whether spans of the source are marked, too.
-        marks_missing: whether something missing can be marked without a place.
-        is_given_spans: whether spans were marked beforehand.
-        criteria: that are compared; empty where nothing is.
-    """
-
-    name: str
+    name: str  # the word on the command line
     title: str
-    record: str
-    shows: Shows = "one"
-    scale: Scale | None = None
-    severities: tuple[Severity, ...] = ()
-    has_categories: bool = False
-    marks_source: bool = False
-    marks_missing: bool = False
-    is_given_spans: bool = False
-    criteria: tuple[str, ...] = ()
+    record: str  # protocol of the records that it makes (`core.protocol`); `""` where it makes none
+    shows: Shows = "one"  # what stands beside a source
+    scale: Scale | None = None  # of the rating; None where nothing is rated
+    severities: tuple[Severity, ...] = ()  # that a marked span may have; empty where nothing is marked
+    has_categories: bool = False  # whether a span needs a category
+    marks_source: bool = False  # whether spans of the source are marked, too
+    marks_missing: bool = False  # whether something missing can be marked without a place
+    is_given_spans: bool = False  # whether spans were marked beforehand
+    criteria: tuple[str, ...] = ()  # that are compared; empty where nothing is
 
 
 @cache
 def find_campaign_protocol(name: str) -> CampaignProtocol:
-    """Look a protocol up by its name.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Look a protocol up by its name."""
     if name not in NAMES:
         raise UsageError(f"no campaign protocol {name!r}; there are {', '.join(NAMES)}")
     text = (files("adjudge.campaigns") / "protocols" / f"{name}.toml").read_text(encoding="utf-8")
@@ -133,11 +108,7 @@ _FINITE: Final = AllowInfNan(allow_inf_nan=False)
 
 @settings
 class CampaignSettings:
-    """How a campaign was set up.
-
-    Raises:
-        UsageError: an unknown choice, a number out of its range, or settings that contradict.
-    """
+    """How a campaign was set up."""
 
     protocol: Annotated[
         str,
@@ -231,16 +202,11 @@ class CampaignSettings:
 
 
 def render_settings(settings: CampaignSettings) -> str:
-    """Settings as JSON."""
     return json.dumps(asdict(settings), ensure_ascii=False)
 
 
 def read_settings(text: str) -> CampaignSettings:
-    """Read what `render_settings` wrote.
-
-    Raises:
-        DataError: it is no JSON object of settings that this version knows.
-    """
+    """Read what `render_settings` wrote."""
     try:
         values: dict[str, Any] = json.loads(text)
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
@@ -263,11 +229,7 @@ _LONGEST: Final = 100
 
 
 def read_typology(path: Path) -> dict[str, str]:
-    """Read categories of one's own: a TOML table `categories` of `"kind/subkind" = "what it means"`.
-
-    Raises:
-        DataError: it is no such file.
-    """
+    """Read categories of one's own: a TOML table `categories` of `"kind/subkind" = "what it means"`."""
     try:
         categories = tomllib.loads(read_text(path)).get("categories")
     except tomllib.TOMLDecodeError as error:

@@ -40,15 +40,7 @@ _SPOKEN: Final = {
 
 
 class Given:
-    """Marks by translation.
-
-    Args:
-        records: stored annotations of one annotator; what is no annotation is passed over.
-        severities: of the protocol; a critical error is shown as major where there is no critical one.
-
-    Raises:
-        DataError: two annotations of one translation.
-    """
+    """Marks by translation."""
 
     def __init__(self, records: Iterable[Record], severities: Sequence[Severity]) -> None:
         self._severities = tuple(severities)
@@ -129,9 +121,6 @@ def read_media(segment: Segment) -> tuple[Media, str]:
     """Kind of a segment's source, and its text or the file it names.
 
     A source that is no text says so in its meta: `{"media": "image", "file": "x.png"}`.
-
-    Raises:
-        DataError: an unknown kind, or no file that browsers show.
     """
     kind = segment.meta.get("media", "text")
     if kind == "text":
@@ -146,15 +135,7 @@ def read_media(segment: Segment) -> tuple[Media, str]:
 
 
 def find_media(segments: Iterable[Segment], folder: Path | None) -> dict[str, Path]:
-    """Files that segments name, each once.
-
-    Args:
-        segments: of a test set.
-        folder: in which the files are; nothing outside of it is ever read.
-
-    Raises:
-        DataError: a file that is not there, or lies outside.
-    """
+    """Files that segments name, each once."""
     named: dict[str, Path] = {}
     for segment in segments:
         media, file = read_media(segment)
@@ -208,29 +189,18 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """A document of one system, or of several side by side.
+    """A document of one system, or of several side by side."""
 
-    Args:
-        kind: why it is shown.
-        lp: language pair.
-        document: id.
-        systems: in the order of each item's translations.
-        items: the segments in their order.
-        batch: number of its document: tasks of one are dealt together.
-        copy_of: place in the list of tasks of what a check was made of.
-        raters: how many people it needs; 0 for everybody, as a tutorial, or for whom a check is dealt to.
-        priority: higher first.
-    """
-
-    kind: Kind
-    lp: str
+    kind: Kind  # why it is shown
+    lp: str  # language pair
     document: str
-    systems: tuple[str, ...]
-    items: tuple[Item, ...]
-    batch: int | None = None
-    copy_of: int | None = None
+    systems: tuple[str, ...]  # in the order of each item's translations
+    items: tuple[Item, ...]  # the segments in their order
+    batch: int | None = None  # number of its document: tasks of one are dealt together
+    copy_of: int | None = None  # place in the list of tasks of what a check was made of
+    # how many people it needs; 0 for everybody, as a tutorial, or for whom a check is dealt to
     raters: int = 1
-    priority: float = 0.0
+    priority: float = 0.0  # higher first
 
 
 Priorities = Mapping[tuple[str, str, str], float]
@@ -253,8 +223,8 @@ def make_tasks(
     test_set: TestSet,
     shows: Shows,
     *,
-    pairs: Pairs | None = None,
-    given: Given | None = None,
+    pairs: Pairs | None = None,  # that are compared and no others; None for all
+    given: Given | None = None,  # spans marked beforehand; None where the protocol has none
     priorities: Priorities | None = None,
     media: Mapping[str, str] | None = None,
 ) -> list[Task]:
@@ -262,17 +232,6 @@ def make_tasks(
 
     A segment that a system did not translate is left out of its tasks. Of a pair, segments with identical
     translations are left out, as in FiRE: nobody could prefer one.
-
-    Args:
-        test_set: what is judged.
-        shows: what stands beside a source.
-        pairs: that are compared and no others; None for all.
-        given: spans marked beforehand; None where the protocol has none.
-        priorities: see `Priorities`; a task's is the mean of what is known of it.
-        media: file that a segment names to its address below the campaign's folder.
-
-    Raises:
-        DataError: there is nothing to judge.
     """
     making = _Making(shows=shows, pairs=pairs, given=given, priorities=priorities or {}, media=media or {})
     documents = grouped(((one.lp, one.document or f"#{one.segment}"), one) for one in test_set)
@@ -369,21 +328,11 @@ def insert_copy(  # noqa: PLR0913 (a task has so many columns)
     *,
     kind: Kind,
     raters: int,
-    copy_of: int | None,
+    copy_of: int | None,  # task whose people may not have it; None where they may
 ) -> int:
     """Append a task with some of another one's items.
 
-    Args:
-        connection: that writes.
-        campaign: theirs.
-        number: id of the other task.
-        items: their columns, as `item_values` has them.
-        kind: why it is shown.
-        raters: how many people it needs.
-        copy_of: task whose people may not have it; None where they may.
-
-    Returns:
-        Its id.
+    Its id.
     """
     highest = select(func.max(task.c.number)).where(task.c.campaign_id == campaign.id)
     first = connection.execute(select(task).where(task.c.id == number)).one()

@@ -41,11 +41,6 @@ class _Span(_Part):
     category: str | None = None
 
     def place(self, translation: str) -> tuple[int, int]:
-        """Half-open range.
-
-        Raises:
-            ValueError: the text stands there never, or several times.
-        """
         if translation.count(self.text) != 1:
             times = translation.count(self.text)
             raise ValueError(f"{self.text!r} must stand once in {translation!r}, it stands {times} times")
@@ -91,16 +86,7 @@ class _Tutorial(_Part):
 
 
 def make_tutorial(protocol: CampaignProtocol, lp: str, *, own: Path | None = None) -> Task:
-    """The task that everybody of a language pair does first.
-
-    Args:
-        protocol: of the campaign.
-        lp: language pair; where there is no tutorial of ours for it, the general one is taken.
-        own: a file in place of ours.
-
-    Raises:
-        DataError: the file is no tutorial of this protocol.
-    """
+    """The task that everybody of a language pair does first."""
     if own is None:
         folder = Path(str(files("adjudge.campaigns") / "tutorials"))
         special = folder / f"{protocol.name}.{lp}.toml"
@@ -111,11 +97,6 @@ def make_tutorial(protocol: CampaignProtocol, lp: str, *, own: Path | None = Non
 
 
 def read_tutorial(path: Path, protocol: CampaignProtocol) -> tuple[Item, ...]:
-    """Read a tutorial.
-
-    Raises:
-        DataError: no TOML, no tutorial, or one that expects what the protocol does not have.
-    """
     try:
         read = _Tutorial.model_validate(tomllib.loads(read_text(path)))
     except tomllib.TOMLDecodeError as error:

@@ -39,22 +39,13 @@ __all__ = ["CLEAN_PRECISION", "RULES", "Finding", "Rule", "find_errors"]
 
 
 class Rule(NamedTuple):
-    """One rule.
+    """One rule."""
 
-    Args:
-        name: stands in every finding.
-        severity: of each of its findings.
-        category: canonical category of `core.protocol`.
-        precision: probability that a finding is a real error.
-        seen: findings on which the precision was measured (docs/benchmark-tables.md); 0 where it is
-            our judgement.
-        what: for people.
-    """
-
-    name: str
+    name: str  # stands in every finding
     severity: Severity
-    category: str
-    precision: float
+    category: str  # canonical category of `core.protocol`
+    precision: float  # probability that a finding is a real error
+    # findings on which the precision was measured (docs/benchmark-tables.md); 0 where it is our judgement
     seen: int
     what: str
 
@@ -197,17 +188,11 @@ _EXPLAINED_BY: Final[Mapping[str, frozenset[str]]] = {
 
 @frozen
 class Finding:
-    """One error that a rule found.
+    """One error that a rule found."""
 
-    Args:
-        span: the error; its text stands at its offsets, word for word.
-        rule: name in `RULES`.
-        precision: probability that it is a real error.
-    """
-
-    span: ErrorSpan
+    span: ErrorSpan  # the error; its text stands at its offsets, word for word
     rule: str
-    precision: float
+    precision: float  # probability that it is a real error
 
 
 def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
@@ -215,14 +200,6 @@ def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
 
     A translation that is none (empty, copied, in another language, refused) has that one error. No rule
     speaks more than a hundred times.
-
-    Args:
-        source: text that was translated.
-        translation: text that is checked.
-        lp: language pair in any spelling that `core.language` reads.
-
-    Raises:
-        UsageError: no language pair.
     """
     texts = Texts(source, translation, lp)
     marks = [*check_whole(texts), *check_refusal(texts)][:1]
@@ -236,7 +213,6 @@ def find_errors(source: str, translation: str, lp: str) -> list[Finding]:
 
 
 def _first(marks: Iterator[Mark]) -> Iterator[Mark]:
-    """The first marks of every rule. A text with more is broken, and no list of them all serves anyone."""
     seen: Counter[str] = Counter()
     for mark in marks:
         seen[mark.rule] += 1
@@ -254,7 +230,6 @@ def _largest(marks: list[Mark]) -> Iterator[Mark]:
 
 
 def _holds(other: Mark, mark: Mark) -> bool:
-    """Whether a mark stands inside another one. What is wrong with a whole text hides nothing in it."""
     if other.rule in _EXPLAINED_BY and mark[1:4] != other[1:4]:
         return False
     return other.side == mark.side and other.start <= mark.start and mark.end <= other.end

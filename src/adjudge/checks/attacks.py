@@ -119,13 +119,7 @@ Find = Callable[[str], bool]
 
 
 def find_disguises(text: str, possible: set[str], is_plain_attack: Find) -> Iterator[tuple[str, int, int]]:
-    """Detector and place of what is an attack once it is written plainly.
-
-    Args:
-        text: that is looked at.
-        possible: of `ROTATED` and `WITHIN_WORDS`, and perhaps others, all that it holds.
-        is_plain_attack: whether a text in plain writing would be one.
-    """
+    """Detector and place of what is an attack once it is written plainly."""
     if (not possible.isdisjoint(ROTATED) and is_plain_attack(text.translate(_ROT13))) or (
         "leet" in possible and _LEET.search(text) and is_plain_attack(text.translate(_LETTERS))
     ):
@@ -196,13 +190,7 @@ _FEWEST: Final = 0.1
 
 
 def find_forms(text: str, lowered: str, possible: set[str]) -> Iterator[tuple[str, int, int]]:
-    """Detector and place of all that is written so.
-
-    Args:
-        text: that is looked at.
-        lowered: the same in small letters.
-        possible: of `form_needles`, and perhaps others, all that the text holds.
-    """
+    """Detector and place of all that is written so."""
     if possible.isdisjoint(form_needles()):
         return
     for detector, needles, pattern in _forms():
@@ -250,12 +238,6 @@ class Needles:
     """
 
     def __init__(self, needles: Iterable[str], patterns: Mapping[str, re.Pattern[str]] | None = None) -> None:
-        """Take the strings.
-
-        Args:
-            needles: in small letters.
-            patterns: by a name that is then given for a string: what matches them stands within one word.
-        """
         self._patterns = dict(patterns or {})
         pieces = {needle: max(needle.split(), key=len, default="") for needle in needles}
         self._always = frozenset(needle for needle, piece in pieces.items() if not piece)
@@ -267,11 +249,7 @@ class Needles:
         self._known: dict[str, frozenset[str]] = {}
 
     def possible(self, words: set[str]) -> set[str]:
-        """The strings that a text may hold: all that it does hold, and seldom another.
-
-        Args:
-            words: of the text in small letters, parted at white space.
-        """
+        """The strings that a text may hold: all that it does hold, and seldom another."""
         found = set(self._always)
         for word in words - self._clean:
             found |= self._known.get(word) or self._look(word)
@@ -293,7 +271,6 @@ class Needles:
         return held
 
     def _pieces_of(self, word: str) -> Iterator[str]:
-        """Look every part of a word up: while it is short, that is quicker than to look for every piece."""
         for length, pieces in self._pieces.items():
             for start in range(len(word) - length + 1):
                 yield from pieces.get(word[start : start + length], ())
@@ -312,15 +289,11 @@ _HIGHEST: Final = "\U0010ffff"
 
 
 class _Condition(NamedTuple):
-    """What one kind of order holds.
+    """What one kind of order holds."""
 
-    Args:
-        begins: of each group, how its stems begin, in small letters; quick to look for.
-        groups: the stems themselves.
-    """
-
+    # of each group, how its stems begin, in small letters; quick to look for
     begins: tuple[tuple[str, ...], ...]
-    groups: tuple[tuple[str, ...], ...]
+    groups: tuple[tuple[str, ...], ...]  # the stems themselves
 
 
 def order_needles() -> Iterable[str]:
@@ -329,13 +302,7 @@ def order_needles() -> Iterable[str]:
 
 
 def find_orders(text: str, lowered: str, possible: set[str]) -> Iterator[tuple[str, int, int]]:
-    """Detector and places of the sentences that give orders to a judge.
-
-    Args:
-        text: that is looked at.
-        lowered: the same in small letters.
-        possible: of `order_needles`, and perhaps others, all that the text holds.
-    """
+    """Detector and places of the sentences that give orders to a judge."""
     stems = _stems(_alphabet(text))
     held = [stem for stem in possible & stems.keys() if stem in lowered]
     for condition in dict.fromkeys(condition for stem in held for condition in stems[stem]):
@@ -346,7 +313,6 @@ def find_orders(text: str, lowered: str, possible: set[str]) -> Iterator[tuple[s
 
 
 def _alphabet(text: str) -> str:
-    """Highest character of the writing that a text may be in; most texts need few conditions."""
     if text.isascii():
         return "\x7f"
     return _HIGHEST if _BEYOND_LATIN.search(text) else "\u024f"
@@ -354,7 +320,6 @@ def _alphabet(text: str) -> str:
 
 @lru_cache(maxsize=3)
 def _stems(highest: str) -> Mapping[str, list[_Condition]]:
-    """Stems of first groups with their conditions, those that a text without higher characters can meet."""
     table = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
     found: dict[str, list[_Condition]] = {}
     for groups in (groups for kinds in table.values() for groups in kinds.values()):
@@ -368,7 +333,6 @@ def _stems(highest: str) -> Mapping[str, list[_Condition]]:
 
 
 def _beginning(stem: str) -> str:
-    """As much of a regular expression as stands in every match of it."""
     optional = re.match(r"[^\\\[\](){}?*+.|^]*", stem)
     plain = optional[0] if optional else ""
     return plain[:-1] if stem[len(plain) : len(plain) + 1] in {"?", "*"} else plain
@@ -376,7 +340,6 @@ def _beginning(stem: str) -> str:
 
 @cache
 def _compiled(stems: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the stems; one in an alphabet begins a word."""
     starts = (rf"(?<![^\W\d_]){stem}" if _ALPHABET.match(stem) else stem for stem in stems)
     return re.compile("|".join(starts), re.IGNORECASE)
 
@@ -404,17 +367,11 @@ DETECTORS: Final[Mapping[str, str]] = {
 
 
 class Suspicion(NamedTuple):
-    """Something that a detector found.
-
-    Args:
-        detector: name in `DETECTORS`.
-        start: first code point.
-        end: one past the last.
-    """
+    """Something that a detector found."""
 
     detector: str
-    start: int
-    end: int
+    start: int  # first code point
+    end: int  # one past the last
 
 
 @lru_cache(maxsize=2048)
@@ -436,13 +393,7 @@ def attack_flags(source: str, translations: Iterable[str], around: Iterable[str]
     A source that holds an order is translated faithfully by a translation that holds it too, which must not
     be held against it: that is `instruction@both`. `instruction@translation` stands in the translation alone.
 
-    Args:
-        source: text that was translated.
-        translations: that are judged.
-        around: what is shown besides: reference, context, glossary.
-
-    Returns:
-        Flags in the order of `DETECTORS`; none for texts without suspicion.
+    Flags in the order of `DETECTORS`; none for texts without suspicion.
     """
     in_source, in_translations, in_context = _names((source,)), _names(translations), _names(around)
     if not (in_source or in_translations or in_context):
@@ -463,7 +414,6 @@ def _names(texts: Iterable[str]) -> set[str]:
 
 @lru_cache(maxsize=1)
 def _needles() -> Needles:
-    """All that any detector looks for: a text is looked at once, and most texts hold none of it."""
     return Needles((*form_needles(), *order_needles(), *ROTATED), WITHIN_WORDS)
 
 

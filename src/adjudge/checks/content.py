@@ -74,7 +74,6 @@ def _is_copied(texts: Texts) -> bool:
 
 
 def _other_language(texts: Texts) -> str | None:
-    """Code of the language whose frequent words fill the translation, if the target's are missing."""
     words = [w.folded for w in texts.translation_words if w.text.islower()]
     own = texts.target_language.function_words
     if not own or len(words) < _WORDS_TO_KNOW or sum(w in own for w in words) > _OWN_SHARE * len(words):
@@ -110,7 +109,6 @@ def check_untranslated(texts: Texts) -> Iterator[Mark]:
 
 
 def _runs(texts: Texts) -> Iterator[tuple[int, int]]:
-    """Ranges of words that follow each other in the source too, with two plain ones among them."""
     follows = {(a.folded, b.folded) for a, b in pairwise(texts.source_words)}
     words = texts.translation_words
     first = 0
@@ -124,7 +122,6 @@ def _runs(texts: Texts) -> Iterator[tuple[int, int]]:
 
 
 def _is_left_standing(texts: Texts, run: tuple[Word, ...]) -> bool:
-    """Whether a run is neither a title nor a quotation nor markup."""
     if sum(w.text[0].isupper() for w in run) >= 2 or sum(_is_plain(texts, w) for w in run) < 2:
         return False
     before = texts.translation[max(0, run[0].start - 2) : run[0].start]
@@ -132,7 +129,6 @@ def _is_left_standing(texts: Texts, run: tuple[Word, ...]) -> bool:
 
 
 def _is_plain(texts: Texts, word: Word) -> bool:
-    """Whether a word is no name and, as far as we know, no word of the target language."""
     return (
         word.text.islower() and len(word.text) > 2 and word.folded not in texts.target_language.function_words
     )
@@ -146,7 +142,6 @@ def _is_left_over(texts: Texts, index: int) -> bool:
 
 
 def _is_in_name(texts: Texts, index: int) -> bool:
-    """Whether a capitalised word of the source stands on either side, as in a title."""
     words = texts.translation_words
     beside = words[max(0, index - 1) : index] + words[index + 1 : index + 2]
     return any(w.text[0].isupper() and w.folded in texts.source_vocabulary for w in beside)
@@ -264,7 +259,6 @@ def _split(text: str, scale: float) -> list[_Sentence]:
 
 
 def _align(source: list[_Sentence], translation: list[_Sentence]) -> list[_Pairing]:
-    """Cheapest pairing of all sentences, in order."""
     lengths = [[*accumulate((s.length for s in side), initial=0.0)] for side in (source, translation)]
     shared = [[len(s.anchors & t.anchors) for t in translation] for s in source]
     best = {(0, 0): (0.0, 0, 0)}
@@ -291,7 +285,6 @@ def _align(source: list[_Sentence], translation: list[_Sentence]) -> list[_Pairi
 
 
 def _surprise(one: float, other: float) -> float:
-    """Negative logarithm of the chance that the lengths of a true pair differ by so much."""
     return _tail(round(abs(other - one) / math.sqrt(_VARIANCE * (one + other) / 2), 1))
 
 
@@ -357,7 +350,6 @@ class _Loop(NamedTuple):
 
     @property
     def repeated(self) -> int:
-        """Words that were said before."""
         return self.last - self.first - self.period
 
 
@@ -378,7 +370,6 @@ def check_repetition(texts: Texts) -> Iterator[Mark]:
 
 
 def _doubled(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
-    """Words that stand twice, where the language has no reason to and the source does nothing of the kind."""
     target = texts.target_language
     if any(a.folded == b.folded for a, b in pairwise(texts.source_words)):
         return
@@ -392,14 +383,12 @@ def _doubled(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
 
 
 def _comes_back(words: tuple[Word, ...], size: int) -> bool:
-    """Whether so many words in a row stand twice in a text."""
     folded = [w.folded for w in words]
     runs = Counter(zip(*(folded[start:] for start in range(size)), strict=False))
     return max(runs.values(), default=0) > 1
 
 
 def _unlike_source(texts: Texts, words: tuple[Word, ...]) -> Iterator[_Loop]:
-    """Loops longer than any of the source, and not of words that the source gives as a gloss."""
     source = texts.source_words
     allowed = max((loop.repeated for loop in _loops(source)), default=0) if _comes_back(source, 2) else 0
     for loop in _loops(words):
@@ -409,7 +398,6 @@ def _unlike_source(texts: Texts, words: tuple[Word, ...]) -> Iterator[_Loop]:
 
 
 def _loops(words: tuple[Word, ...]) -> Iterator[_Loop]:
-    """Phrases that follow themselves at once: a word five times, two words three times, four words twice."""
     places = defaultdict(list)
     for index, word in enumerate(words):
         places[word.folded].append(index)
@@ -423,13 +411,6 @@ def _loops(words: tuple[Word, ...]) -> Iterator[_Loop]:
 
 
 def _loop_at(folded: list[str], first: int, places: list[int]) -> _Loop | None:
-    """The loop that starts here, if one does.
-
-    Args:
-        folded: words of the text.
-        first: where it would start.
-        places: where its first word stands.
-    """
     if len(places) == 1:
         return None
     for second in places[bisect_right(places, first) : bisect_right(places, first + _LONGEST)]:
@@ -444,7 +425,6 @@ def _loop_at(folded: list[str], first: int, places: list[int]) -> _Loop | None:
 
 
 def _echoes(texts: Texts, words: tuple[Word, ...]) -> Iterator[Mark]:
-    """Long phrases that come back later, where nothing comes back in the source."""
     if len(words) < 2 * _ECHO or _comes_back(texts.source_words, 3):
         return
     seen: dict[tuple[str, ...], int] = {}

@@ -33,7 +33,6 @@ _EAST: Final = re.compile(
 
 @lru_cache(maxsize=256)
 def _in_words(language: Language) -> re.Pattern[str] | None:
-    """A month by name with day, year or both; a bare name may be a person or a verb."""
     if not language.months:
         return None
     names = "|".join(re.escape(n) for n in sorted(language.months, key=len, reverse=True))
@@ -87,10 +86,6 @@ _SAYS: Final = tuple(product((True, False), repeat=3))[:-1]
 
 
 def _keys(date: _Date) -> Keys:
-    """Return the keys of a date. Dates agree if they say something in common, and the same in all of that.
-
-    A key is which parts one date says, and the parts that both say.
-    """
     asked = {
         (says, parts)
         for day in date.days
@@ -107,7 +102,6 @@ def _keys(date: _Date) -> Keys:
 
 
 def _parts(day: Day, says: tuple[bool, ...], years: tuple[object, ...]) -> Iterator[tuple[object, ...]]:
-    """Year, month and day where another date says them too; one for each form of the year."""
     month, of_month = (part if said else None for part, said in zip(day[1:], says[1:], strict=True))
     for year in years if says[0] else (None,):
         if (year, month, of_month) != (None, None, None):
@@ -115,7 +109,6 @@ def _parts(day: Day, says: tuple[bool, ...], years: tuple[object, ...]) -> Itera
 
 
 def _given_years(year: int | None) -> tuple[object, ...]:
-    """Forms of a year that another one may be equal to; 2026 has one for 26."""
     return (year,) if year is None or year <= 100 else (year, ("in full", year % 100))
 
 
@@ -127,7 +120,6 @@ def _asked_years(year: int | None) -> tuple[object, ...]:
 
 
 def match_dates(texts: Texts) -> Matched[_Date]:
-    """Compare the dates of both texts."""
     return match(
         _read_dates(texts.source, texts.source_language),
         _read_dates(texts.translation, texts.target_language),
@@ -147,14 +139,6 @@ def check_dates(texts: Texts) -> Iterator[Mark]:
 
 
 def _is_range(lost: _Date, added: _Date, source: frozenset[str], translation: frozenset[str]) -> bool:
-    """Whether two days of a month stand in both texts, as in `May 10 to 26` and `10. bis 26. Mai`.
-
-    Args:
-        lost: date of the source.
-        added: date of the translation.
-        source: runs of digits of the source.
-        translation: of the translation.
-    """
     return any(
         a[1] == b[1] and a[2] != b[2] and _has(a[2], translation) and _has(b[2], source)
         for a in lost.days

@@ -57,7 +57,6 @@ def check_markup(texts: Texts) -> Iterator[Mark]:
 
 
 def _surplus(these: list[re.Match[str]], those: list[re.Match[str]]) -> list[re.Match[str]]:
-    """Matches of the first list for which the second has no counterpart."""
     left = Counter(_key(m[0]) for m in those)
     surplus = []
     for match in these:

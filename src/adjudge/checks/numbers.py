@@ -45,7 +45,6 @@ def _read_telephones(text: str) -> list[_Telephone]:
 
 
 def _keys(telephone: _Telephone) -> Keys:
-    """Return the keys of a number. Numbers agree if one, without leading zeros, is the end of the other."""
     whole = telephone.digits.lstrip("0")
     ends = {telephone.digits[start:] for start in range(len(telephone.digits) + 1)}
     asked = {("whole", whole), *(("end", end) for end in ends)}
@@ -88,7 +87,6 @@ def check_numbers(texts: Texts) -> Iterator[Mark]:
 
 
 def _loose(texts: Texts, side: str, taken: list[tuple[int, int]]) -> list[Numeral]:
-    """Numerals that are part of nothing else."""
     is_source = side == "source"
     text = texts.source if is_source else texts.translation
     language = texts.source_language if is_source else texts.target_language
@@ -99,21 +97,13 @@ def _loose(texts: Texts, side: str, taken: list[tuple[int, int]]) -> list[Numera
 
 
 def _unmatched(these: list[Numeral], those: list[Numeral]) -> list[Numeral]:
-    """Numerals of which no value occurs among the others. How often it occurs is left open."""
     values = {v for n in those for v in n.values}
     texts = {n.text for n in those}
     return [n for n in these if not (n.values & values) and n.text not in texts]
 
 
 def _not_spelled(numerals: list[Numeral], texts: Texts, other: str, those: list[Numeral]) -> list[Numeral]:
-    """Numerals that do not stand on the other side after all, in words or in digits cut differently.
-
-    Args:
-        numerals: without a counterpart.
-        texts: both texts.
-        other: the other side.
-        those: the numerals of the other side.
-    """
+    """Numerals that do not stand on the other side after all, in words or in digits cut differently."""
     if not numerals:
         return []
     is_source = other == "source"
@@ -159,7 +149,6 @@ _OTHER_UNITS: Final = re.compile(
 def _unconverted(
     lost: list[Numeral], added: list[Numeral], texts: Texts
 ) -> tuple[list[Numeral], list[Numeral]]:
-    """Leave out numbers that are one amount in two units."""
     if not (lost and added and (_OTHER_UNITS.search(texts.source) or _OTHER_UNITS.search(texts.translation))):
         return lost, added
     converted = [(s, t) for s in lost for t in added if _is_converted(s, t)]
@@ -177,7 +166,6 @@ def _is_converted(wanted: Numeral, found: Numeral) -> bool:
 
 
 def _is_multiple(a: float, b: float) -> bool:
-    """Whether two amounts differ by the factor of two units, or are one temperature."""
     if a <= 0 or b <= 0:
         return False
     near = any(abs(b / a / f - 1) < 0.02 or abs(b / a * f - 1) < 0.02 for f in _FACTORS)
@@ -185,7 +173,6 @@ def _is_multiple(a: float, b: float) -> bool:
 
 
 def _report(lost: Sequence[Numeral], added: Sequence[Numeral], texts: Texts) -> Iterator[Mark]:
-    """Pair what is missing with what is new, the most alike first; tell of the rest what is lost or added."""
     lost, alone = list(lost), []
     for found in added:
         if lost:

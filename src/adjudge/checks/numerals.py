@@ -35,29 +35,20 @@ Value = Decimal | str
 
 
 class Numeral(NamedTuple):
-    """A number in digits.
+    """A number in digits."""
 
-    Args:
-        start: first code point.
-        end: one past the last, a scale word included.
-        text: as it stands.
-        values: every value it may have; the text itself for a code.
-    """
-
-    start: int
-    end: int
+    start: int  # first code point
+    end: int  # one past the last, a scale word included
     text: str
-    values: frozenset[Value]
+    values: frozenset[Value]  # every value it may have; the text itself for a code
 
 
 def ascii_digits(text: str) -> str:
-    """Write digits of any script as ASCII."""
     return text if text.isascii() else "".join(str(int(c)) if c.isdecimal() else c for c in text)
 
 
 @lru_cache(maxsize=256)
 def _pattern(language: Language) -> re.Pattern[str]:
-    """Digits with the scale word of a language behind them; no digits that follow a Latin letter."""
     words = "|".join(re.escape(w) for w in sorted(language.scales, key=len, reverse=True))
     scale = (
         rf"(?P<scale>\s?[余餘多几数]?(?:\s?(?:{words}))+)"
@@ -89,7 +80,6 @@ def read_numerals(text: str, language: Language) -> list[Numeral]:
 
 
 def _sums(large: Iterable[Value], small: Iterable[Value], power: int) -> set[Value]:
-    """Values of two numerals that are one number, such as `3亿5000万`."""
     larges = [v for v in large if isinstance(v, Decimal)]
     smalls = [v for v in small if isinstance(v, Decimal) and v < Decimal(1).scaleb(power)]
     return {(a + b).normalize() for a in larges for b in smalls}
@@ -101,7 +91,6 @@ _RANGE: Final = re.compile(
 
 
 def _read(text: str, language: Language) -> Iterator[tuple[Numeral, int]]:
-    """Find numbers, each with the power of ten of its scale word."""
     for found in _pattern(language).finditer(text):
         values = _values(ascii_digits(found["digits"]))
         power = _power(found["scale"], language) if found["scale"] else 0
@@ -131,7 +120,6 @@ def _values(digits: str) -> set[Value]:
 
 
 def _power(scale: str, language: Language) -> int:
-    """Power of ten of the scale words in a row, which multiply each other."""
     power = 0
     rest = scale.casefold().strip().lstrip("余餘多几数 ")
     while power < _MOST_POWER and (
@@ -147,7 +135,6 @@ def _raised(values: Iterable[Value], power: int) -> set[Value]:
 
 
 def _with_tenths(values: set[Value], after: str, language: Language) -> set[Value]:
-    """Chinese tenths: seven tenths are 70 %, a price of eight tenths is 20 % off."""
     if language.code not in {"zh", "ja"} or after not in _TENTHS:
         return set()
     tenths = {v * 10 for v in values if isinstance(v, Decimal)}
@@ -213,7 +200,6 @@ def _han_values(run: str) -> set[int]:
 
 
 def _han_number(run: str) -> int:
-    """Value of a run such as `三亿五千万`, by scale."""
     total = section = digit = 0
     for char in run:
         if char in _HAN_DIGITS:
@@ -243,21 +229,14 @@ T = TypeVar("T", bound=_Placed)
 
 
 class Matched(NamedTuple, Generic[T]):
-    """Result of comparing the mentions of one kind.
+    """Result of comparing the mentions of one kind."""
 
-    Args:
-        source: ranges of the mentions in the source that are settled: the translation has them, or another.
-        translation: ranges of their counterparts.
-        changed: mentions of which each text has one of its own, in order.
-        lost: further mentions in the source alone.
-        added: further mentions in the translation alone.
-    """
-
+    # ranges of the mentions in the source that are settled: the translation has them, or another
     source: list[tuple[int, int]]
-    translation: list[tuple[int, int]]
-    changed: list[tuple[T, T]]
-    lost: list[T]
-    added: list[T]
+    translation: list[tuple[int, int]]  # ranges of their counterparts
+    changed: list[tuple[T, T]]  # mentions of which each text has one of its own, in order
+    lost: list[T]  # further mentions in the source alone
+    added: list[T]  # further mentions in the translation alone
 
 
 Keys = tuple[AbstractSet[Hashable], AbstractSet[Hashable]]
@@ -266,13 +245,7 @@ of the other have one in common."""
 
 
 def match(source: Sequence[T], translation: Sequence[T], keys: Callable[[T], Keys]) -> Matched[T]:
-    """Compare mentions; one mention may answer for several that mean the same.
-
-    Args:
-        source: mentions in the source.
-        translation: mentions in the translation.
-        keys: keys of a mention. Two mentions must agree whichever of them is asked.
-    """
+    """Compare mentions; one mention may answer for several that mean the same."""
     found = _are_matched(source, translation, keys)
     wanted = _are_matched(translation, source, keys)
     lost = [s for s, is_found in zip(source, found, strict=True) if not is_found]
@@ -291,7 +264,6 @@ def match(source: Sequence[T], translation: Sequence[T], keys: Callable[[T], Key
 
 
 def _are_matched(these: Sequence[T], those: Sequence[T], keys: Callable[[T], Keys]) -> list[bool]:
-    """Whether each mention agrees with one of the others, in time linear in both."""
     given = {key for mention in those for key in keys(mention)[1]}
     return [not given.isdisjoint(keys(mention)[0]) for mention in these]
 

@@ -129,14 +129,12 @@ def check_quotes(texts: Texts) -> Iterator[Mark]:
 
 
 def _marks(text: str) -> list[int]:
-    """Positions of double quotation marks of any style that are no inches."""
     found = [m.start() for m in _MARK.finditer(text)]
     inches = {m.end() - 1 for m in _INCHES.finditer(text)} if len(found) % 2 else set()
     return [place for place in found if place not in inches]
 
 
 def _odd_one(text: str, marks: list[int]) -> int:
-    """The first mark that breaks the order of opening and closing."""
     waiting: int | None = None
     for place in marks:
         is_opening = place == 0 or text[place - 1].isspace() or text[place - 1] in _BEFORE_OPENING
@@ -150,7 +148,6 @@ def _odd_one(text: str, marks: list[int]) -> int:
 
 @lru_cache(maxsize=256)
 def _foreign(language: Language) -> re.Pattern[str] | None:
-    """Opening marks that are foreign to a language; none where its own are not known."""
     own = {opening for opening, _ in language.quotes}
     if not own:
         return None
@@ -183,7 +180,6 @@ def _kind(char: str) -> str:
 
 
 def _unpaired(text: str) -> list[tuple[int, str]]:
-    """Position and character of every bracket without a partner; smileys and list items have none."""
     text = text.translate(_ALIKE)
     smileys = {place for found in _SMILEY.finditer(text) for place in range(*found.span())}
     waiting: dict[str, list[int]] = {opening: [] for opening in _CLOSES}
@@ -252,7 +248,6 @@ def check_capitals(texts: Texts) -> Iterator[Mark]:
 
 
 def _is_small(word: str) -> bool:
-    """Whether a word is in small letters that have capitals; Georgian has none at the start of a sentence."""
     return word.islower() and word[0].title() != word[0]
 
 

@@ -22,67 +22,42 @@ from adjudge.core.record import Side
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # one object per code, so it can be a key
 class Language:
-    """One section of `languages.toml`; a language without one has nothing but its code.
+    """One section of `languages.toml`; a language without one has nothing but its code."""
 
-    Args:
-        code: such as `de`.
-        length: characters that a text takes, relative to English; None where unknown.
-        decimal: decimal mark, comma or point.
-        day_first: whether a date in words puts the day before the month.
-        clock_24: whether times of day are written without a.m. and p.m.
-        currency_after: whether the symbol of a currency follows the amount.
-        quotes: pairs of opening and closing quotation marks in good use, the first one preferred.
-        numbers: number word to value.
-        joints: words that stand inside a number in words.
-        scales: word that multiplies the number before it, to its power of ten.
-        months: name or abbreviation to number.
-        weekdays: name to number, Monday 1.
-        prefixes: letters that are written together with the word that follows.
-        function_words: frequent words that are no name and no loan.
-        doubled: words that may stand twice in a row.
-        reduplicates: whether the language doubles words to form others.
-        currencies: word to code.
-        commas: comma, semicolon and question mark, where they are not the Latin ones.
-        full_stop: where it is not a point; empty where sentences end without a mark.
-        full_width: whether punctuation is full-width.
-        inverted_marks: whether questions and exclamations open with an inverted mark.
-    """
-
-    code: str
-    length: float | None = None
-    decimal: str = ""
-    day_first: bool = False
-    clock_24: bool = False
-    currency_after: bool = False
+    code: str  # such as `de`
+    length: float | None = None  # characters that a text takes, relative to English; None where unknown
+    decimal: str = ""  # decimal mark, comma or point
+    day_first: bool = False  # whether a date in words puts the day before the month
+    clock_24: bool = False  # whether times of day are written without a.m. and p.m.
+    currency_after: bool = False  # whether the symbol of a currency follows the amount
+    # pairs of opening and closing quotation marks in good use, the first one preferred
     quotes: tuple[tuple[str, str], ...] = ()
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    joints: frozenset[str] = frozenset()
+    numbers: Mapping[str, int] = field(default_factory=dict)  # number word to value
+    joints: frozenset[str] = frozenset()  # words that stand inside a number in words
+    # word that multiplies the number before it, to its power of ten
     scales: Mapping[str, int] = field(default_factory=dict)
-    months: Mapping[str, int] = field(default_factory=dict)
-    weekdays: Mapping[str, int] = field(default_factory=dict)
-    prefixes: tuple[str, ...] = ()
-    function_words: frozenset[str] = frozenset()
-    doubled: frozenset[str] = frozenset()
-    reduplicates: bool = False
-    currencies: Mapping[str, str] = field(default_factory=dict)
-    commas: tuple[str, ...] = ()
-    full_stop: str = "."
-    full_width: bool = False
-    inverted_marks: bool = False
+    months: Mapping[str, int] = field(default_factory=dict)  # name or abbreviation to number
+    weekdays: Mapping[str, int] = field(default_factory=dict)  # name to number, Monday 1
+    prefixes: tuple[str, ...] = ()  # letters that are written together with the word that follows
+    function_words: frozenset[str] = frozenset()  # frequent words that are no name and no loan
+    doubled: frozenset[str] = frozenset()  # words that may stand twice in a row
+    reduplicates: bool = False  # whether the language doubles words to form others
+    currencies: Mapping[str, str] = field(default_factory=dict)  # word to code
+    commas: tuple[str, ...] = ()  # comma, semicolon and question mark, where they are not the Latin ones
+    full_stop: str = "."  # where it is not a point; empty where sentences end without a mark
+    full_width: bool = False  # whether punctuation is full-width
+    inverted_marks: bool = False  # whether questions and exclamations open with an inverted mark
 
 
 def _numbered(text: str) -> dict[str, int]:
-    """Read `10 ten tenth, 20 twenty`: a number and its words."""
     return {word: int(number) for word, number in _keyed(text).items()}
 
 
 def _listed(text: str) -> dict[str, int]:
-    """Read `january jan, february feb`: words whose place in the list is their number."""
     return {word: place for place, row in enumerate(text.split(","), 1) for word in row.split()}
 
 
 def _keyed(text: str) -> dict[str, str]:
-    """Read `USD dollar dollars, EUR euro`: a code and its words."""
     rows = (row.split() for row in text.split(","))
     return {word: code for code, *words in rows for word in words}
 
@@ -136,21 +111,13 @@ MOST_LOOKED: Final = 1_000
 
 
 class Mark(NamedTuple):
-    """What a check found: half-open code-point offsets into one of the two texts.
+    """What a check found: half-open code-point offsets into one of the two texts."""
 
-    Args:
-        rule: name in `checks.RULES`.
-        start: first code point.
-        end: one past the last; always more than `start`.
-        side: the text that is marked.
-        note: what was wanted, for a person.
-    """
-
-    rule: str
-    start: int
-    end: int
+    rule: str  # name in `checks.RULES`
+    start: int  # first code point
+    end: int  # one past the last; always more than `start`
     side: Side = "translation"
-    note: str = ""
+    note: str = ""  # what was wanted, for a person
 
 
 class Word(NamedTuple):
@@ -163,7 +130,6 @@ class Word(NamedTuple):
 
 
 def _ranges_of_marks() -> str:
-    r"""Combining marks as the inside of a character class: `\w` leaves out the vowel signs of Hindi."""
     ranges: list[list[int]] = []
     for code in range(0x300, 0x10000):
         if unicodedata.category(chr(code))[0] != "M":
@@ -189,26 +155,18 @@ _WORD: Final = re.compile(rf"[{_UNSPACED}]|{_LETTER}(?:{_LETTER}|[{MARKS}'’\u2
 
 @dataclass(frozen=True)
 class Texts:
-    """Source and translation.
-
-    Args:
-        source: text that was translated.
-        translation: text that is checked.
-        lp: language pair in canonical form.
-    """
+    """Source and translation."""
 
     source: str
     translation: str
-    lp: str
+    lp: str  # language pair in canonical form
 
     @cached_property
     def source_language(self) -> Language:
-        """What is known of the source language."""
         return _languages(self.lp)[0]
 
     @cached_property
     def target_language(self) -> Language:
-        """What is known of the target language."""
         return _languages(self.lp)[1]
 
     @cached_property
@@ -228,7 +186,6 @@ class Texts:
 
     @cached_property
     def source_vocabulary(self) -> frozenset[str]:
-        """Casefolded words of the source."""
         return frozenset(w.folded for w in self.source_words)
 
 

@@ -173,18 +173,7 @@ def ask(
     options: RunSettings,
     form: TableFormat = "table",
 ) -> Gathered[T]:
-    """Put a question of each segment, or say what that would cost; then leave.
-
-    Args:
-        ctx: of the command.
-        question: with its settings.
-        asked: a place for each answer.
-        options: of the command.
-        form: of the forecast.
-
-    Raises:
-        AdjudgeError: something stopped it; the same command goes on where it stopped.
-    """
+    """Put a question of each segment, or say what that would cost; then leave."""
     from adjudge.cli.judge_commands import announce, print_forecast
     from adjudge.curation.questions import gather
     from adjudge.runs.session import run_to_end
@@ -407,7 +396,6 @@ def _choose(found: EvalSet, texts: TestSet, wanted: SelectSettings, out: Path, f
 
 
 def _marked(texts: TestSet, by: str, ranked: Sequence[int]) -> TestSet:
-    """The chosen segments in their order, with their rank in `meta`."""
     ranks = {place: rank for rank, place in enumerate(ranked, start=1)}
     segments = [
         replace(segment, meta={**segment.meta, "selected": {"by": by, "rank": ranks[place]}})
@@ -495,7 +483,6 @@ def curate_translate_command(
 
 
 def _system_name(options: RunSettings, command: str | None) -> str:
-    """What the system is called where the user says nothing."""
     if command is not None:
         raise UsageError("--command needs --name, the name of the system")
     from adjudge.llm.model_choice import chosen_outside

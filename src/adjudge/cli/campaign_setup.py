@@ -142,7 +142,6 @@ def _refuse_idle(settings: CampaignSettings) -> None:
 
 
 def _people(text: str) -> int | dict[str, Sequence[str]]:
-    """How many, or names with the language pairs of each; another colon is part of a name."""
     if text.isdecimal():
         return int(text)
     people: dict[str, Sequence[str]] = {}
@@ -168,7 +167,6 @@ def _read_given(path: Path, lp: str | None) -> Sequence[Record]:
 
 
 def _priorities(metrics: Sequence[Path], lp: str | None, settings: CampaignSettings) -> Priorities | None:
-    """How far scores of a translation differ: the standard deviation of its z-scores."""
     if (settings.assignment, settings.dynamic_by) != ("dynamic", "disagreement"):
         if metrics:
             raise UsageError("--metrics are for --assignment dynamic --dynamic-by disagreement")
@@ -203,7 +201,6 @@ def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
 
 
 def _first_pass(campaign: Campaign, people: int) -> tuple[str, int]:
-    """What is judged and by how many people each, in words, and how many judgements that needs."""
     from adjudge.campaigns.dashboard import count_first_pass
 
     items, segments, needed = count_first_pass(campaign)
@@ -218,7 +215,6 @@ def _first_pass(campaign: Campaign, people: int) -> tuple[str, int]:
 
 
 def _seconds(protocol: CampaignProtocol, test_set: TestSet) -> int:
-    """Seconds that a segment takes, with all translations that are judged side by side."""
     each = _SECONDS.get(protocol.name, _USUAL_SECONDS)
     if protocol.shows == "pair":
         return 2 * each
@@ -314,7 +310,6 @@ def _told_of_import(campaign: Campaign, found: Progress) -> str:
 
 
 def _shown(file: CampaignFile) -> TestSet:
-    """The texts that people saw; a reference that one of them wrote is none."""
     from adjudge.formats.campaign_export import campaign_test_set
 
     shown = tuple(replace(submission, edited=None) for submission in file.submissions)
@@ -322,7 +317,6 @@ def _shown(file: CampaignFile) -> TestSet:
 
 
 def _texts(file: Path, test_set: Path | None, lp: str | None) -> TestSet | None:
-    """Everything that is to be judged: as told, or of the batches beside Appraise's export."""
     from adjudge.formats.appraise import find_batch_file
     from adjudge.formats.read import detect, load
 
@@ -341,7 +335,6 @@ def _most_people(file: CampaignFile) -> int:
 
 
 def _given(file: CampaignFile) -> Sequence[Annotation]:
-    """The marks that people were shown, as if one annotator had made them."""
     from adjudge.core.record import Annotation
 
     found = {}

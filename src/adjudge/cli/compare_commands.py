@@ -92,11 +92,6 @@ def rank_command(
 
 
 def _draw_radar(path: Path, judgements: Judgements, settings: RankSettings) -> None:
-    """Draw the points of every system on every criterion.
-
-    Raises:
-        UsageError: too few criteria, or no format that the file's name ends in.
-    """
     from adjudge.reports.figures import figure_format, radar_figure
 
     figure_format(path)
@@ -107,13 +102,6 @@ def _draw_radar(path: Path, judgements: Judgements, settings: RankSettings) -> N
 
 
 def _print(rankings: dict[str, Ranking], form: TableFormat, *, p_values: bool) -> None:
-    """Print one table each; one JSON object; or one file of comma-separated values.
-
-    Args:
-        rankings: of each run.
-        form: how.
-        p_values: print those of the pairs; a file of comma-separated values then has them alone.
-    """
     from adjudge.reports.result_tables import p_value_table, ranking_table
 
     several = len(rankings) > 1
@@ -134,11 +122,7 @@ def _print(rankings: dict[str, Ranking], form: TableFormat, *, p_values: bool) -
 
 
 def _one_table(rankings: dict[str, Ranking], tables: dict[str, Table], form: TableFormat) -> Table:
-    """Put the rows of several runs into one table, whose numbers must then be comparable.
-
-    Raises:
-        UsageError: they are not.
-    """
+    """Put the rows of several runs into one table, whose numbers must then be comparable."""
     first, *others = (ranking.signature for ranking in rankings.values())
     columns = {tuple(table.columns) for table in tables.values()}
     if form != "json" and (len(columns) > 1 or not all(first.is_comparable_with(s) for s in others)):
@@ -325,7 +309,6 @@ def _write(path: Path, text: str, *, append: bool) -> None:
 
 
 def _gate_data(found: Gate) -> dict[str, Any]:
-    """The result as one JSON object; what it says of all segments stands outside of the rows, too."""
     critical, whole = found.critical, _row(found.rows[0]) if found.rows else {}
     sides = {"candidate": found.candidate, "baseline": found.baseline}
     return {

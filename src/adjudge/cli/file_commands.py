@@ -140,7 +140,6 @@ def align_command(
 
 
 def _by_command(command: str) -> Aligner:
-    """Ask a program how pieces belong to segments: one JSON line a document, one answer."""
     from adjudge.analysis.align import Group
     from adjudge.metrics.bridge import Command, find_program, read_answers, split_command
 
@@ -254,7 +253,6 @@ def story(out: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _copy_examples(out: Path) -> None:
-    """Copy the bundled files; ours are replaced, anything else in the folder is left alone."""
     from adjudge import examples
     from adjudge.store.files import make_folder
 
@@ -385,7 +383,6 @@ def _tasks() -> Rows:
 
 
 def _title(thing: object) -> str:
-    """First line of a class's docstring; empty without one."""
     return next(iter((type(thing).__doc__ or "").strip().splitlines()), "")
 
 
@@ -397,7 +394,6 @@ def _models() -> Rows:
 
 
 def _protocols() -> Rows:
-    """Those of records, and then those that only campaigns have, with the records that they make."""
     from adjudge.campaigns.settings import NAMES, find_campaign_protocol
     from adjudge.core.protocol import PROTOCOLS
 

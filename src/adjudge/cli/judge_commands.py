@@ -53,7 +53,6 @@ _EXAMPLE: Final = 200  # characters
 
 
 def _names(incomplete: str) -> list[str]:
-    """Complete the name of a judge or a metric in a shell."""
     from adjudge.judges import JUDGES
     from adjudge.metrics import METRICS
     from adjudge.runs.units import names_in
@@ -104,7 +103,6 @@ def run_command(
 
 
 def _sight(job: Job, outcome: Outcome) -> tuple[str, ...]:
-    """Say it where the judge of a finished run is unfit, or not shown to see what it judges."""
     if outcome.info.kind != "judge" or outcome.info.counts["pending"]:
         return ()
     from adjudge.analysis.blindness import sight_notes
@@ -114,7 +112,6 @@ def _sight(job: Job, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _systems(job: Job) -> Iterator[str]:
-    """What is taken as a system; in some test sets references are. By language pair where these differ."""
     from adjudge.core.wording import count
 
     plan = job.plan
@@ -133,17 +130,7 @@ def _systems(job: Job) -> Iterator[str]:
 def make_job(
     ctx: typer.Context, judge: Annotator | str, test_set: TestSet | Path | None, options: RunSettings
 ) -> Job:
-    """Make what the options ask for, and tell what a person must know beforehand.
-
-    Args:
-        ctx: of the command, with the settings of a judge that is named.
-        judge: its name, or itself.
-        test_set: loaded, or where it is.
-        options: of the command.
-
-    Raises:
-        UsageError: something is unknown, unclear or contradicts.
-    """
+    """Make what the options ask for, and tell what a person must know beforehand."""
     from adjudge.runs.job import prepare
 
     own = read_settings(ctx.args) if isinstance(judge, str) else None
@@ -272,14 +259,12 @@ def _table(found: Forecast, notes: list[str]) -> Table:
 
 
 def _schema_note(job: Job) -> Iterator[str]:
-    """What `--json-schema auto` comes to, where there is a choice."""
     if job.models is not None and job.models.is_paid and job.settings["json_schema"] == "auto":
         used = cast("Mapping[str, str]", job.settings["json_schema_used"])
         yield "--json-schema auto: " + ", ".join(f"{how} for {name}" for name, how in used.items())
 
 
 def _confirming_note(job: Job, found: Forecast) -> Iterator[str]:
-    """What one question more costs, which a reply with words beside its answer brings in this profile."""
     if getattr(job.annotator, "profile", "") != "recommended" or not found.calls.typical:
         return
     from adjudge.llm.asking import CONFIRM
@@ -406,12 +391,10 @@ def _notes_on(judge: Judge, test_set: TestSet, settings: ShowSettings) -> Iterat
 
 
 def _told(exchanges: list[Exchange]) -> tuple[int, int]:
-    """How much there is to see: questions, then words of answers."""
     return len(exchanges), sum(len(e.reply.text) for e in exchanges if e.reply is not None)
 
 
 def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[Subject]:
-    """Some units of work that could be shown, about one system or any."""
     from adjudge.core.segment import TestSet
     from adjudge.runs.units import criteria_of, kind_of, plan_units
 
@@ -431,13 +414,7 @@ def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[S
 
 
 def calibrate_run(judge: str, run: Path | None, options: CalibrateSettings, form: TableFormat) -> None:
-    """Print the threshold under which a run's preferences agree best with gold.
-
-    Raises:
-        UsageError: it is no judge of pairs, there is no run or that of another judge, or one that was made
-            with a threshold.
-        DataError: nothing in it was measured.
-    """
+    """Print the threshold under which a run's preferences agree best with gold."""
     from adjudge.analysis.preferences import calibrate_ties, preferences_of
     from adjudge.formats.join import put_together
     from adjudge.store.run_directory import read_run_info
@@ -466,7 +443,6 @@ def calibrate_run(judge: str, run: Path | None, options: CalibrateSettings, form
 
 
 def _refuse_no_pairs(name: str) -> None:
-    """Refuse a judge that is known to compare nothing; others the run itself tells of."""
     from adjudge.core.judge import is_pair_judge
     from adjudge.judges import JUDGES, load_judge
 
@@ -543,7 +519,6 @@ def calibrate_command(
 
 
 def _judge(ctx: typer.Context, name: str, options: RunSettings) -> tuple[Judge, Path]:
-    """The judge under its settings, with the stages of a calibration, and the file of the threshold."""
     from adjudge.runs.calibration import for_calibration
     from adjudge.runs.units import load_annotator
 

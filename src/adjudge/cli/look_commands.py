@@ -88,7 +88,6 @@ def score_command(
 
 
 def _write(folder: Path, scores: Scores, path: Path, texts: TestSet | None) -> None:
-    """Write score files; the texts are those that are given, or lie with what was scored."""
     from adjudge.formats.score_file import write_score_files
 
     if texts is None:
@@ -210,7 +209,6 @@ def _is_wanted(unit: TracedUnit, segment: str | None, system: str | None, lp: st
 
 
 def _missing(units: Sequence[TracedUnit], chosen: Mapping[str, str | None]) -> str:
-    """Name what was asked for and is not there, beside what is; or say that it is not there together."""
     known = {
         "segment": dict.fromkeys(unit.segment.segment for unit in units),
         "system": dict.fromkeys(name for unit in units for name in unit.systems),
@@ -299,16 +297,10 @@ JudgedArgument = Annotated[
 
 @frozen
 class Material:
-    """What a page is made of.
-
-    Args:
-        asked: how it was asked for.
-        judged: all that stands on it, in the order given.
-        texts: of what carries none.
-    """
+    """What a page is made of."""
 
     asked: PageSettings
-    judged: Sequence[Judged]
+    judged: Sequence[Judged]  # all that stands on it, in the order given
     texts: TestSet | None
 
     def make(self) -> Page:
@@ -365,7 +357,6 @@ def _campaign(path: Path) -> Judgements:
 
 
 def _read_gold(material: Material) -> Judgements | tuple[()]:
-    """What the others are measured by; lines without ids are those of the test set, or of the runs' texts."""
     from adjudge.formats.read import read_judgements
     from adjudge.reports.annotators import read_judged
 
@@ -402,7 +393,6 @@ def report_command(
 
 
 def _given(asked: PageSettings) -> dict[str, object]:
-    """The options of a page, as `page_commands` takes them."""
     return {field.name: getattr(asked, field.name) for field in fields(PageSettings)}
 
 
@@ -464,7 +454,6 @@ def _look(places: Sequence[Path]) -> list[tuple[int, int] | None]:
 
 
 def _under_way(places: Sequence[Path]) -> list[str]:
-    """How far the runs are that have not ended."""
     runs = {place: read_run_info(place) for place in places if (place / INFO).is_file()}
     left = {place: info.counts for place, info in runs.items() if not is_finished(place, info)}
     return [
@@ -475,7 +464,6 @@ def _under_way(places: Sequence[Path]) -> list[str]:
 
 
 def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAPI:
-    """Read everything, and keep the server alone: records and page are gone when it begins."""
     from adjudge.reports.page import page_commands
     from adjudge.web.viewer import create_viewer
 
@@ -491,7 +479,6 @@ def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAP
 
 
 def _talks(page: Page, judged: Sequence[Judged], places: Sequence[Path]) -> dict[int, Talk]:
-    """The conversations of runs, by the position of their annotator; a run without its store has none."""
     from adjudge.errors import StoreError
     from adjudge.runs.conversation import ReadableRun
 

@@ -184,7 +184,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _say(what: object) -> None:
-    """One line on stderr; the names in it may be anything, and a terminal obeys some of it."""
     from adjudge.cli.options import print_note
 
     print_note(f"adjudge: {what}")
@@ -236,14 +235,12 @@ def _new_app(*, add_completion: bool = False) -> typer.Typer:
 
 
 def _add_commands(app: typer.Typer, prefix: str, commands: Mapping[str, str], called: list[str]) -> None:
-    """Add all commands, with the one imported that is called; the others need no more than their line."""
     for name, line in commands.items():
         function, kind = _load(prefix + name) if called == [name] else (_not_called, None)
         app.command(name, short_help=line, cls=kind)(function)
 
 
 def _load(name: str) -> tuple[Callable[..., None], type[TyperCommand] | None]:
-    """Import a command; one that takes settings of a judge reads them by `WithSettings`."""
     module = importlib.import_module(f"adjudge.cli.{_MODULES[name]}")
     from adjudge.cli.options import Command, WithSettings, with_options
 

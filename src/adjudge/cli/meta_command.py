@@ -48,7 +48,6 @@ def _draw(found: MetaEvaluation, folder: Path) -> None:
 
 
 def _print(found: MetaEvaluation, form: TableFormat) -> None:
-    """Print a table for each part, one file of separated values, or one JSON object."""
     from adjudge.analysis.meta_settings import named_gold
     from adjudge.reports.metric_tables import meta_rows, meta_tables
 
@@ -67,7 +66,6 @@ def _print(found: MetaEvaluation, form: TableFormat) -> None:
 
 
 def _data(found: MetaEvaluation) -> dict[str, Any]:
-    """The result as one JSON object; several golds are parts of it, and have no numbers together."""
     data: dict[str, Any] = {
         "signature": str(found.signature),
         "test_set": found.test_set,
@@ -100,7 +98,6 @@ def _data(found: MetaEvaluation) -> dict[str, Any]:
 
 
 def _table(values: Floats) -> list[list[float | None]]:
-    """Rows of a table; null where there is no test."""
     return [[None if p != p else p for p in row] for row in values.tolist()]  # noqa: PLR0124 (NaN)
 
 
@@ -120,7 +117,6 @@ def _metrics(metrics: tuple[MetricResults, ...]) -> dict[str, dict[str, Any]]:
 
 
 def _metric(metric: MetricResults) -> dict[str, Any]:
-    """Plain numbers by measure; what belongs to one stands behind it."""
     row: dict[str, Any] = {}
     for name, result in metric.results.items():
         row[name] = result.value

@@ -38,11 +38,7 @@ from adjudge.store.settings_files import settings_files
 
 
 def existing(paths: Path | list[Path] | None) -> Path | list[Path] | None:
-    """Check that the path exists. Used as a typer callback for options that accept a path only.
-
-    Raises:
-        UsageError: there is nothing.
-    """
+    """Check that the path exists. Used as a typer callback for options that accept a path only."""
     for path in [paths] if isinstance(paths, Path) else paths or []:
         if str(path) != "-" and not path.exists():
             raise UsageError(f"no file or folder {str(path)!r}{of_demo(path)}")
@@ -73,9 +69,6 @@ def naming_the_nearest(context: typer.Context) -> Iterator[None]:
     """Name the option nearest to a setting that there is not, among those of the command and of the judge.
 
     A judge's settings are options that only it knows, so that typer cannot do this.
-
-    Raises:
-        UsageError: there is no such setting.
     """
     try:
         yield
@@ -169,7 +162,6 @@ def _is_read(hint: Any) -> bool:  # noqa: ANN401 (an annotation)
 
 
 def _reading_as(form: str, values: Iterable[Any]) -> AbstractContextManager[None]:
-    """Take for one format what the values name: a path, `NAME=PATH`, or several."""
     from adjudge.formats.read import reading_as
 
     words = [str(word) for value in values for word in (value if isinstance(value, list) else [value])]
@@ -209,7 +201,6 @@ def _dropped(hint: Any) -> tuple[str, ...]:  # noqa: ANN401 (an annotation)
 
 
 def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.Parameter]:
-    """Make a parameter of typer from each field that the command line has."""
     hints = _hints(model)
     defaults = {field.name: field.default for field in fields(model)}
     for name in option_fields(model):
@@ -245,14 +236,12 @@ def _options_of(model: type[Any], dropped: Collection[str]) -> Iterator[inspect.
 
 
 def _value_name(kind: Any) -> str:  # noqa: ANN401 (an annotation)
-    """Return what the help shows in place of an option's value, by the type of the value."""
     if get_origin(kind) is Literal:
         return "|".join(map(str, get_args(kind)))
     return {int: "N", float: "N", Path: "PATH"}.get(kind, "NAME")
 
 
 def _kind_of(hint: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 (an annotation)
-    """Return the type of an option's value, and its bounds and its name in the help as typer has them."""
     bounds: dict[str, Any] = {}
     while True:
         for each in getattr(hint, "__metadata__", ()):
@@ -284,14 +273,7 @@ def is_for_people(form: TableFormat) -> bool:
 def print_result(
     form: TableFormat, table: Table, data: Mapping[str, object], notes: Iterable[str] = ()
 ) -> None:
-    """Print one result: the table, or its data as one JSON object.
-
-    Args:
-        form: how.
-        table: for people, or for programs, as `is_for_people` has it.
-        data: the same as JSON.
-        notes: what a table for people says below it; where programs read, standard error has it.
-    """
+    """Print one result: the table, or its data as one JSON object."""
     notes = [*notes]
     if form == "json":
         import orjson
@@ -329,11 +311,7 @@ def print_note(text: str) -> None:
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     """Show a bar on standard error while something is computed; nothing where that is no terminal.
 
-    Args:
-        what: is computed.
-
-    Yields:
-        A function that takes how many steps are done and how many there are; None where nothing is shown.
+    A function that takes how many steps are done and how many there are; None where nothing is shown.
     """
     if not sys.stderr.isatty():
         yield None
@@ -357,9 +335,7 @@ def state_words(info: RunInfo) -> str:
 def check_failures(info: RunInfo, allowed: float | str) -> None:
     """Leave with an exit code of its own where a larger share of judgements failed.
 
-    Args:
-        info: of the run; a translation that is missing is no judgement that failed.
-        allowed: share that may fail, such as 0.01 or 1%.
+    `allowed`: share that may fail, such as 0.01 or 1%.
     """
     if has_too_many_failures(info.failed, info.counts["judged"], allowed):
         raise typer.Exit(FAILURES)
@@ -487,11 +463,6 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def _refuse_listed(self, ctx: Any, args: list[str], stray: str) -> None:  # noqa: ANN401 (the same)
-        """Say how an option is given several values, where they stand behind it as in a list.
-
-        Raises:
-            UsageError: a value of an option that may be repeated stands before the word.
-        """
         before = args[: args.index(stray)]
         option, *values = before[
             max((at for at, word in enumerate(before) if word[:1] == "-"), default=0) :
@@ -520,7 +491,6 @@ class WithSettings(Command):
     _takes_any = True
 
     def _parse(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (typer's own, passed on)
-        """Read what is the command's; behind words that are nobody's, its context gets the settings."""
         taken = {
             spelling: not getattr(parameter, "is_flag", False)
             for parameter in self.get_params(ctx)
@@ -550,16 +520,10 @@ def _name_of(parameter: Any) -> str:  # noqa: ANN401 (typer's own)
 
 
 def _path_of(ctx: Any) -> str:  # noqa: ANN401 (typer's own)
-    """The words of a command: `run`, `campaign new`."""
     return str(ctx.command_path.removeprefix(ctx.find_root().command_path).strip())
 
 
 def _expanded(words: list[str], options: Mapping[str, Any], *, takes_any: bool) -> Iterator[str]:
-    """Put the options that `--set NAME=VALUE` names in its place.
-
-    Raises:
-        UsageError: no such option, or no value.
-    """
     waiting = iter(words)
     for word in waiting:
         option, separator, value = word.partition("=")
@@ -576,11 +540,6 @@ def _expanded(words: list[str], options: Mapping[str, Any], *, takes_any: bool) 
 def _as_words(
     name: str, value: object, options: Mapping[str, Any], where: str, *, takes_any: bool
 ) -> Iterator[str]:
-    """Spell an option and its value as on the command line.
-
-    Raises:
-        UsageError: no such option, or a switch that is neither yes nor no.
-    """
     name = name.strip().replace("_", "-")
     if name not in options and not takes_any:
         hint = nearest(name, options, most=1) or "; --all-options shows all"
@@ -602,14 +561,6 @@ def _read_defaults(
     *,
     takes_any: bool,
 ) -> tuple[list[str], list[str]]:
-    """Spell as on the command line what the settings files say of a command, below what was typed.
-
-    Returns:
-        The words, and for each file which of its settings count.
-
-    Raises:
-        UsageError: a file cannot be read or is not trusted, or names no option.
-    """
     words: list[str] = []
     said = []
     above = {name for name, each in options.items() if typed & {*each.opts, *each.secondary_opts}}
@@ -643,11 +594,6 @@ def _read_defaults(
 
 
 def _table_of(file: Path, table: dict[str, Any], ctx: Any) -> dict[str, Any]:  # noqa: ANN401 (typer's own)
-    """What a file says of a command.
-
-    Raises:
-        UsageError: a value stands in no table of a command, or a table is of none.
-    """
     table = {name: value for name, value in table.items() if name not in {"model", "prices"}}
     path, group = _path_of(ctx), ctx.find_root().command
     for word in path.split():
@@ -664,11 +610,6 @@ def _table_of(file: Path, table: dict[str, Any], ctx: Any) -> dict[str, Any]:  #
 
 
 def _refuse_eaten(settings: list[str]) -> None:
-    """Tell of a switch that took the test set for its value: only the judge knows what is a switch.
-
-    Raises:
-        UsageError: a setting's value is a path that leads somewhere.
-    """
     for option, value in pairwise(settings):
         if option.startswith("--") and "=" not in option and Path(value).exists():
             raise UsageError(
@@ -679,13 +620,8 @@ def _refuse_eaten(settings: list[str]) -> None:
 def split_settings(arguments: list[str], taken: Mapping[str, bool]) -> tuple[list[str], list[str]]:
     """Tell the words of a command from those of settings.
 
-    Args:
-        arguments: of a command line.
-        taken: every option of the command, and whether it takes a value.
-
-    Returns:
-        The words of the command, and those of settings: options that it has not, each with its value.
-        `--` ends the settings.
+    The words of the command, and those of settings: options that it has not, each with its value. `--` ends
+    the settings.
     """
     own: list[str] = []
     settings: list[str] = []
@@ -704,16 +640,11 @@ def split_settings(arguments: list[str], taken: Mapping[str, bool]) -> tuple[lis
 
 
 def _is_option(words: list[str], taken: Mapping[str, bool]) -> bool:
-    """Whether the next word is an option; -0.5 is a value."""
     return any(word.startswith("--") or word[:2] in taken for word in words)
 
 
 def read_settings(arguments: list[str]) -> dict[str, str]:
-    """Read `--name value`, `--name=value` and `--flag` into settings of the judge.
-
-    Raises:
-        UsageError: a word that belongs to no option, or a setting that is given twice.
-    """
+    """Read `--name value`, `--name=value` and `--flag` into settings of the judge."""
     settings: dict[str, str] = {}
     waiting = iter([*arguments, "--"])
     word = next(waiting)

@@ -253,11 +253,7 @@ def campaign_analyse_command(
 
 
 def read_campaign(path: Path, batches: Path | None = None) -> CampaignFile:
-    """Read a campaign's folder, its export, or an Appraise CSV with its batches.
-
-    Raises:
-        DataError: it is none of them, or the batches of a CSV are not to be found.
-    """
+    """Read a campaign's folder, its export, or an Appraise CSV with its batches."""
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.exporting import export_campaign
     from adjudge.formats.campaign_export import read_campaign_file
@@ -516,7 +512,6 @@ _HOLDS: Final = ("languages", ">documents", ">segments", ">left")
 
 
 def _holds(person: PersonProgress) -> list[str]:
-    """What a person has: documents with all their systems, their segments, and what is left of all work."""
     left = "" if person.left is None else f"{person.left:,}"
     return [" ".join(person.lps), *(f"{n:,}" if n else "" for n in (person.documents, person.held)), left]
 
@@ -591,7 +586,6 @@ def campaign_serve_command(
 
 
 def _say_links(links: Sequence[Link], without: Sequence[str], folder: Path, address: str) -> None:
-    """Where the links are that let somebody in, and of whom there is none."""
     from adjudge.reports.words import in_words
 
     organisers = [link for link in links if link.role == "organiser"]
@@ -703,7 +697,6 @@ def _notes(found: Progress) -> list[str]:
 
 
 def _moment(seconds: float) -> str:
-    """Local time, to the minute."""
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 

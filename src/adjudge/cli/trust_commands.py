@@ -114,7 +114,6 @@ def spans_command(
 
 
 def _print_confusion(found: Mapping[str, Confusion], form: TableFormat) -> None:
-    """Print a table for each run, or all of them as one for programs."""
     from adjudge.reports.metric_tables import confusion_data, confusion_rows, confusion_table
 
     if is_for_people(form):
@@ -127,7 +126,6 @@ def _print_confusion(found: Mapping[str, Confusion], form: TableFormat) -> None:
 
 
 def _of_runs(data: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """One run is the object itself, several stand in it."""
     runs = [{"run": run, **one} for run, one in data.items()]
     return {"runs": runs} if len(runs) > 1 else runs[0]
 

@@ -226,11 +226,8 @@ class Reply:
 class WordsBesideError(AnswerError):
     """A reply gives one answer, and words beside it that nobody asked for and nobody reads.
 
-    Args:
-        words: the beginning of the words.
-        leaves: of the answer: its labels, numbers and quotations, in order. An answer without its words that
-            has the same leaves confirms it.
-        is_clean: whether the answer says that all is well, which nothing confirms: the question is put anew.
+    `leaves`: of the answer: its labels, numbers and quotations, in order. An answer without its words that
+    has the same leaves confirms it.
     """
 
     def __init__(self, words: str, *, leaves: tuple[Hashable, ...], is_clean: bool) -> None:
@@ -307,18 +304,7 @@ UNSETTLED: Final[ContextVar[list[object] | None]] = ContextVar("unsettled", defa
 
 
 def value_of(read: Callable[[Reply], T], reply: Reply, about: About) -> T:
-    """What a judge's reader makes of a reply.
-
-    Args:
-        read: as a judge gave it with its question.
-        reply: what the model answered.
-        about: of the question, for the message.
-
-    Raises:
-        AnswerError: the reader refuses the reply.
-        UsageError: the reader itself is wrong: it fails in another way than by an `AnswerError`, or takes an
-            answer with a `Reading` and never settles it, so that words beside the answer would pass.
-    """
+    """What a judge's reader makes of a reply."""
     unsettled: list[object] = []
     token = UNSETTLED.set(unsettled)
     try:

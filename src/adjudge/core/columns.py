@@ -22,31 +22,22 @@ Kind = Literal["text", "count", "score", "decimal", "p", "interval", "percent", 
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """One column."""
 
-    Args:
-        name: for programs, in CSV, TSV and data frames; empty where programs do not get it.
-        says: what it is, in one line.
-        kind: how people read it.
-        of: its value in a row: names of attributes with dots between, or a function; the name where left out.
-            There is no value where the attribute, or one on the way to it, is None.
-        title: heading for people, if not the name; empty where people do not see it.
-        digits: after the point of a `decimal`.
-        ends: names of the two columns that programs get of a pair, such as the ends of an interval.
-        words: what people read in place of what the kind would make of a value.
-        none: what people read where there is no value.
-    """
-
-    name: str
+    name: str  # for programs, in CSV, TSV and data frames; empty where programs do not get it
     says: str
-    kind: Kind = "text"
+    kind: Kind = "text"  # how people read it
     _: KW_ONLY
+    # its value in a row: names of attributes with dots between, or a function; the name where left out. There
+    # is no value where the attribute, or one on the way to it, is None.
     of: str | Callable[[Any], Any] = ""
-    title: str | None = None
-    digits: int = 3
+    title: str | None = None  # heading for people, if not the name; empty where people do not see it
+    digits: int = 3  # after the point of a `decimal`
+    # names of the two columns that programs get of a pair, such as the ends of an interval
     ends: tuple[str, str] | None = None
+    # what people read in place of what the kind would make of a value
     words: Callable[[Any], str] | None = None
-    none: str = "–"
+    none: str = "–"  # what people read where there is no value
 
     def value(self, row: Any) -> Any:  # noqa: ANN401 (of any result)
         """Return the value in a row; None where there is none."""
@@ -86,7 +77,6 @@ class Framed:
     _repr_html_ = as_html
 
     def __repr__(self) -> str:
-        """Show the first rows and notes of its table, in less than 4 kB."""
         return str(core.renderer().render_text(self))
 
     def to_latex(self) -> str:

@@ -28,11 +28,7 @@ def has_library(name: str) -> bool:
 
 
 def import_extra(module: str) -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)
-    """Import a module of another library when it is needed.
-
-    Raises:
-        UsageError: it cannot be imported; says what installs it.
-    """
+    """Import a module of another library when it is needed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

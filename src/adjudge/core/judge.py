@@ -179,7 +179,6 @@ def is_criteria_judge(judge: Judge) -> TypeGuard[CriteriaJudge]:
 
 
 def is_pair_judge(judge: Judge) -> TypeGuard[PairJudge]:
-    """Whether it compares two translations."""
     return hasattr(judge, "compare")
 
 
@@ -350,16 +349,7 @@ _TRUTH: Final = {"true": True, "yes": True, "on": True, "1": True, "false": Fals
 
 
 def find_class(kind: str, name: str, ours: Mapping[str, str]) -> type[Any]:
-    """Import the class that stands behind a name.
-
-    Args:
-        kind: `judge` or `metric`; other packages have theirs in the entry point group `adjudge.judges`.
-        name: as on the command line.
-        ours: name to `module:Class`; nobody else can take one of these names.
-
-    Raises:
-        UsageError: there is none of that name, it cannot be imported, or it is no dataclass.
-    """
+    """Import the class that stands behind a name."""
     places = ours
     if name not in ours:  # to look for those of other packages takes time
         places = {entry.name: entry.value for entry in entry_points(group=f"adjudge.{kind}s")} | dict(ours)
@@ -377,11 +367,7 @@ def find_class(kind: str, name: str, ours: Mapping[str, str]) -> type[Any]:
 
 
 def find_attribute(room: str, name: str, ours: Mapping[str, str]) -> object:
-    """Import one of our classes by its own name, for a room's `__getattr__`.
-
-    Raises:
-        AttributeError: none of them is called so.
-    """
+    """Import one of our classes by its own name, for a room's `__getattr__`."""
     for place in ours.values():
         module, _, attribute = place.partition(":")
         if attribute == name:
@@ -394,15 +380,7 @@ def read_settings(
 ) -> dict[str, object]:
     """Turn texts into values of a dataclass's fields.
 
-    Args:
-        what: kind and name, such as `judge 'ea-prompt'`, for messages.
-        make: the dataclass; its fields are its settings.
-        settings: name of a field, `-` for `_` allowed, to text.
-        reserved: fields that are no settings.
-
-    Raises:
-        SettingError: no such setting.
-        UsageError: a value that its field cannot have.
+    `what`: kind and name, such as `judge 'ea-prompt'`, for messages.
     """
     known = [field.name for field in fields(make) if field.init and field.name not in set(reserved)]
     types_of = get_type_hints(make)

@@ -57,11 +57,7 @@ class _Language(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def canonical_lp(text: str) -> str:
-    """Canonical form of a language pair, such as `en-de`, `en-cs_CZ` or `en-sr_Cyrl_RS`.
-
-    Raises:
-        UsageError: the text does not name two languages, or can be read in two ways.
-    """
+    """Canonical form of a language pair, such as `en-de`, `en-cs_CZ` or `en-sr_Cyrl_RS`."""
     found = {f"{source}-{target}" for source, target in _readings(text.strip())}
     if len(found) == 1:
         return found.pop()
@@ -97,9 +93,6 @@ def coded_lp(text: str) -> str:
     """Canonical form of a language pair that a user chose, in codes.
 
     Files may name languages as they like (`canonical_lp`); a choice by name would not be seen to be one.
-
-    Raises:
-        UsageError: as `canonical_lp`, or languages are named and not coded; says the form that is wanted.
     """
     if text.count("-") > 1 and "," in text:
         raise UsageError(f"one language pair is wanted here, such as 'en-de'; got several, {text!r}")
@@ -113,7 +106,6 @@ def coded_lp(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _slip(text: str) -> str:
-    """What is wrong with a code of two letters that no language has, and what may be meant by it."""
     from babel.core import get_global
 
     codes = (word.lower() for word in re.split(r"[^A-Za-z]+", text) if len(word) == 2)
@@ -127,17 +119,12 @@ def _slip(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def pair_of(source: str, target: str) -> str:
-    """Canonical form of the pair of two languages, each in any spelling: `en` and `FR` are `en-fr`.
-
-    Raises:
-        UsageError: one of them is no language.
-    """
+    """Canonical form of the pair of two languages, each in any spelling: `en` and `FR` are `en-fr`."""
     return f"{_language_of(source)}-{_language_of(target)}"
 
 
 @lru_cache(maxsize=1024)
 def _full(code: str) -> _Language:
-    """A language with the script and the region that it has where its tag says nothing else."""
     from babel.core import get_global
 
     likely, said = get_global("likely_subtags"), _language_of(code)
@@ -149,11 +136,7 @@ def _full(code: str) -> _Language:
 
 
 def is_same_language(one: str, other: str) -> bool:
-    """Whether two tags are of one language: `zh_Hans` and `zh_CN`, but not `zh_TW`.
-
-    Raises:
-        UsageError: no language code.
-    """
+    """Whether two tags are of one language: `zh_Hans` and `zh_CN`, but not `zh_TW`."""
     return _full(one) == _full(other)
 
 
@@ -166,9 +149,6 @@ def lp_among(lp: str | None, there: Iterable[str], where: object) -> str | None:
 
     Where a pair stands in two spellings, it is the one that is spelled in the same way, and a warning names
     the other.
-
-    Raises:
-        UsageError: it is not there; says where, and names those that are.
     """
     known = list(dict.fromkeys(there))
     if lp is None:
@@ -183,11 +163,7 @@ def lp_among(lp: str | None, there: Iterable[str], where: object) -> str | None:
 
 
 def of_lp(items: Iterable[P], lp: str | None, where: object) -> list[P]:
-    """Segments, records or what else has an `lp`: those of one language pair, all of them without one.
-
-    Raises:
-        UsageError: nothing is of that pair; as `lp_among`.
-    """
+    """Segments, records or what else has an `lp`: those of one language pair, all of them without one."""
     there = list(items)
     if lp is None:
         return there
@@ -224,13 +200,6 @@ def language_name(code: str, speaking: str = "en") -> str:
     """Name of a language, such as `German` or `Serbian (Cyrillic, Serbia)`.
 
     A code without a name is its own name.
-
-    Args:
-        code: of the language.
-        speaking: the language of the name; English where CLDR does not have it.
-
-    Raises:
-        UsageError: no language code.
     """
     language, locale = _language_of(code), _locale(speaking)
     names = locale.languages
@@ -244,11 +213,7 @@ def language_name(code: str, speaking: str = "en") -> str:
 
 
 def script_of(code: str) -> str:
-    """Script that a language is mostly written in, as ISO 15924 code: `Cyrl` for `ru`; empty if unknown.
-
-    Raises:
-        UsageError: no language code.
-    """
+    """Script that a language is mostly written in, as ISO 15924 code: `Cyrl` for `ru`; empty if unknown."""
     from babel.core import get_global
 
     likely = get_global("likely_subtags")
@@ -261,11 +226,7 @@ def script_of(code: str) -> str:
 
 
 def is_right_to_left(code: str) -> bool:
-    """Whether a language is written from right to left, as Arabic, Hebrew, Persian and Urdu are.
-
-    Raises:
-        UsageError: no language code.
-    """
+    """Whether a language is written from right to left, as Arabic, Hebrew, Persian and Urdu are."""
     return script_of(code) in _RIGHT_TO_LEFT
 
 
@@ -279,9 +240,6 @@ def count_words(text: str, code: str) -> int:
     """Words of a text, as word processors count them: what stands between blanks, each CJK character a word.
 
     Punctuation that stands alone is no word.
-
-    Raises:
-        UsageError: the language is written without blanks between words.
     """
     if _SPLIT.split(code, maxsplit=1)[0] in _WITHOUT_BLANKS:
         raise UsageError(
@@ -308,7 +266,6 @@ def _readings(text: str) -> Iterator[tuple[_Language, _Language]]:
 
 
 def _is_cased(text: str) -> bool:
-    """Whether a code has its language in small letters and its region in capitals: `pt-BR`, but not `BR`."""
     if not _CODE.fullmatch(text):
         return True
     language, *more = _SPLIT.split(text)
@@ -329,7 +286,6 @@ def _language_of(code: str) -> _Language:
 
 
 def _read_language(text: str, *, strict: bool = False) -> _Language | None:
-    """Read a code or an English name; `strict` takes only codes all of whose parts CLDR knows."""
     text = text.strip()
     return _read_code(text, strict=strict) or _names().get(_fold(text)) or _read_qualified_name(text)
 
@@ -377,7 +333,6 @@ _QUALIFIED: Final = re.compile(r"(.+?)\s*\((.+)\)")
 
 
 def _read_qualified_name(text: str) -> _Language | None:
-    """Read a name with a region or a script in parentheses, such as `Portuguese (Brazil)`."""
     match = _QUALIFIED.fullmatch(text)
     language = _names().get(_fold(match[1])) if match else None
     if match is None or language is None:
@@ -391,7 +346,6 @@ def _read_qualified_name(text: str) -> _Language | None:
 
 
 def _fold(name: str) -> str:
-    """Small letters without marks, single blanks."""
     letters = unicodedata.normalize("NFKD", name.casefold())
     return " ".join("".join(c for c in letters if not unicodedata.combining(c)).split())
 
@@ -419,7 +373,6 @@ def _aliases() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, _Language]:
-    """Folded English name to language."""
     found = {}
     for code, name in _english().languages.items():
         language = _read_code(code, strict=False)
@@ -430,7 +383,6 @@ def _names() -> dict[str, _Language]:
 
 @lru_cache(maxsize=1)
 def _qualifiers() -> dict[str, tuple[str, str]]:
-    """Folded English name of a script or region to which of the two it is, and its code."""
     scripts = {_fold(name): ("script", code) for code, name in _english().scripts.items()}
     regions = {_fold(name): ("region", code) for code, name in _english().territories.items()}
     return {**scripts, **regions, "simplified": ("script", "Hans"), "traditional": ("script", "Hant")}

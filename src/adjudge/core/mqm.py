@@ -30,45 +30,31 @@ DEFAULT_WEIGHTS: Final = "mqm-google"
 
 @frozen
 class PassMark:
-    """What a scorecard asks of all translations of a system together.
+    """What a scorecard asks of all translations of a system together."""
 
-    Args:
-        points: the most points that pass, in so many words as `words` says.
-        words: that the points are counted in; 1,000 in most scorecards.
-        critical: translations with a critical error that still pass; None for no veto.
-        untranslated: segments without a translation that leave a scorecard open; more fail it, None: never.
-            With one of them a scorecard never passes.
-        text: whose words are counted.
-    """
-
-    points: Annotated[float, Ge(0)]
-    words: Annotated[float, Gt(0)] = 1000
+    points: Annotated[float, Ge(0)]  # the most points that pass, in so many words as `words` says
+    words: Annotated[float, Gt(0)] = 1000  # that the points are counted in; 1,000 in most scorecards
+    # translations with a critical error that still pass; None for no veto
     critical: Annotated[int, Ge(0)] | None = 0
+    # segments without a translation that leave a scorecard open; more fail it, None: never. With one of them
+    # a scorecard never passes.
     untranslated: Annotated[int, Ge(0)] | None = None
-    text: Literal["source", "translation"] = "source"
+    text: Literal["source", "translation"] = "source"  # whose words are counted
 
 
 @frozen
 class Weights:
-    """How much each error costs; named data that every signature shows.
+    """How much each error costs; named data that every signature shows."""
 
-    Args:
-        name: the word on the command line; of a file its name and the start of its digest.
-        rules: `severity`, `severity/category` or `*/category` to points; the most specific rule wins.
-        first: only so many errors count, those that cost most; None for all.
-        cap: no translation loses more than this; None for no cap.
-        source: where the numbers come from.
-        multipliers: category to how many times the points of its severity it costs, where no rule names it.
-        passing: what passes, in a scorecard; None for weights that only score.
-    """
-
-    name: str
+    name: str  # the word on the command line; of a file its name and the start of its digest
+    # `severity`, `severity/category` or `*/category` to points; the most specific rule wins
     rules: Mapping[str, float]
-    source: str
-    first: int | None = None
-    cap: float | None = None
+    source: str  # where the numbers come from
+    first: int | None = None  # only so many errors count, those that cost most; None for all
+    cap: float | None = None  # no translation loses more than this; None for no cap
+    # category to how many times the points of its severity it costs, where no rule names it
     multipliers: Mapping[str, float] = field(default_factory=dict)
-    passing: PassMark | None = None
+    passing: PassMark | None = None  # what passes, in a scorecard; None for weights that only score
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -86,12 +72,7 @@ class Weights:
         return self.points(span.severity, span.category)
 
     def points(self, severity: Severity, category: str | None) -> float:
-        """Points that one error costs, 0 or more.
-
-        Raises:
-            DataError: no such category; a severity without a name is one that no rule knows.
-            UsageError: these weights say nothing of such an error; that is never weight 0.
-        """
+        """Points that one error costs, 0 or more."""
         known = self._known.get((severity, category))
         if known is None:
             known = self._known[severity, category] = self._find(severity, category)
@@ -99,7 +80,6 @@ class Weights:
 
     @cached_property
     def _known(self) -> dict[tuple[Severity, str | None], float]:
-        """Points that were looked up before: a test set has few kinds of errors, and each of them often."""
         return {}
 
     def _find(self, severity: Severity, category: str | None) -> float:
@@ -207,11 +187,7 @@ def _names() -> str:
 
 
 def find_weights(name: str) -> Weights:
-    """Look weights up by their name, or read the file of that name.
-
-    Raises:
-        UsageError: there are none of that name, or the file has none.
-    """
+    """Look weights up by their name, or read the file of that name."""
     if name.endswith(".toml"):
         return read_weights(name)
     if name not in WEIGHTS:
@@ -225,9 +201,6 @@ def read_weights(path: Path | str) -> Weights:
     Its name in signatures holds a digest of what it says, so that numbers of other weights stand apart. A
     category of the typology may be spelled as in any year; any other is one of its own, and is compared with
     the label that an error had in its file.
-
-    Raises:
-        UsageError: the file cannot be read, or says something that weights do not have.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -278,11 +251,7 @@ class _File:
 
 
 def _distinct(table: str, said: Mapping[str, float], name_of: Callable[[str], str]) -> dict[str, float]:
-    """Name each rule in one way, and refuse two that are one: the order in the file would decide.
-
-    Raises:
-        DataError: two keys say the same.
-    """
+    """Name each rule in one way, and refuse two that are one: the order in the file would decide."""
     spelled: dict[str, str] = {}
     for key in said:
         if (known := spelled.setdefault(name_of(key), key)) != key:
@@ -336,9 +305,6 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
     order they were marked. Where the annotator counted the errors
     (`annotation.counts`), the count is scored and the spans are not, as in EAPrompt's paper. An error whose
     category adjudge does not know costs what its severity costs; `unknown_categories_note` counts these.
-
-    Raises:
-        UsageError: an error that these weights have no rule for; it is never free.
     """
     if annotation.counts:
         costs = [weights.points(s, None) for s, times in annotation.counts.items() for _ in range(times)]
@@ -353,12 +319,7 @@ def mqm_score(annotation: Annotation, weights: Weights) -> float:
 
 
 def unused_categories_note(records: Iterable[Record], weights: Weights) -> list[str]:
-    """Name the categories of a file of weights that neither adjudge nor an error has: misspelt, perhaps.
-
-    Args:
-        records: that were scored.
-        weights: by which.
-    """
+    """Name the categories of a file of weights that neither adjudge nor an error has: misspelt, perhaps."""
     if not weights.labels:
         return []
     marked = (s.label for r in records if isinstance(r, Annotation) for s in r.spans if s.label)
@@ -377,15 +338,7 @@ def mqm_range(weights: Weights) -> tuple[float, float]:
 
 
 def weights_of(records: Iterable[Record], run: str | None = None) -> str:
-    """Name the weights by which marked errors are scored where nobody chose any.
-
-    Args:
-        records: of the errors; an annotation that was taken out of a run may name its weights.
-        run: the weights of the run that they are of.
-
-    Raises:
-        UsageError: some records name other weights than the rest: their scores would be of two scales.
-    """
+    """Name the weights by which marked errors are scored where nobody chose any."""
     if run is not None:
         return run
     found = {r.weights or DEFAULT_WEIGHTS for r in records if isinstance(r, Annotation)}
@@ -396,12 +349,7 @@ def weights_of(records: Iterable[Record], run: str | None = None) -> str:
 
 
 def unknown_categories_note(records: Iterable[Record], weights: Weights) -> list[str]:
-    """Count the errors whose category adjudge does not know, and name their categories, most frequent first.
-
-    Args:
-        records: that were scored.
-        weights: by which; a category of its own is known to it.
-    """
+    """Count the errors of categories that adjudge does not know, and name these, most frequent first."""
     found = Counter(
         span.label
         for record in records

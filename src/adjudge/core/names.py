@@ -35,17 +35,7 @@ def _plain(text: str) -> str:
 
 
 def as_name(text: str, what: str = "name", path: object = None, line: int | None = None) -> str:
-    """A name as it is kept: in form NFC, without blanks around it. An empty document is none.
-
-    Args:
-        text: as somebody wrote it.
-        what: is named, for errors.
-        path: where it stands, for errors.
-        line: of the file, the same.
-
-    Raises:
-        DataError: a reader sees nothing of it.
-    """
+    """A name as it is kept: in form NFC, without blanks around it. An empty document is none."""
     if not (name := _plain(text)) and (text or what != "document"):
         raise DataError(f"the {what} is empty: a name was wanted, got {text!a}", path=path, line=line)
     return name
@@ -54,11 +44,6 @@ def as_name(text: str, what: str = "name", path: object = None, line: int | None
 def by_name(
     values: Mapping[str, V], what: str = "system", path: object = None, line: int | None = None
 ) -> dict[str, V]:
-    """What is said of each name.
-
-    Raises:
-        DataError: a name is empty, or two are one.
-    """
     found = {as_name(text, what, path, line): value for text, value in values.items()}
     if len(found) < len(values):
         names = [as_name(text) for text in values]
@@ -73,12 +58,7 @@ KEPT: Final[set[str]] = set()
 
 
 def keep_names(named: object, **kinds: str) -> None:
-    """Keep the names of something that is made as `as_name` has them.
-
-    Args:
-        named: it.
-        kinds: its fields, each a name, several, or what is said of each name; and what they name.
-    """
+    """Keep the names of something that is made as `as_name` has them."""
     for field, what in kinds.items():
         said = getattr(named, field)
         if KEPT.issuperset((said,) if isinstance(said, str) else said):
@@ -111,7 +91,6 @@ def look_alikes(names: Iterable[str], what: str) -> Iterator[str]:
 
 
 def _skeleton(name: str) -> str:
-    """What names that look alike have in common."""
     visible = "".join(char for char in name.casefold() if unicodedata.category(char) != "Cf")
     return unicodedata.normalize("NFC", visible).strip().translate(_LATIN)
 

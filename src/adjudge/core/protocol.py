@@ -195,29 +195,18 @@ def find_severity(label: str) -> Severity | None:
 
 @frozen
 class Protocol:
-    """One way to annotate. Higher ratings are better in every protocol.
+    """One way to annotate. Higher ratings are better in every protocol."""
 
-    Args:
-        name: the word on the command line and in records.
-        title: for people.
-        low: worst rating, or None where nothing is rated.
-        high: best rating, or None where nothing is rated.
-        has_spans: whether errors are marked.
-        has_categories: whether a marked error has a category.
-        severities: severities that an annotator may choose.
-        has_criteria: whether a record is of one criterion of its segment, rated 1 for pass or 0 for fail.
-        needs_translation: whether a record is about a translation, and not about a source alone.
-    """
-
-    name: str
+    name: str  # the word on the command line and in records
     title: str
-    low: float | None = None
-    high: float | None = None
-    has_spans: bool = False
-    has_categories: bool = False
-    severities: tuple[Severity, ...] = ()
+    low: float | None = None  # worst rating, or None where nothing is rated
+    high: float | None = None  # best rating, or None where nothing is rated
+    has_spans: bool = False  # whether errors are marked
+    has_categories: bool = False  # whether a marked error has a category
+    severities: tuple[Severity, ...] = ()  # severities that an annotator may choose
+    # whether a record is of one criterion of its segment, rated 1 for pass or 0 for fail
     has_criteria: bool = False
-    needs_translation: bool = True
+    needs_translation: bool = True  # whether a record is about a translation, and not about a source alone
 
     @property
     def needs_rating(self) -> bool:
@@ -225,11 +214,7 @@ class Protocol:
         return self.low is not None
 
     def check_rating(self, rating: object) -> None:
-        """Refuse a rating that is no finite number within the range.
-
-        Raises:
-            DataError: it is not.
-        """
+        """Refuse a rating that is no finite number within the range."""
         if self.low is None or self.high is None:
             raise DataError(f"protocol {self.name} has no rating, got {rating!r}")
         if not is_number(rating) or not self.low <= rating <= self.high:
@@ -277,11 +262,6 @@ PROTOCOLS: Final[dict[str, Protocol]] = {
 
 
 def find_protocol(name: str) -> Protocol:
-    """Look a protocol up by its name.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
     if (found := PROTOCOLS.get(name)) is None:
         raise UsageError(f"no protocol {name!r}; there are {', '.join(PROTOCOLS)}")
     return found

@@ -92,7 +92,6 @@ class ErrorSpan:
     confidence: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no score could be computed from."""
         check_one_of("severity", self.severity, SEVERITIES)
         check_one_of("side", self.side, _SIDES)
         check_one_of("match", self.match, _MATCHES)
@@ -290,11 +289,7 @@ def are_by_criteria(records: Iterable[Record]) -> bool:
 def check_one_of(
     what: str, value: object, known: Collection[str], error: type[Exception] = DataError
 ) -> None:
-    """Refuse a value that is none of those known.
-
-    Raises:
-        DataError: it is none; another type of error where one is given.
-    """
+    """Refuse a value that is none of those known."""
     if value not in known:
         raise error(f"{what} must be one of {', '.join(known)}; got {value!r}")
 
@@ -305,8 +300,7 @@ def without_repeats(records: Sequence[Record]) -> tuple[list[Record], int]:
     Files have them in any order, so the judgement without the flag is the first; of fillers alone, the first
     one. What somebody else judged is a second opinion, and stays.
 
-    Returns:
-        Also how many were left out.
+    Also how many were left out.
     """
     fillers = [r for r in records if isinstance(r, Annotation) and DUPLICATE in r.flags]
     if not fillers:
@@ -326,7 +320,6 @@ def _key(record: Annotation) -> tuple[str | None, ...]:
 
 
 def repeats_note(repeated: int) -> list[str]:
-    """Say how many judgements were left out."""
     if not repeated:
         return []
     which = f"{count(repeated, 'judgement')} {form(repeated, 'was', 'were')}"

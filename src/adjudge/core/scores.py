@@ -27,15 +27,10 @@ VERSION: Final = version("adjudge")
 
 
 class Build(NamedTuple):
-    """What a wheel was made from; None is unknown.
+    """What a wheel was made from; None is unknown."""
 
-    Args:
-        commit: of the repository; a plus at its end says that files differed from it.
-        lock: sha256 of uv.lock, the versions that it was tested with.
-    """
-
-    commit: str | None = None
-    lock: str | None = None
+    commit: str | None = None  # of the repository; a plus at its end says that files differed from it
+    lock: str | None = None  # sha256 of uv.lock, the versions that it was tested with
 
 
 def read_build() -> Build:
@@ -56,25 +51,18 @@ _COUNTS: Final = frozenset(
 
 @dataclass(frozen=True)
 class Signature:
-    """The line under every number, sacrebleu style: `gemba-mqm|model:openai/gpt-x|...|version:0.1.0`.
+    """The line under every number, sacrebleu style: `gemba-mqm|model:openai/gpt-x|...|version:0.1.0`."""
 
-    Args:
-        name: the judge, metric or annotator.
-        fields: key to value, in print order.
-    """
-
-    name: str
-    fields: Mapping[str, str]
+    name: str  # the judge, metric or annotator
+    fields: Mapping[str, str]  # key to value, in print order
 
     def __str__(self) -> str:
-        """Render the line; `|` and line breaks inside a value are percent-encoded."""
         return "|".join(
             [_escape(self.name), *(f"{key}:{_escape(value)}" for key, value in self.fields.items())]
         )
 
     @classmethod
     def read(cls, line: str) -> Signature:
-        """Read a line back."""
         name, *pairs = line.split("|")
         split = (pair.partition(":") for pair in pairs)
         return cls(_unescape(name), {key: _unescape(value) for key, _, value in split})
@@ -128,12 +116,7 @@ def listed(interval: Interval | None) -> list[float] | None:
 
 
 def failed_fields(judged: int, failures: Mapping[str, int]) -> dict[str, str]:
-    """Fields of a signature that say how many judgements failed, and how many had no translation to judge.
-
-    Args:
-        judged: judgements obtained.
-        failures: those that were not, by reason.
-    """
+    """Fields of a signature that say how many judgements failed, and how many had no translation to judge."""
     untranslated = failures.get("no_translation", 0)
     asked = judged + sum(failures.values()) - untranslated
     fields = {"failed": f"{asked - judged}/{asked}"}
@@ -142,58 +125,37 @@ def failed_fields(judged: int, failures: Mapping[str, int]) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)  # a run may have millions
 class SegmentScore:
-    """Score of one translation; None where its judgement failed, or where there is no translation.
+    """Score of one translation; None where its judgement failed, or where there is no translation."""
 
-    Args:
-        lp: language pair.
-        segment: segment id.
-        system: who was to translate it.
-        score: the number; None for none.
-        document: document id.
-        weight: how much it counts in the mean of its system: the comparisons behind it where preferences are
-            scored, else 1.
-        is_untranslated: whether there is no translation to score; where pairs are compared, whether each
-            comparison lacked one.
-        spread: mean standard deviation of the samples of a judgement; None where nothing was sampled.
-    """
-
-    lp: str
+    lp: str  # language pair
     segment: str
     system: str
-    score: float | None
+    score: float | None  # the number; None for none
     document: str = ""
+    # how much it counts in the mean of its system: the comparisons behind it where preferences are scored,
+    # else 1
     weight: float = 1.0
+    # whether there is no translation to score; where pairs are compared, whether each comparison lacked one
     is_untranslated: bool = False
+    # mean standard deviation of the samples of a judgement; None where nothing was sampled
     spread: float | None = None
 
 
 @frozen
 class SystemScore:
-    """Mean over the judged segments of one system.
-
-    Args:
-        system: its name.
-        score: the mean; None where nothing was judged.
-        n: segments that the mean is over; comparisons where preferences are scored.
-        failed: judgements asked for and not obtained; segments, where there is one annotator.
-        untranslated: segments that the system did not translate; they are not among those that failed.
-        interval: interval of the mean, where one was computed.
-        readings: judgements by the flag that says how they were read, such as `extracted`; only those that
-        there are.
-        card: its scorecard, where the weights say what passes.
-        checklist: its verdicts on the criteria of segments, where these were judged.
-        spread: mean standard deviation of the samples of a judgement; None where nothing was sampled.
-    """
+    """Mean over the judged segments of one system."""
 
     system: str
-    score: float | None
-    n: int
-    failed: int
-    untranslated: int = 0
-    interval: Interval | None = None
+    score: float | None  # the mean; None where nothing was judged
+    n: int  # segments that the mean is over; comparisons where preferences are scored
+    failed: int  # judgements asked for and not obtained; segments, where there is one annotator
+    untranslated: int = 0  # segments that the system did not translate; they are not among those that failed
+    interval: Interval | None = None  # interval of the mean, where one was computed
+    # judgements by the flag that says how they were read, such as `extracted`; only those that there are
     readings: Mapping[str, int] = field(default_factory=dict)
-    card: Card | None = None
-    checklist: Checklist | None = None
+    card: Card | None = None  # its scorecard, where the weights say what passes
+    checklist: Checklist | None = None  # its verdicts on the criteria of segments, where these were judged
+    # mean standard deviation of the samples of a judgement; None where nothing was sampled
     spread: float | None = None
 
 
@@ -210,23 +172,15 @@ def all_pass(verdicts: Collection[float | None]) -> float | None:
 
 @frozen
 class Checklist:
-    """Verdicts of one system on the criteria of segments. A translation that several judged counts for each.
-
-    Args:
-        passed: verdicts that are a pass.
-        judged: verdicts that were read, passes and fails.
-        missing: verdicts that were asked for and not obtained. They are neither.
-        all_passed: translations that pass every criterion of their segment.
-        settled: translations of which it is known whether they do: all verdicts were read, or one is a fail.
-        unsettled: translations of which it is not known, since a verdict is missing and none is a fail.
-    """
+    """Verdicts of one system on the criteria of segments. One that several judged counts for each."""
 
     passed: int
-    judged: int
-    missing: int
-    all_passed: int
+    judged: int  # verdicts that were read, passes and fails
+    missing: int  # verdicts that were asked for and not obtained. They are neither.
+    all_passed: int  # translations that pass every criterion of their segment
+    # translations of which it is known whether they do: all verdicts were read, or one is a fail
     settled: int
-    unsettled: int
+    unsettled: int  # translations of which it is not known, since a verdict is missing and none is a fail
 
     @classmethod
     def of(cls, translations: Iterable[Sequence[float | None]]) -> Checklist:
@@ -255,46 +209,28 @@ class Checklist:
 
 @frozen
 class Card:
-    """Scorecard of one system: its points in so many words, and whether that passes.
+    """Scorecard of one system: its points in so many words, and whether that passes."""
 
-    Args:
-        points: of all judged segments; the mean over annotators where a translation has several.
-        words: of all judged segments.
-        rate: points in as many words as the pass mark is counted in; None without a word.
-        quality: 100 less the points in 100 words, the quality score of MQM's scoring model; None without one.
-        critical: translations with a critical error, whoever marked it.
-        unjudged: segments without a score: failed, not translated, or not judged yet.
-        untranslated: of these, segments that are not translated.
-        verdict: `pass`, `fail`, or `open` where segments without a score could still make it fail.
-    """
-
-    points: float
-    words: int
-    rate: float | None
+    points: float  # of all judged segments; the mean over annotators where a translation has several
+    words: int  # of all judged segments
+    rate: float | None  # points in as many words as the pass mark is counted in; None without a word
+    # 100 less the points in 100 words, the quality score of MQM's scoring model; None without one
     quality: float | None
-    critical: int
-    unjudged: int
-    verdict: CardVerdict
-    untranslated: int = 0
+    critical: int  # translations with a critical error, whoever marked it
+    unjudged: int  # segments without a score: failed, not translated, or not judged yet
+    verdict: CardVerdict  # `pass`, `fail`, or `open` where segments without a score could still make it fail
+    untranslated: int = 0  # of these, segments that are not translated
 
 
 @frozen
 class Suspects:
-    """Judgements that are flagged because of what may be meant for the judge in their texts.
-
-    Args:
-        judgements: how many there are.
-        asked: of how many.
-        in_translation: those of them with something in a translation that its source does not hold.
-        segments: how many segments have one.
-        systems: scores over the other segments.
-    """
+    """Judgements that are flagged because of what may be meant for the judge in their texts."""
 
     judgements: int
     asked: int
-    in_translation: int
+    in_translation: int  # those of them with something in a translation that its source does not hold
     segments: int
-    systems: tuple[SystemScore, ...]
+    systems: tuple[SystemScore, ...]  # scores over the other segments
 
 
 ALL: Final = "all"
@@ -360,33 +296,25 @@ CHECKLIST: Final = (
 
 @frozen
 class Scores(Framed):
-    """All numbers of one annotator under one signature. Higher is better.
+    """All numbers of one annotator under one signature. Higher is better."""
 
-    Args:
-        signature: of every number in here.
-        range: lowest and highest possible score; infinite where there is no bound.
-        segments: one per translation asked for, in test-set order, failed ones included.
-        systems: one per system, over all its segments in here. Empty where several language pairs have
-            not the same systems: a mean over all of them would compare what cannot be compared.
-        notes: what a reader must know: failures, unequal coverage, pending judgements.
-        lps: each language pair on its own, where there are several; else empty.
-        weights: of the marked errors; None where ratings, preferences or a metric's numbers are scored.
-        suspects: flagged judgements, and the scores without them; None where none is flagged, or where
-            nothing is over all language pairs.
-        preferences: that were scored, on the one criterion; empty where translations were.
-        interval_notes: how the intervals of `systems` were made, and how sure they are; empty where there are
-            none.
-    """
-
-    signature: Signature
-    range: tuple[float, float]
+    signature: Signature  # of every number in here
+    range: tuple[float, float]  # lowest and highest possible score; infinite where there is no bound
+    # one per translation asked for, in test-set order, failed ones included
     segments: tuple[SegmentScore, ...]
+    # one per system, over all its segments in here. Empty where several language pairs have not the same
+    # systems: a mean over all of them would compare what cannot be compared.
     systems: tuple[SystemScore, ...]
     direction: str = "higher is better"
+    # of the marked errors; None where ratings, preferences or a metric's numbers are scored
     weights: Weights | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader must know: failures, unequal coverage, pending judgements
+    # each language pair on its own, where there are several; else empty
     lps: Mapping[str, Scores] = field(default_factory=dict)
+    # flagged judgements, and the scores without them; None where none is flagged, or where nothing is over
+    # all language pairs
     suspects: Suspects | None = None
+    # that were scored, on the one criterion; empty where translations were
     preferences: tuple[Preference, ...] = ()
 
     @property
@@ -403,7 +331,6 @@ class Scores(Framed):
         return self.signature.with_fields(level=level) if self.is_corpus else self.signature
 
     def __iter__(self) -> Iterator[SystemScore]:
-        """Go through the scores of systems, as a data frame takes them."""
         return iter(self.systems)
 
     def groups(self) -> dict[str, list[SystemScore]]:
@@ -415,7 +342,6 @@ class Scores(Framed):
         }
 
     def columns(self) -> list[Column]:
-        """The columns of `adjudge score`, a row a system."""
         rows = [row for group in self.groups().values() for row in group]
         passing = None if self.weights is None else self.weights.passing
         found = [
@@ -431,6 +357,7 @@ class Scores(Framed):
             found += CHECKLIST
         return found
 
+    # how the intervals of `systems` were made, and how sure they are; empty where there are none
     interval_notes: tuple[str, ...] = ()
 
 
@@ -440,49 +367,32 @@ Kind = Literal["judge", "metric"]
 
 @frozen
 class RunInfo:
-    """What `run.json` says.
+    """What `run.json` says."""
 
-    Args:
-        signature: of the run, `failed` and `version` included.
-        kind: who annotated.
-        annotator: name of the judge or metric; the annotator of every record.
-        protocol: of every record.
-        weights: named weights of its paper; None where it rates.
-        low: lowest score of protocol `metric` that can be given; None without a bound.
-        high: highest score of protocol `metric` that can be given; None without a bound.
-        settings: every setting of judge and engine as it was used.
-        test_set: name, digest, lps, systems and number of segments.
-        counts: units of work by state: `judged`, `failed`, `pending`.
-        failures: failed units by reason; under `no_translation`, those that had nothing to judge.
-        calls: model calls: `asked`, `from_store`, `attempts`, `repaired`; of the last session with
-            a server also `concurrency` (calls at a time in the end), `refused` (429) and `waited` (seconds).
-        tokens: prompt, cached, completion, reasoning; as the server counted them.
-        price: in `currency`, or None for unknown.
-        times: ISO 8601 `started` and `finished`.
-        records_digest: SHA-256 of `records.jsonl`, in hexadecimal; empty until the run is finished.
-        corpus_scores: lp to system to score, of metrics whose corpus score is no mean.
-        secret: from which the delimiters of this run are derived; hexadecimal.
-        schema_version: of the file.
-    """
-
-    signature: Signature
+    signature: Signature  # of the run, `failed` and `version` included
     kind: Kind
-    annotator: str
-    protocol: str
-    weights: str | None = None
-    low: float | None = None
-    high: float | None = None
+    annotator: str  # name of the judge or metric; the annotator of every record
+    protocol: str  # of every record
+    weights: str | None = None  # named weights of its paper; None where it rates
+    low: float | None = None  # lowest score of protocol `metric` that can be given; None without a bound
+    high: float | None = None  # highest score of protocol `metric` that can be given; None without a bound
     settings: Mapping[str, object] = field(default_factory=dict)
     test_set: Mapping[str, object] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    # failed units by reason; under `no_translation`, those that had nothing to judge
     failures: Mapping[str, int] = field(default_factory=dict)
+    # model calls: `asked`, `from_store`, `attempts`, `repaired`; of the last session with a server also
+    # `concurrency` (calls at a time in the end), `refused` (429) and `waited` (seconds)
     calls: Mapping[str, int] = field(default_factory=dict)
+    # prompt, cached, completion, reasoning; as the server counted them
     tokens: Mapping[str, int] = field(default_factory=dict)
-    price: float | None = None
+    price: float | None = None  # in `currency`, or None for unknown
     currency: str = ""
-    times: Mapping[str, str] = field(default_factory=dict)
-    records_digest: str = ""
+    times: Mapping[str, str] = field(default_factory=dict)  # ISO 8601 `started` and `finished`
+    records_digest: str = ""  # SHA-256 of `records.jsonl`, in hexadecimal; empty until the run is finished
+    # lp to system to score, of metrics whose corpus score is no mean
     corpus_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    # from which the delimiters of this run are derived; hexadecimal
     secret: str = field(default="", repr=False)
     schema_version: int = 1
 
@@ -499,28 +409,19 @@ class RunInfo:
 
 @frozen
 class Run(Framed):
-    """A run read back: what it was, what it judged, what came out.
-
-    Args:
-        info: its `run.json`.
-        test_set: the segments and systems that it judged.
-        records: one per unit of work and criterion, in test-set order, failures among them.
-    """
+    """A run read back: what it was, what it judged, what came out."""
 
     info: RunInfo
-    test_set: TestSet
-    records: tuple[Record, ...]
+    test_set: TestSet  # the segments and systems that it judged
+    records: tuple[Record, ...]  # one per unit of work and criterion, in test-set order, failures among them
 
     def __repr__(self) -> str:
-        """Say what it is of and how much there is, and print no record."""
         return f"<run of {self.test_set!r}, {len(self.records):,} records, {self.info.signature}>"
 
     def groups(self) -> dict[str, tuple[Record, ...]]:
-        """One row a record."""
         return {"": self.records}
 
     def columns(self) -> list[Column]:
-        """The fields of its records."""
         return record_columns(self.records)
 
 

@@ -41,15 +41,10 @@ ALL_PASS: Final = "all-pass"  # noqa: S105 (no password)
 
 
 class Criterion(NamedTuple):
-    """One criterion of a segment, such as "The pun on 'bank' must survive".
+    """One criterion of a segment, such as "The pun on 'bank' must survive"."""
 
-    Args:
-        id: unique within the segment.
-        text: what a translation must do to pass.
-    """
-
-    id: str
-    text: str
+    id: str  # unique within the segment
+    text: str  # what a translation must do to pass
 
 
 @frozen
@@ -81,7 +76,6 @@ class Segment:
     meta: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Keep each name in its one spelling."""
         keep_names(
             self, segment="segment", document="document", translations="system", references="reference"
         )
@@ -132,9 +126,6 @@ def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
     """Read the criteria of a segment from its meta, in order; none where it has none.
 
     A criterion is a text, or an object with `id` and `text`. A text alone is called by its place: 1, 2, 3.
-
-    Raises:
-        DataError: the criteria are no list of these, two have one id, or one is blank.
     """
     listed = segment.meta.get(CRITERIA, ())
     where = f"the criteria of segment {segment.segment!r} of {segment.lp}"
@@ -160,11 +151,7 @@ def read_criteria(segment: Segment) -> tuple[Criterion, ...]:
 def listed_pairs(segment: Segment) -> tuple[tuple[str, str], ...] | None:
     """Read the pairs of systems that a test set of pairs compares on a segment, the first shown first.
 
-    Returns:
-        None where the segment has no such list, and every two systems are a pair.
-
-    Raises:
-        DataError: it is no list of pairs, or a pair stands there twice, in whichever order.
+    None where the segment has no such list, and every two systems are a pair.
     """
     listed: Any = segment.meta.get(PAIRS)
     if listed is None:
@@ -202,7 +189,6 @@ class TestSet(Framed):
     segments: tuple[Segment, ...]
 
     def __post_init__(self) -> None:
-        """Refuse duplicate ids: a score could not be put back to its segment."""
         seen: set[tuple[str, str]] = set()
         for segment in self.segments:
             key = (segment.lp, segment.segment)
@@ -215,7 +201,6 @@ class TestSet(Framed):
         return len(self.segments)
 
     def __repr__(self) -> str:
-        """Say how much there is of what; the segments themselves may fill a screen a thousand times."""
         counts = ", ".join(
             f"{count(len(names), what)}: {', '.join(names[:_NAMED])}{', ...' if len(names) > _NAMED else ''}"
             if names

@@ -47,29 +47,18 @@ from adjudge.errors import UsageError
 
 @frozen
 class Option:
-    """How the command line and the documentation present a field of settings.
+    """How the command line and the documentation present a field of settings."""
 
-    Args:
-        help: what it does, in one line.
-        name: spelling on the command line, if not the field's name.
-        alias: another spelling.
-        off: spelling of its opposite, for a switch that can also be left open.
-        short: one letter.
-        metavar: what stands for the value in the help.
-        kind: type of the value on the command line, else the field's; None where only Python has the field.
-        repeats: whether the option is given once for each value, in place of commas.
-        exists: whether the value is a path that must exist.
-    """
-
-    help: str
-    name: str = ""
-    alias: str = ""
-    off: str = ""
+    help: str  # what it does, in one line
+    name: str = ""  # spelling on the command line, if not the field's name
+    alias: str = ""  # another spelling
+    off: str = ""  # spelling of its opposite, for a switch that can also be left open
     short: str = ""
-    metavar: str = ""
+    metavar: str = ""  # what stands for the value in the help
+    # type of the value on the command line, else the field's; None where only Python has the field
     kind: Any = ...
-    repeats: bool = False
-    exists: bool = False
+    repeats: bool = False  # whether the option is given once for each value, in place of commas
+    exists: bool = False  # whether the value is a path that must exist
 
 
 def option_of(kind: Any) -> Option | None:  # noqa: ANN401 (an annotation)
@@ -107,7 +96,6 @@ _WANTED: Final = "Input should be "
 
 
 def _complaint(error: ValidationError, model: type) -> str:
-    """Say which field is wrong, with everything that it may be."""
     first, *_ = problems = error.errors()
     name = str(first["loc"][0]) if first["loc"] else "a setting"
     option = option_of(get_type_hints(model, include_extras=True).get(name))
@@ -129,7 +117,6 @@ _GIVEN: ContextVar[tuple[Mapping[str, object], ...]] = ContextVar("given", defau
 
 @contextmanager
 def _given(arguments: Mapping[str, object]) -> Iterator[None]:
-    """Keep what a verb was given, by name, while the verb runs; `argument_of` looks there."""
     token = _GIVEN.set((*_GIVEN.get(), arguments))
     try:
         yield
@@ -140,8 +127,7 @@ def _given(arguments: Mapping[str, object]) -> Iterator[None]:
 def argument_of(value: object) -> str:
     """Which argument of the verb that the user called a value is, such as `gold` or `scores['chrF']`.
 
-    Returns:
-        Empty where it is none.
+    Empty where it is none.
     """
     for arguments in _GIVEN.get():
         for name, given in arguments.items():
@@ -217,7 +203,6 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
     @overload
     def __call__(self, function: Callable[[A, B, S], R]) -> OfTwo[A, B, P, R]: ...
     def __call__(self, function: Callable[..., Any]) -> Any:
-        """Make the verb."""
         *sources, _ = inspect.signature(function).parameters.values()
         kinds = get_type_hints(function)
         sources = [
@@ -251,7 +236,6 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
 def _plain_signature(
     function: Callable[..., Any], sources: Sequence[inspect.Parameter], model: type
 ) -> inspect.Signature:
-    """What `help` prints: sources and fields as keywords, their types without bounds and options."""
     own, hints = get_type_hints(function), get_type_hints(model)
     parameters = [each.replace(annotation=_Words.of(own[each.name])) for each in sources]
     for each in fields(model):
@@ -276,7 +260,6 @@ class _Words(str):
 
 
 def _keywords_text(model: type) -> str:
-    """List the keywords with the option's line of help each."""
     hints = get_type_hints(model, include_extras=True)
     said = {field.name: option_of(hints[field.name]) for field in fields(model)}
     return "Keywords:\n" + "\n".join(f"    {name}: {each.help}" for name, each in said.items() if each)
@@ -314,11 +297,7 @@ def split_names(value: object) -> object:
 
 
 def split_numbers(value: object, kind: type[float], wanted: str) -> object:
-    """Split a text at its commas and read each part as a number; every other value as `split_names`.
-
-    Raises:
-        ValueError: a part is no such number; says what is wanted.
-    """
+    """Split a text at its commas and read each part as a number; every other value as `split_names`."""
     split = split_names(value)
     if not isinstance(value, str) or not isinstance(split, tuple):
         return split
@@ -410,11 +389,7 @@ class Scoring:
 
 @settings
 class OneAnnotator(Scoring):
-    """The same, or the scores that one gold or one metric of a test set gave.
-
-    Raises:
-        UsageError: gold and metric together, or beside what is for judgements.
-    """
+    """The same, or the scores that one gold or one metric of a test set gave."""
 
     gold: Annotated[
         str | None, Option(help="Use the scores of this gold: a name in the test set, or a file.")

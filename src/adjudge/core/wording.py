@@ -51,11 +51,7 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> str:
 
 
 def read_share(value: float | str) -> float:
-    """Read `1%`, `0.01` or a number as a share.
-
-    Raises:
-        UsageError: it is none, or not between 0 and 1.
-    """
+    """Read `1%`, `0.01` or a number as a share."""
     text = str(value)
     try:
         share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)

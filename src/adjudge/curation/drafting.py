@@ -39,20 +39,12 @@ _ROOM_EACH: Final = 4  # tokens a code point of the source: scripts differ, and 
 
 @frozen
 class AskTranslation(Question[str]):
-    """One translation, or several, of each source.
-
-    Args:
-        temperature: at which they are drawn; above 0 where several are wanted.
-        prompts: as `Question` has it.
-
-    Raises:
-        UsageError: a temperature below 0.
-    """
+    """One translation, or several, of each source."""
 
     name: ClassVar[str] = "translate"
     by_rules: ClassVar[str] = "builtin/rules translate nothing: they copy the source behind a mark"
 
-    temperature: float = 0.0
+    temperature: float = 0.0  # at which they are drawn; above 0 where several are wanted
 
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < math.inf:
@@ -76,11 +68,7 @@ class AskTranslation(Question[str]):
 
 
 def read_reply(reply: Reply, subject: Subject) -> str:
-    """Read the answer of a model.
-
-    Raises:
-        AnswerError: anything but the object that was asked for, or no words in it.
-    """
+    """Read the answer of a model."""
     reading = Reading(reply, judged_texts(subject))
     translation = read_translation(reading.answer("translation")["translation"], subject.source)
     reading.leaf(translation)
@@ -89,11 +77,7 @@ def read_reply(reply: Reply, subject: Subject) -> str:
 
 
 def read_translation(value: object, source: str) -> str:
-    """A translation that has words in it; white space around it is dropped unless the source has some.
-
-    Raises:
-        AnswerError: schema, or empty.
-    """
+    """A translation that has words in it; white space around it is dropped unless the source has some."""
     if not isinstance(value, str):
         raise AnswerError("schema", f"a translation must be a text, got {shown(value)}")
     if not value.strip() and source.strip():
@@ -120,11 +104,7 @@ class DraftSettings:
 
 
 def candidate_names(name: str, candidates: int) -> tuple[str, ...]:
-    """What the candidates of one system are called: its name, or NAME-1, NAME-2 and so on.
-
-    Raises:
-        UsageError: fewer than one, or a name that no file could have.
-    """
+    """What the candidates of one system are called: its name, or NAME-1, NAME-2 and so on."""
     if candidates < 1:
         raise UsageError(f"--candidates must be 1 or more, got {candidates}")
     if not name.strip() or re.search(r"[/\\\t,:\x00-\x1f]", name):
@@ -133,11 +113,7 @@ def candidate_names(name: str, candidates: int) -> tuple[str, ...]:
 
 
 def with_translations(test_set: TestSet, found: Mapping[Key, str], names: Sequence[str]) -> TestSet:
-    """The test set with these systems besides its own; what failed is absent, never an empty text.
-
-    Raises:
-        UsageError: it has a system or a reference of that name already.
-    """
+    """The test set with these systems besides its own; what failed is absent, never an empty text."""
     check_names(test_set, names)
     segments = []
     for segment in test_set:
@@ -148,11 +124,7 @@ def with_translations(test_set: TestSet, found: Mapping[Key, str], names: Sequen
 
 
 def check_names(test_set: TestSet, names: Sequence[str]) -> None:
-    """Refuse names that are taken, before anything is paid.
-
-    Raises:
-        UsageError: a system or a reference has one of them.
-    """
+    """Refuse names that are taken, before anything is paid."""
     if taken := [name for name in names if name in {*test_set.systems, *test_set.references}]:
         raise UsageError(f"{test_set.name!r} has {taken[0]!r} already; give another --name")
 
@@ -163,17 +135,7 @@ _KEYS: Final = {"id", "translation"}
 
 @frozen
 class CommandTranslator(Program):
-    """Any command that translates JSON lines; `runs` drives it like a metric.
-
-    Args:
-        command: the program and its arguments, split as a shell would; no shell runs it.
-        batch: sources that one start of the program gets.
-        time_limit: seconds for one start.
-        found: the translations so far.
-
-    Raises:
-        UsageError: no command, no such program, or a number that cannot be.
-    """
+    """Any command that translates JSON lines; `runs` drives it like a metric."""
 
     name: ClassVar[str] = "translate"
     protocol: ClassVar[str] = "curation"
@@ -182,9 +144,9 @@ class CommandTranslator(Program):
     high: ClassVar[None] = None
     with_reference: ClassVar[bool] = False
 
-    command: str
-    batch: int = 20_000
-    time_limit: float = 3600.0
+    command: str  # the program and its arguments, split as a shell would; no shell runs it
+    batch: int = 20_000  # sources that one start of the program gets
+    time_limit: float = 3600.0  # seconds for one start
     found: dict[Key, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -194,7 +156,6 @@ class CommandTranslator(Program):
         find_program(self._arguments[0])
 
     def settings(self, lp: str) -> Mapping[str, str]:  # noqa: ARG002 (the program knows what it can do)
-        """The command."""
         return {"command": shlex.join(self._arguments)}
 
     def annotate(self, subjects: Sequence[Subject]) -> list[Annotation | Failure]:

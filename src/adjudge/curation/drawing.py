@@ -37,40 +37,25 @@ from adjudge.store.files import make_folder, render_json_line, write_bytes
 
 @frozen
 class Composition:
-    """What became of the pairs of two systems in one language pair.
+    """What became of the pairs of two systems in one language pair."""
 
-    Args:
-        lp: language pair.
-        systems: the two.
-        there: sources that both translated.
-        identical: of these, with one and the same text.
-        drawn: pairs that were drawn.
-    """
-
-    lp: str
+    lp: str  # language pair
     systems: Pair
-    there: int
-    identical: int
-    drawn: int
+    there: int  # sources that both translated
+    identical: int  # of these, with one and the same text
+    drawn: int  # pairs that were drawn
 
 
 @frozen
 class PairSample:
-    """Pairs that were drawn, in test-set order.
-
-    Args:
-        pairs: all of them.
-        compositions: by language pair and systems.
-        sources: sources by the number of their pairs, by language pair.
-    """
+    """Pairs that were drawn, in test-set order."""
 
     pairs: tuple[ListedPair, ...]
-    compositions: tuple[Composition, ...]
-    sources: Mapping[str, Mapping[int, int]]
+    compositions: tuple[Composition, ...]  # by language pair and systems
+    sources: Mapping[str, Mapping[int, int]]  # sources by the number of their pairs, by language pair
 
 
 def _read_factors(value: object) -> object:
-    """Read `SYSTEM=3` of the command line; a mapping is left to the check of its type."""
     if isinstance(value, Mapping):
         return value
     found = {}
@@ -110,12 +95,7 @@ def draw_pairs(test_set: TestSet, settings: DrawSettings) -> PairSample:
     `factor` may be drawn, and they come up as much more rarely. The next pair is always of the two systems
     that have the fewest for their weight, and of the source that has the fewest; among equals it is drawn.
 
-    Args:
-        test_set: with two systems at least.
-        settings: how many, and which more rarely.
-
-    Raises:
-        UsageError: fewer than one pair, an unknown system, a factor below 1, or nothing to compare.
+    `test_set`: with two systems at least.
     """
     thin = settings.thin or {}
     _check(test_set, thin)
@@ -145,25 +125,18 @@ def _check(test_set: TestSet, thin: Mapping[str, float]) -> None:
 
 @dataclass
 class _Deck:
-    """The pairs of two systems.
+    """The pairs of two systems."""
 
-    Args:
-        open: places of sources that may still be drawn, in an order that is drawn.
-        limit: how many may be drawn.
-        weight: how often they come up, beside other decks.
-        there: sources that both translated.
-    """
-
+    # places of sources that may still be drawn, in an order that is drawn
     open: np.ndarray[tuple[int], np.dtype[np.int64]]
-    limit: int
-    weight: float
-    there: int
+    limit: int  # how many may be drawn
+    weight: float  # how often they come up, beside other decks
+    there: int  # sources that both translated
     identical: int
     drawn: list[int] = field(default_factory=list)
 
     @property
     def need(self) -> float:
-        """How far this deck is, for its weight; the lowest one is next."""
         return (len(self.drawn) + 0.5) / self.weight
 
 
@@ -179,10 +152,6 @@ class _Board:
         self._counts = np.zeros(len(segments), dtype=np.int64)
 
     def draw(self, number: int | None) -> None:
-        """Draw so many pairs, or all that may be drawn.
-
-        The next pair is always of a deck that is least far, and of the source with the fewest pairs so far.
-        """
         left = sum(deck.limit for deck in self._decks.values())
         for _ in range(left if number is None else min(number, left)):
             open_ = [deck for deck in self._decks.values() if len(deck.drawn) < deck.limit]
@@ -195,7 +164,6 @@ class _Board:
             self._counts[source] += 1
 
     def listed(self) -> list[ListedPair]:
-        """What was drawn, in test-set order."""
         drawn = sorted(
             (source, row) for row, deck in enumerate(self._decks.values()) for source in deck.drawn
         )
@@ -207,7 +175,6 @@ class _Board:
         ]
 
     def compositions(self, lp: str) -> list[Composition]:
-        """What became of each two systems."""
         return [
             Composition(
                 lp=lp, systems=pair, there=deck.there, identical=deck.identical, drawn=len(deck.drawn)
@@ -216,7 +183,6 @@ class _Board:
         ]
 
     def spread(self) -> dict[int, int]:
-        """Number of pairs to the sources that have so many."""
         numbers, sources = np.unique(self._counts, return_counts=True)
         return dict(zip(numbers.tolist(), sources.tolist(), strict=True))
 
@@ -257,54 +223,37 @@ class ExampleSettings:
 
 @frozen
 class Shown:
-    """One annotated translation that an agent may be shown.
-
-    Args:
-        segment: whose source it is.
-        annotation: of one annotator; of a drawn one each error has a subtype, and words that stand once.
-    """
+    """One annotated translation that an agent may be shown."""
 
     segment: Segment
+    # of one annotator; of a drawn one each error has a subtype, and words that stand once
     annotation: Annotation
 
     @property
     def translation(self) -> str:
-        """Its text."""
         return self.segment.translations[self.annotation.system]
 
 
 @frozen
 class DrawnPair:
-    """What one agent is shown in one language pair.
+    """What one agent is shown in one language pair."""
 
-    Args:
-        category: the agent's subtype.
-        error: a translation with an error of it.
-        other: one with errors of other subtypes alone.
-        clean: a translation of the source of `error` in which nobody marked an error; empty if there is none.
-    """
-
-    category: str
+    category: str  # the agent's subtype
     error: Shown
-    other: Shown
+    other: Shown  # one with errors of other subtypes alone
+    # a translation of the source of `error` in which nobody marked an error; empty if there is none
     clean: str
 
 
 @frozen
 class ExampleSample:
-    """Examples that were drawn.
+    """Examples that were drawn."""
 
-    Args:
-        pairs: by subtype, then language pair.
-        lacking: language pair to the subtypes without an example.
-        too_long: translations that were left out for their length, or that of their source.
-        unfit: annotations with errors that were left out, as an error has no subtype, severity or place, or
-            its words stand in the text twice.
-    """
-
-    pairs: tuple[DrawnPair, ...]
-    lacking: Mapping[str, tuple[str, ...]]
-    too_long: int
+    pairs: tuple[DrawnPair, ...]  # by subtype, then language pair
+    lacking: Mapping[str, tuple[str, ...]]  # language pair to the subtypes without an example
+    too_long: int  # translations that were left out for their length, or that of their source
+    # annotations with errors that were left out, as an error has no subtype, severity or place, or its words
+    # stand in the text twice
     unfit: int
 
 
@@ -316,14 +265,6 @@ def draw_examples(annotations: Given, settings: ExampleSettings) -> ExampleSampl
     same core type, and a translation without errors; with few other errors. A subtype that has few
     annotations chooses first, and one that comes later takes another source if it can. A translation
     without errors is one where nobody marked any; of several the one that is most like the wrong one.
-
-    Args:
-        annotations: with marked errors and their categories, as they were read, or a file of any format.
-        settings: which of them.
-
-    Raises:
-        DataError: there is no error of a subtype.
-        UsageError: the texts are missing, or there are no annotations of the language pair.
     """
     given = read_judgements(annotations, settings.lp, settings.test_set, needed=False)
     read = given.of_one_kind(settings.lp)
@@ -352,10 +293,7 @@ _Text = tuple[str, str, str]
 class _Stack:
     """Annotations that can be shown, and what is known of the translations of each source.
 
-    Args:
-        annotations: of all language pairs.
-        segments: by language pair and id.
-        longest: characters of a text that can be shown.
+    `longest`: characters of a text that can be shown.
     """
 
     def __init__(
@@ -381,7 +319,6 @@ class _Stack:
         self.too_long = len(long)
 
     def draw(self, lp: str, seed: int) -> dict[str, DrawnPair]:
-        """One pair for each subtype that somebody marked; subtypes that were marked seldom choose first."""
         shown = [one for one in self._shown if one.segment.lp == lp]
         random.Random(f"{seed}/{lp}").shuffle(shown)
         by_source: dict[str, list[Shown]] = {}
@@ -411,7 +348,6 @@ class _Stack:
         return found
 
     def _clean(self, lp: str) -> dict[str, list[str]]:
-        """Sources to their translations in which nobody marked an error."""
         found: dict[str, list[str]] = {}
         for (of, source, translation), categories in self._marked.items():
             if of == lp and not categories:
@@ -436,7 +372,6 @@ def _text(shown: Shown) -> _Text:
 
 
 def _distance(other: Shown | None, name: str) -> int:
-    """0 of a translation with an error of the same core type, 1 of another one, 2 of none."""
     if other is None:
         return 2
     core = name.partition("/")[0]
@@ -444,7 +379,6 @@ def _distance(other: Shown | None, name: str) -> int:
 
 
 def _is_fit(shown: Shown) -> bool:
-    """Whether all that was marked has a subtype and a severity of the agents, and words that stand once."""
     for error in shown.annotation.spans:
         text = shown.segment.source if error.side == "source" else shown.translation
         if error.category not in SUBTYPES or error.severity not in _SEVERITIES:

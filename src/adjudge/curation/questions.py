@@ -44,11 +44,7 @@ class Key(NamedTuple):
 
 @frozen
 class Question(ABC, Generic[T]):
-    """What a model is asked of each source. Subclasses are frozen dataclasses, their fields the settings.
-
-    Args:
-        prompts: folder with files that stand in for ours.
-    """
+    """What a model is asked of each source. Subclasses are frozen dataclasses, their fields the settings."""
 
     name: ClassVar[str]
     files: ClassVar[tuple[str, ...]] = (
@@ -61,17 +57,13 @@ class Question(ABC, Generic[T]):
     with_reference: ClassVar[bool] = False
     calls: ClassVar[Calls] = Calls(1, 1, 1)
 
-    prompts: Path | None = None
+    prompts: Path | None = None  # folder with files that stand in for ours
 
     @abstractmethod
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[T | AnswerError]:
         """Ask.
 
-        Returns:
-            For each of the subject's systems, in their order, the value or why there is none.
-
-        Raises:
-            AnswerError: there is none at all.
+        For each of the subject's systems, in their order, the value or why there is none.
         """
         ...
 
@@ -98,7 +90,6 @@ class Question(ABC, Generic[T]):
         return [system, Message("user", parts)]
 
     def calls_for(self, subject: Subject) -> Calls:
-        """One for each system."""
         systems = len(subject.systems)
         return Calls(systems, systems, systems)
 
@@ -109,7 +100,6 @@ class Question(ABC, Generic[T]):
     def records(
         self, subject: Subject, values: Sequence[T | AnswerError]
     ) -> Sequence[Annotation | AnswerError]:
-        """The values as records, in words."""
         return [
             value
             if isinstance(value, AnswerError)
@@ -124,7 +114,6 @@ class _Gathering(Generic[T]):
     found: dict[Key, T] = field(default_factory=dict)
 
     async def annotate_all(self, subject: Subject, ask: Ask) -> Sequence[Annotation | AnswerError]:
-        """Ask, and keep the values."""
         values = await self.question.obtain(subject, ask)
         for system, value in zip(subject.systems, values, strict=True):
             if not isinstance(value, AnswerError):
@@ -137,29 +126,15 @@ class _Gathering(Generic[T]):
 
 @frozen
 class Gathered(Generic[T]):
-    """What came of a question.
+    """What came of a question."""
 
-    Args:
-        found: value of each place.
-        failures: what was asked for and not obtained.
-        outcome: how the session went.
-    """
-
-    found: dict[Key, T]
-    failures: tuple[Failure, ...]
-    outcome: Outcome
+    found: dict[Key, T]  # value of each place
+    failures: tuple[Failure, ...]  # what was asked for and not obtained
+    outcome: Outcome  # how the session went
 
 
 async def gather(job: Job, question: Question[T]) -> Gathered[T]:
-    """Put a question to its end; it goes on where it was stopped.
-
-    Args:
-        job: ready to go, with the question for its judge.
-        question: with its settings.
-
-    Raises:
-        AdjudgeError: something stopped it.
-    """
+    """Put a question to its end; it goes on where it was stopped."""
     gathering = _Gathering(question)
     outcome = await execute(replace(job, annotator=cast("Judge", gathering)))
     failures = tuple(r for r in read_run(job.out).records if isinstance(r, Failure))

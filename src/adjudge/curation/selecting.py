@@ -72,17 +72,7 @@ class SelectSettings:
 
 
 def priorities(eval_set: EvalSet, sources: Sequence[str], way: Way, *, seed: int = 0) -> Floats:
-    """How much each segment is wanted, higher first.
-
-    Args:
-        eval_set: with the metrics that are looked at; gold is not.
-        sources: texts of its segments.
-        way: see above.
-        seed: of `random`.
-
-    Raises:
-        UsageError: no metric for `variance`, or fewer than two for `disagreement`.
-    """
+    """How much each segment is wanted, higher first."""
     ways: Mapping[Way, Callable[[], Floats]] = {
         "variance": lambda: _variance(standardised(eval_set)),
         "disagreement": lambda: _disagreement(standardised(eval_set)),
@@ -98,10 +88,7 @@ def choose(wanted: Floats, budget: float, costs: Floats) -> list[int]:
 
     The most wanted one that the rest of the budget can pay is always next; the first one among equals.
 
-    Args:
-        wanted: by segment; NaN comes last.
-        budget: what all may cost.
-        costs: by segment: 1, or its length.
+    `wanted`: by segment; NaN comes last.
     """
     chosen = []
     for place in np.argsort(-np.nan_to_num(wanted, nan=-np.inf), kind="stable").tolist():
@@ -127,15 +114,7 @@ def standardised(eval_set: EvalSet) -> Floats:
 
 
 def read_budget(text: str, total: float) -> float:
-    """Read `100` or `20%` as a number of segments, or of tokens.
-
-    Args:
-        text: as the user wrote it.
-        total: of all segments.
-
-    Raises:
-        UsageError: it is neither, or more than there are.
-    """
+    """Read `100` or `20%` as a number of segments, or of tokens."""
     try:
         number = round(float(text[:-1]) / 100 * total) if text.endswith("%") else int(text)
     except (ValueError, OverflowError):
@@ -222,31 +201,20 @@ _ROUNDING: Final = 1e-12
 
 @frozen
 class Worth:
-    """What one way of choosing comes to at one budget.
-
-    Args:
-        way: of choosing.
-        segments: that are annotated; the mean of random choices.
-        length: share of all source tokens that they have, a part of what they cost.
-        accuracy: share of pairs of systems in the order that all segments put them in.
-        mean_error: mean over systems of the distance of their mean to that over all, in gold's points.
-        gap_error: mean over pairs of the distance of their difference to that over all.
-        beaten: share of random choices with a lower accuracy, equal ones half; None for random itself.
-        nearer: share of random choices with a larger error of differences; None for random itself.
-        low: accuracy that 2.5 % of random choices stay under or reach; of random alone.
-        high: accuracy that 97.5 % of them stay under or reach; of random alone.
-    """
+    """What one way of choosing comes to at one budget."""
 
     way: Way
-    segments: float
-    length: float
-    accuracy: float
-    mean_error: float
-    gap_error: float
+    segments: float  # that are annotated; the mean of random choices
+    length: float  # share of all source tokens that they have, a part of what they cost
+    accuracy: float  # share of pairs of systems in the order that all segments put them in
+    mean_error: float  # mean over systems of the distance of their mean to that over all, in gold's points
+    gap_error: float  # mean over pairs of the distance of their difference to that over all
+    # share of random choices with a lower accuracy, equal ones half; None for random itself
     beaten: float | None = None
+    # share of random choices with a larger error of differences; None for random itself
     nearer: float | None = None
-    low: float | None = None
-    high: float | None = None
+    low: float | None = None  # accuracy that 2.5 % of random choices stay under or reach; of random alone
+    high: float | None = None  # accuracy that 97.5 % of them stay under or reach; of random alone
 
 
 def simulate(
@@ -255,16 +223,6 @@ def simulate(
     """Choose as if nothing were annotated, then look at gold.
 
     Segments that gold did not judge for every system are left out; references are no systems.
-
-    Args:
-        eval_set: with one gold, and the metrics that are looked at.
-        sources: texts of its segments.
-        settings: budgets are of the segments that gold judged.
-        ways: to choose; `random` is always among them.
-
-    Raises:
-        DataError: fewer than two systems or segments judged.
-        UsageError: a budget out of range, or a metric that a way lacks.
     """
     gold, kept = _judged(eval_set)
     lengths = np.array(eval_set.lengths, dtype=np.float64)[kept]
@@ -297,9 +255,7 @@ class _Errors:
     def of(cls, gold: Floats, choices: Sequence[Sequence[int]]) -> _Errors:
         """Of each choice.
 
-        Args:
-            gold: systems by segments, without gaps.
-            choices: places of segments.
+        `gold`: systems by segments, without gaps.
         """
         whole = gold.mean(axis=1)
         means = np.array([gold[:, chosen].mean(axis=1) for chosen in choices])
@@ -313,7 +269,6 @@ class _Errors:
 
 
 def _judged(eval_set: EvalSet) -> tuple[Floats, NDArray[np.bool_]]:
-    """Gold of the systems that it judged, on the segments where it judged them all, and which these are."""
     (gold,) = eval_set.golds.values()
     rows = [
         row

@@ -33,39 +33,23 @@ _LEAST: Final = 2  # people who must have judged a pair: one alone agrees with n
 
 @frozen
 class Agreed:
-    """What people's verdicts on one criterion come to, in one language pair.
+    """What people's verdicts on one criterion come to, in one language pair."""
 
-    Args:
-        lp: language pair.
-        criterion: of the verdicts.
-        annotators: people who gave any.
-        judged: pairs that two people or more judged.
-        alone: pairs that only one person judged; they are left out of everything.
-        kappa: Fleiss' kappa over all that were judged.
-        split: pairs without a majority, left out from here on.
-        ranked: pairs whose majority prefers one translation.
-        tied: pairs whose majority does not.
-        easy: pairs on which all agree.
-        hard: the others.
-        gold: the majority's verdict on each pair, flagged `easy` or `hard`.
-    """
-
-    lp: str
+    lp: str  # language pair
     criterion: str
-    annotators: int
-    judged: int
-    alone: int
-    kappa: Result
-    split: int
-    ranked: int
-    tied: int
+    annotators: int  # people who gave any
+    judged: int  # pairs that two people or more judged
+    alone: int  # pairs that only one person judged; they are left out of everything
+    kappa: Result  # Fleiss' kappa over all that were judged
+    split: int  # pairs without a majority, left out from here on
+    ranked: int  # pairs whose majority prefers one translation
+    tied: int  # pairs whose majority does not
     easy: int
     hard: int
-    gold: tuple[Preference, ...]
+    gold: tuple[Preference, ...]  # the majority's verdict on each pair, flagged `easy` or `hard`
 
     @property
     def kept(self) -> int:
-        """Pairs with a majority."""
         return len(self.gold)
 
 
@@ -86,13 +70,7 @@ class SettleSettings:
 def settle(records: Iterable[Record], *, resamples: int = 0, seed: int = 0) -> tuple[Agreed, ...]:
     """Settle what people said, by language pair and criterion, in order of first appearance.
 
-    Args:
-        records: of all people; what is no preference is left out.
-        resamples: draws of the interval of kappa, whole segments at a time; 0 for none.
-        seed: of those draws.
-
-    Raises:
-        DataError: no preference, or one person compared a pair twice.
+    `resamples`: draws of the interval of kappa, whole segments at a time; 0 for none.
     """
     preferences = [record for record in records if isinstance(record, Preference)]
     if not preferences:
@@ -149,25 +127,16 @@ def _gold(table: Comparisons, verdicts: Floats, easy: Sequence[bool]) -> list[Pr
 
 @frozen
 class Gated:
-    """What people's ratings come to, in one language pair.
+    """What people's ratings come to, in one language pair."""
 
-    Args:
-        lp: language pair.
-        segments: all that were rated.
-        passed: those on which every two people agree.
-        failed: the others; they are to be rated again, or left out.
-        undefined: segments with two people one of whom gave all systems one rating.
-        unjudged: segments where no two people rated enough of the same systems; nothing can be said of them.
-        each: agreement of each segment, in order of first appearance.
-    """
-
-    lp: str
-    segments: int
-    passed: int
-    failed: int
-    undefined: int
+    lp: str  # language pair
+    segments: int  # all that were rated
+    passed: int  # those on which every two people agree
+    failed: int  # the others; they are to be rated again, or left out
+    undefined: int  # segments with two people one of whom gave all systems one rating
+    # segments where no two people rated enough of the same systems; nothing can be said of them
     unjudged: int
-    each: tuple[SegmentAgreement, ...]
+    each: tuple[SegmentAgreement, ...]  # agreement of each segment, in order of first appearance
 
     @property
     def failed_share(self) -> float | None:
@@ -181,17 +150,7 @@ def gate_ratings(
 ) -> tuple[tuple[Gated, ...], list[Annotation]]:
     """Put ratings through the gate.
 
-    Args:
-        records: of all people; what has no rating, and verdicts on single criteria, are left out.
-        threshold: smallest correlation of any two people over a segment's systems.
-        least_shared: systems that two people must both have rated in a segment.
-
-    Returns:
-        What came of each language pair, and the ratings of the segments that passed.
-
-    Raises:
-        DataError: no rating.
-        UsageError: a threshold that no correlation can be, or fewer systems than a correlation needs.
+    What came of each language pair, and the ratings of the segments that passed.
     """
     rated = [r for r in records if isinstance(r, Annotation) and r.rating is not None and r.criterion is None]
     if not rated:

@@ -42,19 +42,12 @@ _SCHEMA: Final = object_schema(
 
 @frozen
 class Difficulty:
-    """What a model said of one source.
+    """What a model said of one source."""
 
-    Args:
-        score: 1 (word for word will do) to 10 (only a new text can do the same).
-        reasons: in words.
-        personal: whether it names what identifies a private person.
-        offensive: whether annotators should be warned of it.
-    """
-
-    score: int
+    score: int  # 1 (word for word will do) to 10 (only a new text can do the same)
     reasons: str
-    personal: bool
-    offensive: bool
+    personal: bool  # whether it names what identifies a private person
+    offensive: bool  # whether annotators should be warned of it
 
     def __str__(self) -> str:
         words = [word for word in ("personal", "offensive") if getattr(self, word)]
@@ -68,7 +61,6 @@ class AskDifficulty(Question[Difficulty]):
     name: ClassVar[str] = "difficulty"
 
     async def obtain(self, subject: Subject, ask: Ask) -> Sequence[Difficulty | AnswerError]:
-        """Put the one question."""
         answer = await ask(
             self.messages(subject),
             about=About(judge=self.name, stage="difficulty", subject=subject, wants="difficulty"),
@@ -79,11 +71,6 @@ class AskDifficulty(Question[Difficulty]):
 
 
 def read_difficulty(reply: Reply, subject: Subject) -> Difficulty:
-    """Read the answer.
-
-    Raises:
-        AnswerError: anything but the object that was asked for; ambiguous for another number beside it.
-    """
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer(*_KEYS)
     found = Difficulty(
@@ -160,7 +147,6 @@ _CHINESE_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 
 
 def _ibans(text: str) -> _Places:
-    """The longest beginning of what looks like one that has right check digits: words may follow it."""
     for match in _IBAN.finditer(text):
         words = match[0]
         for end in range(len(words), _SHORTEST_IBAN - 1, -1):
@@ -208,11 +194,7 @@ Flagged = Literal["mark", "drop"]
 
 @settings
 class FilterSettings:
-    """How many sources are kept.
-
-    Raises:
-        UsageError: both numbers, or one out of its range.
-    """
+    """How many sources are kept."""
 
     top: Annotated[int | None, Ge(1), Option(help="Keep the N hardest sources of each language pair.")] = None
     share: Annotated[
@@ -232,7 +214,6 @@ class FilterSettings:
             raise UsageError("--top and --share: choose one of them")
 
     def wanted(self, rated: int) -> int:
-        """How many of so many rated sources."""
         if self.share is not None:
             return math.ceil(self.share * rated - 1e-9)
         return rated if self.top is None else min(self.top, rated)
@@ -240,43 +221,25 @@ class FilterSettings:
 
 @frozen
 class Domain:
-    """What became of the sources of one domain of one language pair.
+    """What became of the sources of one domain of one language pair."""
 
-    Args:
-        lp: language pair.
-        name: of the domain; empty for sources without one, or where domains do not matter.
-        sources: all.
-        rated: those with a difficulty.
-        failed: those whose difficulty was asked for and not obtained; never kept.
-        personal: those that identify a person, by a rule or by the model.
-        offensive: those that the model warns of.
-        kept: in the benchmark.
-        mean: of the difficulties; None without any.
-        easiest: difficulty of the easiest source that was kept.
-    """
-
-    lp: str
-    name: str
+    lp: str  # language pair
+    name: str  # of the domain; empty for sources without one, or where domains do not matter
     sources: int
-    rated: int
-    failed: int
-    personal: int
-    offensive: int
+    rated: int  # those with a difficulty
+    failed: int  # those whose difficulty was asked for and not obtained; never kept
+    personal: int  # those that identify a person, by a rule or by the model
+    offensive: int  # those that the model warns of
     kept: int
-    mean: float | None
-    easiest: int | None
+    mean: float | None  # of the difficulties; None without any
+    easiest: int | None  # difficulty of the easiest source that was kept
 
 
 @frozen
 class Kept:
-    """A benchmark's sources.
+    """A benchmark's sources."""
 
-    Args:
-        test_set: in their order; `meta` says under `difficulty` what the model said and what was found.
-        domains: what became of all.
-    """
-
-    test_set: TestSet
+    test_set: TestSet  # in their order; `meta` says under `difficulty` what the model said and what was found
     domains: tuple[Domain, ...]
 
 
@@ -313,9 +276,6 @@ def keep_hardest(test_set: TestSet, found: Mapping[Key, Difficulty], keeping: Fi
 
     Sources that failed are never kept, for they have no score. At the bound, which of several equally hard
     ones are kept is drawn.
-
-    Raises:
-        UsageError: nothing is left.
     """
     sources = [_Source(segment=s, difficulty=found.get(Key(s.lp, s.segment, PLACE))) for s in test_set]
     groups: dict[tuple[str, str], list[_Source]] = {}
@@ -361,11 +321,6 @@ def quotas(sizes: Mapping[str, int], there: Mapping[str, int], wanted: int) -> d
 
     Whole parts first, then one more for the largest remainders; what one group cannot fill goes to the
     others.
-
-    Args:
-        sizes: to which shares are proportional.
-        there: how many each group has to give.
-        wanted: in all.
     """
     found = dict.fromkeys(sizes, 0)
     open_ = {name for name in sizes if there[name]}

@@ -62,67 +62,40 @@ _CHECKED: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AppraiseSpan:
-    """One mark as the file has it.
+    """One mark as the file has it."""
 
-    Args:
-        start: first UTF-16 unit, from 0; None for an omission.
-        end: last UTF-16 unit, inclusive; None for an omission.
-        severity: minor, major, critical or undecided.
-        error_type: category and subcategory; empty where none was asked for.
-        is_given: whether a machine marked it and nobody touched it: the file has no `error_type` at all.
-    """
-
-    start: int | None
-    end: int | None
-    severity: str
-    error_type: tuple[str, ...] = ()
+    start: int | None  # first UTF-16 unit, from 0; None for an omission
+    end: int | None  # last UTF-16 unit, inclusive; None for an omission
+    severity: str  # minor, major, critical or undecided
+    error_type: tuple[str, ...] = ()  # category and subcategory; empty where none was asked for
+    # whether a machine marked it and nobody touched it: the file has no `error_type` at all
     is_given: bool = False
 
     @property
     def is_missing(self) -> bool:
-        """Whether it says that something is missing."""
         return self.start is None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AppraiseRow:
-    """One submission of one person.
+    """One submission of one person."""
 
-    Args:
-        login: of the person; its last two characters are the batch in hexadecimal digits.
-        target: as its batch has it: test set and system, such as `wmt23.ONLINE-A`, or the system alone.
-        item: number within the batch.
-        kind: whether the translation was damaged.
-        languages: codes of source and target, three letters each.
-        score: what the slider said; 0 for everything in an MQM campaign.
-        document: `DOC#SYSTEM` or `DOC`, then `#badN` and `#duplicateN` where it is one.
-        is_complete: whether the row rates a whole document.
-        spans: what was marked.
-        start: first action, seconds since 1970.
-        end: last action.
-        batch_columns: batch and database id as `--batch-info` writes them.
-    """
-
-    login: str
-    target: str
-    item: int
-    kind: Kind
-    languages: tuple[str, str]
-    score: float
-    document: str
-    is_complete: bool
+    login: str  # of the person; its last two characters are the batch in hexadecimal digits
+    target: str  # as its batch has it: test set and system, such as `wmt23.ONLINE-A`, or the system alone
+    item: int  # number within the batch
+    kind: Kind  # whether the translation was damaged
+    languages: tuple[str, str]  # codes of source and target, three letters each
+    score: float  # what the slider said; 0 for everything in an MQM campaign
+    document: str  # `DOC#SYSTEM` or `DOC`, then `#badN` and `#duplicateN` where it is one
+    is_complete: bool  # whether the row rates a whole document
     spans: tuple[AppraiseSpan, ...]
-    start: float
-    end: float
-    batch_columns: tuple[str, str] | None = None
+    start: float  # first action, seconds since 1970
+    end: float  # last action
+    batch_columns: tuple[str, str] | None = None  # batch and database id as `--batch-info` writes them
 
     @property
     def batch(self) -> int:
-        """Number of the batch, from its column or else from the login.
-
-        Raises:
-            DataError: neither has one.
-        """
+        """Number of the batch, from its column or else from the login."""
         if self.batch_columns is not None and self.batch_columns[0].isdecimal():
             return int(self.batch_columns[0])
         found = re.search("[0-9a-fA-F]{2}$", self.login)
@@ -135,7 +108,6 @@ class AppraiseRow:
 
     @property
     def is_tutorial(self) -> bool:
-        """Whether it belongs to the tutorial."""
         return "tutorial" in self.document
 
     @property
@@ -146,24 +118,15 @@ class AppraiseRow:
 
 @frozen
 class AppraiseFile:
-    """One export.
+    """One export."""
 
-    Args:
-        rows: every submission, in file order.
-        line_end: between rows.
-    """
-
-    rows: tuple[AppraiseRow, ...]
-    line_end: str = "\n"
+    rows: tuple[AppraiseRow, ...]  # every submission, in file order
+    line_end: str = "\n"  # between rows
 
 
 @names_file
 def read_appraise(path: Path) -> AppraiseFile:
-    """Read an export; every submission is kept.
-
-    Raises:
-        DataError: a row is not what Appraise writes; says where.
-    """
+    """Read an export; every submission is kept."""
     text = read_text(path)
     rows = [_read_row(columns, line) for line, columns in csv_rows(text, path) if columns]
     return AppraiseFile(rows=tuple(rows), line_end="\r\n" if "\r\n" in text else "\n")
@@ -198,11 +161,7 @@ def _read_row(columns: list[str], line: int) -> AppraiseRow:
 
 
 def appraise_span_from_json(value: object, line: int | None = None) -> AppraiseSpan:
-    """Make a mark of its JSON object.
-
-    Raises:
-        DataError: it is none.
-    """
+    """Make a mark of its JSON object."""
     fields = read_fields(value, _SPAN_KEYS, "span", line=line)
     start, end = fields.values.get("start_i"), fields.values.get("end_i")
     is_missing = start == end == MISSING
@@ -219,7 +178,6 @@ def appraise_span_from_json(value: object, line: int | None = None) -> AppraiseS
 
 
 def _offset(fields: Fields, key: str) -> int:
-    """One of two offsets; whether they are a place in a text is for those who have the text."""
     found = fields.whole(key)
     if found is None:
         fields.fail(f"{key!r} must be a whole number, or {MISSING!r} in both offsets; got {fields.values!r}")
@@ -227,7 +185,6 @@ def _offset(fields: Fields, key: str) -> int:
 
 
 def render_columns(row: AppraiseRow) -> list[str]:
-    """The columns of a row as Appraise writes them."""
     return [
         *(row.login, row.target, str(row.item), row.kind, *row.languages),
         *(_render_number(row.score), row.document, str(row.is_complete)),
@@ -238,7 +195,6 @@ def render_columns(row: AppraiseRow) -> list[str]:
 
 
 def _render_number(value: float, least: str = "0") -> str:
-    """A score without needless digits; a time with one digit after the point at least, as Python has it."""
     return str(int(value)) if value == int(value) and least == "0" else repr(value)
 
 
@@ -273,7 +229,6 @@ def code_units(text: str, point: int) -> int:
 
 
 def _units(text: str) -> bytes:
-    """Two bytes a unit."""
     return text.encode("utf-16-le", "surrogatepass")
 
 
@@ -316,7 +271,6 @@ def units_of(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=16)  # the marks of a text come one after the other
 def _shown(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """What is shown of a text, and where each of its characters begins and ends in it."""
     start = len(text) - len(text.lstrip(_WHITE))
     end = max(start, len(text.rstrip(_WHITE)))
     places = tuple(found.span() for found in _SHOWN.finditer(text, start, end))
@@ -337,34 +291,20 @@ _MARKS: Final = re.compile(r"(#(bad|duplicate)[0-9]*)+$")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BatchItem:
-    """One translation as it is shown.
-
-    Args:
-        number: within the batch.
-        kind: whether it was damaged.
-        document: `DOC#SYSTEM` or `DOC`, with its marks.
-        source_id: name of the test set, or what begins with it.
-        target: test set and system, parted by a point, or the system alone.
-        source: text; may be HTML.
-        translation: text that people see and mark.
-        is_complete: whether it is a whole document.
-        marked_before: spans given beforehand, or a tutorial's instruction, as the file has them.
-        origin: `SYSTEM | LINE | DOCUMENT` of the test set, lines counted from 0; None where nothing says it.
-        is_absent: keys that the file does not have, though it could.
-        more: keys of other campaigns, such as context, carried along.
-    """
+    """One translation as it is shown."""
 
     number: int
-    kind: Kind
-    document: str
-    source_id: str
-    target: str
-    source: str
-    translation: str
-    is_complete: bool = False
-    marked_before: object = ()
+    kind: Kind  # whether it was damaged
+    document: str  # `DOC#SYSTEM` or `DOC`, with its marks
+    source_id: str  # name of the test set, or what begins with it
+    target: str  # test set and system, parted by a point, or the system alone
+    source: str  # text; may be HTML
+    translation: str  # text that people see and mark
+    is_complete: bool = False  # whether it is a whole document
+    marked_before: object = ()  # spans given beforehand, or a tutorial's instruction, as the file has them
+    # `SYSTEM | LINE | DOCUMENT` of the test set, lines counted from 0; None where nothing says it
     origin: str | None = None
-    is_absent: frozenset[str] = frozenset()
+    is_absent: frozenset[str] = frozenset()  # keys that the file does not have, though it could
     more: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -380,7 +320,6 @@ class BatchItem:
 
     @property
     def is_tutorial(self) -> bool:
-        """Whether it belongs to the tutorial."""
         return "tutorial" in self.document
 
     @property
@@ -397,14 +336,10 @@ class BatchItem:
 
 @frozen
 class Batch:
-    """One task.
+    """One task."""
 
-    Args:
-        items: in the order in which they are shown.
-        task: what the campaign says of it: batchNo, sourceLanguage and others.
-    """
-
-    items: tuple[BatchItem, ...]
+    items: tuple[BatchItem, ...]  # in the order in which they are shown
+    # what the campaign says of it: batchNo, sourceLanguage and others
     task: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -414,17 +349,11 @@ class Batch:
 
     @property
     def lp(self) -> str:
-        """Language pair."""
         return pair_of(self.task["sourceLanguage"], self.task["targetLanguage"])
 
 
 @names_file
 def read_batches(path: Path) -> tuple[Batch, ...]:
-    """Read batches.
-
-    Raises:
-        DataError: it is not what Appraise reads; says which item.
-    """
     found = read_json_file(path)
     if not isinstance(found, list) or not found:
         raise DataError("wanted a list of batches")
@@ -471,17 +400,12 @@ def _read_item(values: object, what: str) -> BatchItem:
 
 
 def write_batches(path: Path, batches: Iterable[Batch]) -> None:
-    """Write batches with everything that `read_batches` found in them.
-
-    Raises:
-        DataError: they cannot be written.
-    """
+    """Write batches with everything that `read_batches` found in them."""
     values = [{"items": [*map(item_to_json, batch.items)], "task": dict(batch.task)} for batch in batches]
     write_text(path, [json.dumps(values, indent=2)])
 
 
 def item_to_json(item: BatchItem) -> dict[str, object]:
-    """The JSON object of an item."""
     values: dict[str, object] = {
         "mqm": item.marked_before,
         "documentID": item.document,
@@ -502,13 +426,6 @@ def batches_test_set(batches: Sequence[Batch], name: str) -> TestSet:
 
     A segment's id is its line in the test set, from 1, where the batches say it; else `DOCUMENT:PLACE`. Its
     meta says under `ITEMS` where each system's translation was shown.
-
-    Args:
-        batches: of one campaign.
-        name: of the test set.
-
-    Raises:
-        DataError: a segment has different sources or translations in different places.
     """
     found: dict[tuple[str, str], Segment] = {}
     for batch, item, named in named_items(batches):
@@ -594,15 +511,6 @@ def last_submissions(rows: Iterable[AppraiseRow]) -> list[AppraiseRow]:
 
 @names_file
 def read_appraise_records(path: Path, test_set: TestSet) -> Content[Annotation]:
-    """Read an export as annotations.
-
-    Args:
-        path: the export.
-        test_set: of its batches, as `batches_test_set` makes it.
-
-    Raises:
-        DataError: a row is none, or about an item that the batches do not have.
-    """
     rows = read_appraise(path).rows
     shown = _items(test_set)
     met: Counter[str] = Counter()
@@ -623,7 +531,6 @@ def read_appraise_records(path: Path, test_set: TestSet) -> Content[Annotation]:
 
 
 def row_error(row: AppraiseRow, error: AdjudgeError) -> DataError:
-    """What is wrong with a row, with whose it is."""
     return DataError(f"{row.login!r}, item {row.item}: {error}")
 
 
@@ -663,7 +570,6 @@ def _items(test_set: TestSet) -> Mapping[_Item, Mapping[str, Segment]]:
 
 
 def _find(shown: Mapping[_Item, Mapping[str, Segment]], row: AppraiseRow) -> tuple[Segment, str]:
-    """Segment and system of a row, whose target may name a test set before the system."""
     here = shown.get((row.batch, row.item, row.document), {})
     named = [system for system in here if f".{row.target}".endswith(f".{system}")]
     if not named:
@@ -675,18 +581,7 @@ def _find(shown: Mapping[_Item, Mapping[str, Segment]], row: AppraiseRow) -> tup
 def annotation_of(
     row: AppraiseRow, about: Segment, system: str, protocol: str, met: Counter[str]
 ) -> Annotation:
-    """What a row says of a translation.
-
-    Args:
-        row: the row.
-        about: segment with the translation as it was shown.
-        system: whose translation it is.
-        protocol: esa or mqm.
-        met: counts what is odd.
-
-    Raises:
-        UsageError: the row is of another language pair than its batch.
-    """
+    """What a row says of a translation."""
     lp_among(pair_of(*row.languages), [about.lp], f"batch {row.batch}")
     flags = {DUPLICATE} if row.is_duplicate else set()
     spans = []
@@ -712,12 +607,7 @@ def annotation_of(
 def read_span(span: AppraiseSpan, text: str) -> tuple[ErrorSpan, str]:
     """An error span, and what was odd about its place; empty where nothing was.
 
-    Args:
-        span: as the file has it.
-        text: the translation that it marks.
-
-    Returns:
-        Also `span_clipped` where a part of it lies beyond the text, `span_bad_offsets` where all of it does.
+    Also `span_clipped` where a part of it lies beyond the text, `span_bad_offsets` where all of it does.
     """
     severity, note = read_severity(span.severity)
     category, label = read_label("/".join(span.error_type))

@@ -65,15 +65,7 @@ def columns_of(
     test_set: str,
     left_out: Counter[str] | None = None,
 ) -> dict[str, str]:
-    """One judgement as a row, by the names of its columns, with those of `--batch-info`.
-
-    Args:
-        submission: of one person.
-        record: what it says of one translation.
-        item: batch, and number of the item within it.
-        test_set: name that stands before the system.
-        left_out: counts what Appraise has no words for.
-    """
+    """One judgement as a row, by the names of its columns, with those of `--batch-info`."""
     system, left_out = record.system, Counter() if left_out is None else left_out
     source, _, target = submission.lp.partition("-")
     row = AppraiseRow(
@@ -115,21 +107,13 @@ def document_of(submission: Submission, system: str) -> str:
 
 
 def spans_of(
-    spans: tuple[ErrorSpan, ...],
+    spans: tuple[ErrorSpan, ...],  # half-open, in code points
     text: str,
     protocol: str,
     given: tuple[ErrorSpan, ...],
     left_out: Counter[str],
 ) -> list[AppraiseSpan]:
-    """Marks as Appraise has them: inclusive UTF-16 units of what it shows of the text.
-
-    Args:
-        spans: half-open, in code points.
-        text: that was shown.
-        protocol: of the record; esa has no types of errors.
-        given: that a machine marked before; where one was kept, nothing says of which type it is.
-        left_out: counts what Appraise has no words for.
-    """
+    """Marks as Appraise has them: inclusive UTF-16 units of what it shows of the text."""
     found = []
     for span in spans:
         if what := _foreign(span, text):
@@ -151,7 +135,6 @@ def spans_of(
 
 
 def _foreign(span: ErrorSpan, text: str) -> str:
-    """What Appraise has no words for; empty where it has."""
     if span.side == "source":
         return "errors marked in the source"
     if span.severity == "neutral" and span.note != UNDECIDED_MARK:
@@ -193,15 +176,7 @@ class _Shown:
 def read_appraise_submissions(path: Path, batches: Sequence[Batch]) -> tuple[CampaignFile, Counter[str]]:
     """Read an export with its batches.
 
-    Args:
-        path: the export.
-        batches: all of the campaign, as `read_batches` gives them.
-
-    Returns:
-        The campaign, and what was odd in it and how often.
-
-    Raises:
-        DataError: a row is none, or about an item that the batches do not have.
+    The campaign, and what was odd in it and how often.
     """
     file, shown = read_appraise(path), _all_shown(batches)
     met: Counter[str] = Counter()
@@ -227,7 +202,6 @@ def read_appraise_submissions(path: Path, batches: Sequence[Batch]) -> tuple[Cam
 
 
 def _protocols(rows: Sequence[AppraiseRow], shown: Iterable[_Shown]) -> tuple[str, str]:
-    """Protocol of the campaign, and of its records."""
     of_records = protocol_of(rows)
     is_given = any(_is_marked(at.item) for at in shown) or any(
         span.is_given for row in rows for span in row.spans if not row.is_tutorial
@@ -240,7 +214,6 @@ def _is_marked(item: BatchItem) -> bool:
 
 
 def _all_shown(batches: Sequence[Batch]) -> dict[_Key, _Shown]:
-    """Every item by its key; tasks are counted over all batches, from 1."""
     found: dict[_Key, _Shown] = {}
     tasks: dict[tuple[int, str, str], int] = {}
     places: Counter[int] = Counter()
@@ -333,11 +306,7 @@ def write_appraise_submissions(path: Path, file: CampaignFile) -> Counter[str]:
     What came from an export is written as it stood there. Other campaigns get the columns of `--batch-info`,
     whose batches `appraise_batches_of` makes; both together can be read again.
 
-    Returns:
-        What Appraise has no words for, and how often it was left out.
-
-    Raises:
-        DataError: it cannot be written.
+    What Appraise has no words for, and how often it was left out.
     """
     left_out: Counter[str] = Counter()
     numbers, name = _numbers(file.submissions), _test_set(file)
@@ -356,7 +325,6 @@ def write_appraise_submissions(path: Path, file: CampaignFile) -> Counter[str]:
 
 
 def _as_stored(ours: Mapping[str, str], stored: Mapping[str, str] | None) -> list[str]:
-    """Columns as they stood in the file that they came from, without those that it did not have."""
     if stored is None:
         return [*ours.values()]
     names = COLUMNS if "batch" in stored else COLUMNS[:-2]
@@ -372,7 +340,6 @@ def _annotations(submission: Submission) -> Iterator[Annotation]:
 
 
 def _numbers(submissions: Iterable[Submission]) -> dict[_Item, tuple[int, int]]:
-    """Batch, of one language pair, and number, both from 1, of every item that somebody judged."""
     items = {(s.lp, s.task, s.item, r.system) for s in submissions for r in _annotations(s)}
     sizes = Counter((lp, task, system) for lp, task, _, system in items)
     found: dict[_Item, tuple[int, int]] = {}

@@ -48,68 +48,42 @@ _Said = TypeVar("_Said")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submission:
-    """One person's finished work on one item of a task.
-
-    Args:
-        person: who did it.
-        protocol: of the campaign, such as `esa-ai`; the records may have a plainer one (`esa`).
-        kind: why it was shown.
-        lp: language pair.
-        document: id.
-        segment: id.
-        task: number of the task: a document of one system, or of several side by side.
-        item: number of the item within its task, from 0.
-        place: how many items the person had finished before this one.
-        batch: number of the static batch; None where tasks came from a pool.
-        records: what it comes to, one annotation a translation shown, or one preference a criterion; empty
-            where a reference was written.
-        texts: system to the text that was shown, which in a check is the damaged one.
-        source: text that was shown.
-        originals: in a check, system to the text before it was damaged.
-        given: system to the spans that were marked beforehand; absent where none were asked for.
-        chosen: system of the candidate that was edited.
-        edited: the text that the person wrote.
-        started: first action, seconds since 1970.
-        ended: last action.
-        active: seconds in which the page was visible and used; None where only start and end are known.
-        idle: seconds of longer pauses in between.
-        language: of the page on which it was said, such as `pt-BR`; None where that is unknown.
-        revision: how many changes led to it; 1 where that is unknown.
-        is_last: whether the person did not submit this item again later; earlier ones never count.
-        more: what a foreign format said besides, carried along for its round trip.
-
-    Raises:
-        DataError: an unknown kind, a time that is no number, or it ends before it starts.
-    """
+    """One person's finished work on one item of a task."""
 
     person: str
-    protocol: str
-    kind: Kind
-    lp: str
+    protocol: str  # of the campaign, such as `esa-ai`; the records may have a plainer one (`esa`)
+    kind: Kind  # why it was shown
+    lp: str  # language pair
     segment: str
     document: str = ""
-    task: int = 0
-    item: int = 0
-    place: int = 0
-    batch: int | None = None
+    task: int = 0  # number of the task: a document of one system, or of several side by side
+    item: int = 0  # number of the item within its task, from 0
+    place: int = 0  # how many items the person had finished before this one
+    batch: int | None = None  # number of the static batch; None where tasks came from a pool
+    # what it comes to, one annotation a translation shown, or one preference a criterion; empty where a
+    # reference was written
     records: tuple[Annotation | Preference, ...] = ()
+    # system to the text that was shown, which in a check is the damaged one
     texts: Mapping[str, str] = field(default_factory=dict)
-    source: str = ""
+    source: str = ""  # text that was shown
     originals: Mapping[str, str] = field(default_factory=dict)
+    # system to the spans that were marked beforehand; absent where none were asked for
     given: Mapping[str, tuple[ErrorSpan, ...]] = field(default_factory=dict)
-    chosen: str | None = None
-    edited: str | None = None
-    started: float = 0.0
-    ended: float = 0.0
+    chosen: str | None = None  # system of the candidate that was edited
+    edited: str | None = None  # the text that the person wrote
+    started: float = 0.0  # first action, seconds since 1970
+    ended: float = 0.0  # last action
+    # seconds in which the page was visible and used; None where only start and end are known
     active: float | None = None
-    idle: float = 0.0
+    idle: float = 0.0  # seconds of longer pauses in between
+    # of the page on which it was said, such as `pt-BR`; None where that is unknown
     language: str | None = None
-    revision: int = 1
-    is_last: bool = True
+    revision: int = 1  # how many changes led to it; 1 where that is unknown
+    is_last: bool = True  # whether the person did not submit this item again later; earlier ones never count
+    # what a foreign format said besides, carried along for its round trip
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what no analysis could count, and keep each name in its one spelling."""
         keep_names(self, person="person", segment="segment", document="document")
         if self.kind not in KINDS:
             raise DataError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
@@ -157,19 +131,12 @@ class Submission:
 
 @frozen
 class CampaignFile:
-    """One campaign's export.
-
-    Args:
-        name: of the campaign.
-        protocol: of the campaign.
-        submissions: all, in the order in which they were finished.
-        settings: how the campaign was set up, for people.
-    """
+    """One campaign's export."""
 
     name: str
     protocol: str
-    submissions: tuple[Submission, ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    submissions: tuple[Submission, ...]  # all, in the order in which they were finished
+    settings: Mapping[str, Any] = field(default_factory=dict)  # how the campaign was set up, for people
 
     def spelled(self, lps: Mapping[str, str]) -> CampaignFile:
         """Return the same with language pairs in another spelling."""
@@ -183,13 +150,7 @@ class CampaignFile:
 def of_latest_pass(
     said: Iterable[_Said], kind: Callable[[_Said], Kind], about: Callable[[_Said], Hashable]
 ) -> list[_Said]:
-    """What decides: of all that was judged, what was said in the latest pass over it, in the order given.
-
-    Args:
-        said: judgements of kinds in `PASSES`.
-        kind: of one.
-        about: what one judges.
-    """
+    """What decides: of all that was judged, what was said in the latest pass over it, in the order given."""
     listed = list(said)
     passes = [PASSES[kind(one)] for one in listed]
     if not any(passes):  # as mostly: nothing was looked at again
@@ -205,11 +166,6 @@ _REQUIRED: Final = ("person", "protocol", "kind", "lp", "segment")
 
 
 def read_campaign_file(path: Path) -> CampaignFile:
-    """Read a campaign's export.
-
-    Raises:
-        DataError: it is none, or a line is no submission; says which and what is wrong with it.
-    """
     header, submissions = read_submissions(path)
     return replace(header, submissions=tuple(submissions))
 
@@ -217,11 +173,7 @@ def read_campaign_file(path: Path) -> CampaignFile:
 def read_submissions(path: Path) -> tuple[CampaignFile, Iterator[Submission]]:
     """Read a campaign's export line by line.
 
-    Returns:
-        The campaign without its submissions, and these as their lines are read.
-
-    Raises:
-        DataError: the first line names no campaign; a later one is no submission, as soon as it is read.
+    The campaign without its submissions, and these as their lines are read.
     """
     lines = read_json_lines(path)
     line, value = next(lines, (None, None))
@@ -249,11 +201,6 @@ def _read(value: object, path: Path, line: int) -> Submission:
 
 
 def submission_from_json(value: object) -> Submission:
-    """Make a submission of its JSON object.
-
-    Raises:
-        DataError: it is none.
-    """
     fields = read_fields(value, frozenset(_READERS), "submission")
     wanted = {*_REQUIRED, *fields.values}
     said = {key: read(fields, key) for key, read in _READERS.items() if key in wanted}
@@ -322,16 +269,7 @@ _READERS: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
 def write_campaign_file(
     path: Path, file: CampaignFile, submissions: Iterable[Submission] | None = None
 ) -> None:
-    """Write a campaign's export; it appears whole or not at all.
-
-    Args:
-        path: where to; `-` is standard output.
-        file: the campaign.
-        submissions: instead of the file's own, where they are too many to stand in memory.
-
-    Raises:
-        DataError: it cannot be written, or holds what is no JSON: a NaN, half a surrogate pair.
-    """
+    """Write a campaign's export; it appears whole or not at all."""
     settings = _checked(file.settings)
     header = {"schema": SCHEMA, "name": file.name, "protocol": file.protocol, "settings": settings}
     lines = map(submission_to_json, file.submissions if submissions is None else submissions)
@@ -339,11 +277,7 @@ def write_campaign_file(
 
 
 def submission_to_json(submission: Submission) -> dict[str, Any]:
-    """The JSON object of a submission; left out what a reader would take for granted.
-
-    Raises:
-        DataError: `more` holds what is no JSON.
-    """
+    """The JSON object of a submission; left out what a reader would take for granted."""
     values = {key: getattr(submission, key) for key in _READERS}
     values["records"] = [record_to_json(record) for record in submission.records]
     values["given"] = {name: [*map(span_to_json, spans)] for name, spans in submission.given.items()}
@@ -353,11 +287,6 @@ def submission_to_json(submission: Submission) -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What comes from elsewhere, once it is sure that reading it gives the same.
-
-    Raises:
-        DataError: it would not.
-    """
     try:
         same = json.loads(json.dumps(values, allow_nan=False)) == values
     except (TypeError, ValueError, RecursionError) as error:
@@ -389,7 +318,6 @@ REPLACED: Final = "replaced by a later pass"
 
 
 def _outside(submission: Submission) -> str:
-    """Why nothing in a submission counts; empty where it may."""
     if submission.is_dropped:
         return "of segments that the agreement gate dropped"
     if submission.kind not in PASSES:
@@ -400,8 +328,7 @@ def _outside(submission: Submission) -> str:
 def final_records(submissions: Iterable[Submission]) -> tuple[list[Judgement], Counter[str]]:
     """The judgements that count, as `judgements` has it, in the order in which they were finished.
 
-    Returns:
-        Also what was left out and how often.
+    Also what was left out and how often.
     """
     listed = list(submissions)
     found = judgements(listed)
@@ -449,8 +376,7 @@ def unsaid_elsewhere(submission: Submission) -> Counter[str]:
 def in_place(finished: Iterable[Submission]) -> Iterator[Submission]:
     """Give each submission the number of those that its person had finished before.
 
-    Args:
-        finished: all of a campaign, in the order in which they were finished.
+    `finished`: all of a campaign, in the order in which they were finished.
     """
     done: Counter[str] = Counter()
     for submission in finished:
@@ -465,11 +391,7 @@ def apart(file: CampaignFile) -> list[CampaignFile]:
 
 
 def select_lp(file: CampaignFile, lp: str | None) -> CampaignFile:
-    """Keep one language pair; all of them without one.
-
-    Raises:
-        UsageError: the campaign does not have it, or nobody judged anything of it yet.
-    """
+    """Keep one language pair; all of them without one."""
     told = file.settings.get("lps")
     there = [*map(str, told if isinstance(told, list) else ()), *(s.lp for s in file.submissions)]
     lp = lp_among(lp, there, repr(file.name))
@@ -484,9 +406,6 @@ def campaign_test_set(file: CampaignFile) -> TestSet:
 
     Segments come in the order of tasks. A translation that a person wrote stands there as one of the system
     `post-edit:PERSON`.
-
-    Raises:
-        DataError: two submissions show one segment with different texts.
     """
     found: dict[tuple[str, str], Segment] = {}
     for submission in sorted(file.submissions, key=lambda s: (s.task, s.item)):

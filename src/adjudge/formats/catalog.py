@@ -16,27 +16,16 @@ from adjudge.store.settings_files import user_folder
 
 @frozen
 class PublicSet:
-    """One public test set.
+    """One public test set."""
 
-    Args:
-        name: the word on the command line.
-        title: for people.
-        url: of an archive or of a file.
-        lps: language pairs, in canonical form.
-        form: name of its format, as in `adjudge list formats`.
-        size: of the download, for people.
-        licence: as its source states it.
-        inside: folder, or name of the file, within the archive; empty where `url` is the file itself.
-    """
-
-    name: str
+    name: str  # the word on the command line
     title: str
-    url: str
-    lps: tuple[str, ...]
-    form: str
-    size: str
-    licence: str
-    inside: str = ""
+    url: str  # of an archive or of a file
+    lps: tuple[str, ...]  # language pairs, in canonical form
+    form: str  # name of its format, as in `adjudge list formats`
+    size: str  # of the download, for people
+    licence: str  # as its source states it
+    inside: str = ""  # folder, or name of the file, within the archive; empty where `url` is the file itself
 
 
 _MTME: Final = "https://data.statmt.org/wmt26/mt-metrics-eval-v2.tgz"
@@ -152,11 +141,7 @@ CATALOG: Final[tuple[PublicSet, ...]] = (
 
 
 def find_public_set(name: str) -> PublicSet:
-    """Look a public test set up by its name.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Look a public test set up by its name."""
     found = next((entry for entry in CATALOG if entry.name == name), None)
     if found is None:
         from adjudge.examples import of_demo

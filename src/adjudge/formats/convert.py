@@ -24,11 +24,7 @@ _WITH_WEIGHTS = ("records", "parquet", "xliff")
 
 
 def of_annotator(content: Content[Record], name: str) -> Content[Record]:
-    """Keep what one annotator said.
-
-    Raises:
-        UsageError: nothing was said by such a one.
-    """
+    """Keep what one annotator said."""
     name = as_name(name, "annotator")
     records = [r for r in content.records if r.annotator == name]
     if not records:
@@ -45,18 +41,7 @@ def write_content(
 ) -> Counter[str]:
     """Write a file or a folder; it appears whole or not at all.
 
-    Args:
-        path: where to.
-        form: name of the format.
-        content: what to write.
-        force: whether something of that format may be replaced.
-
-    Returns:
-        What the format cannot hold and how often it was changed or left out.
-
-    Raises:
-        UsageError: the path exists, or the content lacks what the format holds.
-        DataError: a text cannot be held by the format.
+    What the format cannot hold and how often it was changed or left out.
     """
     path, target = Path(path), check_target(path, form, force=force)
     _check(content, target)
@@ -118,11 +103,7 @@ def _check(content: Content[Record], target: Format) -> None:
 
 
 def check_target(path: Path | str, form: str, *, force: bool = False) -> Format:
-    """Refuse early what cannot be written: an unknown format, or a path that is taken.
-
-    Raises:
-        UsageError: it cannot be written; says why.
-    """
+    """Refuse early what cannot be written: an unknown format, or a path that is taken."""
     path, target = Path(path), find_format(form)
     if not target.writes:
         raise UsageError(f"{target.name} is read, not written")

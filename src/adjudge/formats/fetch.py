@@ -45,12 +45,7 @@ _LIMITS: Final = Limits()
 
 
 def fetch(name: str, *, progress: Progress | None = None, limits: Limits = _LIMITS) -> Path:
-    """Download a public test set unless it is in the cache, and return where it lies.
-
-    Raises:
-        UsageError: no such name.
-        DataError: the download or its archive is not what it should be, or there is no network.
-    """
+    """Download a public test set unless it is in the cache, and return where it lies."""
     entry = find_public_set(name)
     path = cached_path(entry)
     if path.exists():
@@ -67,11 +62,7 @@ def fetch(name: str, *, progress: Progress | None = None, limits: Limits = _LIMI
 
 
 def download(url: str, path: Path, *, progress: Progress | None = None, limit: int = _LIMITS.download) -> str:
-    """Download a file, going on where an earlier call stopped, and return its SHA-256.
-
-    Raises:
-        DataError: the server refuses, stops early, or sends more than `limit` bytes.
-    """
+    """Download a file, going on where an earlier call stopped, and return its SHA-256."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
@@ -100,7 +91,6 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """Refuse a redirect that leaves https."""
         if not newurl.startswith("https://") and not (
             req.full_url.startswith("http://") and newurl.startswith("http://")
         ):
@@ -130,7 +120,6 @@ def _open(url: str, part: Path) -> HTTPResponse:
 
 
 def _mark(part: Path) -> Path:
-    """File beside a part that names the version of the file it belongs to."""
     return part.with_name(part.name + ".etag")
 
 
@@ -161,7 +150,6 @@ def _receive(response: HTTPResponse, part: Path, progress: Progress | None, limi
 
 
 def _record(path: Path, url: str, digest: str, size: int) -> None:
-    """Keep what was fetched and when; warn if it is not what the first fetch brought."""
     log = path.with_name(path.name + ".json")
     fetched = json.loads(log.read_text()) if log.exists() else []
     if fetched and fetched[0]["sha256"] != digest:
@@ -175,11 +163,7 @@ def _record(path: Path, url: str, digest: str, size: int) -> None:
 
 
 def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> None:
-    """Unpack one folder or file of a gzipped tar archive; it appears whole or not at all.
-
-    Raises:
-        DataError: it is not there, or the archive is damaged, too large, or tries to leave its folder.
-    """
+    """Unpack one folder or file of a gzipped tar archive; it appears whole or not at all."""
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
     try:
         with gzip.open(archive) as raw:
@@ -212,7 +196,6 @@ def _check_rest(raw: gzip.GzipFile, limits: Limits) -> None:
 def _members(
     tar: tarfile.TarFile, inside: str, limits: Limits
 ) -> Iterator[tuple[tarfile.TarInfo, PurePosixPath]]:
-    """Yield the files of a folder with their path in it, after looking at every member."""
     size = 0
     for number, member in enumerate(tar, start=1):
         size += member.size

@@ -25,25 +25,17 @@ P = TypeVar("P", bound=Record | Segment)
 
 @frozen
 class Content(Generic[R_co]):
-    """What was read, or is written.
+    """What was read, or is written."""
 
-    Args:
-        test_set: texts; None where there are none.
-        records: judgements in the order of the file.
-        met: what was odd or left out, and how often.
-        campaign: who judged what when; None where the file does not say it, or nobody asked for it.
-        origin: file that the texts were read from, where judgements can be written into it.
-        is_of_metrics: whether its annotators are metrics, over several of which a mean says nothing.
-        is_unnamed: whether nothing in the file names its annotator, who is called by the file.
-    """
-
-    test_set: TestSet | None = None
-    records: Sequence[R_co] = ()
-    met: Counter[str] = field(default_factory=Counter)
+    test_set: TestSet | None = None  # texts; None where there are none
+    records: Sequence[R_co] = ()  # judgements in the order of the file
+    met: Counter[str] = field(default_factory=Counter)  # what was odd or left out, and how often
+    # who judged what when; None where the file does not say it, or nobody asked for it
     campaign: CampaignFile | None = None
-    origin: Path | None = None
+    origin: Path | None = None  # file that the texts were read from, where judgements can be written into it
+    # whether its annotators are metrics, over several of which a mean says nothing
     is_of_metrics: bool = False
-    is_unnamed: bool = False
+    is_unnamed: bool = False  # whether nothing in the file names its annotator, who is called by the file
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -69,13 +61,7 @@ def as_read(content: Content[Any], lp: str | None, where: object) -> Content[Any
 
     Judgements spell their language pair as the texts that they are about.
 
-    Args:
-        content: what was read.
-        lp: the language pair that is wanted; None for all of them.
-        where: it was read from, for errors.
-
-    Raises:
-        UsageError: nothing is of that pair; names those that are there.
+    `lp`: the language pair that is wanted; None for all of them.
     """
     test_set, records = content.test_set, content.records
     texts = () if test_set is None else test_set.lps
@@ -121,14 +107,7 @@ def _each(kind: str, *named: Iterable[object]) -> dict[Any, None]:
 def annotations_among(
     records: Iterable[Record], left_out: Counter[str], lp: str | None = None, *, by_marks: bool = False
 ) -> Iterator[Annotation]:
-    """Give the records that a format of annotations can hold, and count the others.
-
-    Args:
-        records: of any kind.
-        left_out: what the format cannot hold and how often, which is added to.
-        lp: the language pair of a format that has one.
-        by_marks: whether the format takes what has no mark for free of errors, as no rating and no count is.
-    """
+    """Give the records that a format of annotations can hold, and count the others."""
     for record in records:
         if lp is not None and record.lp != lp:
             left_out["records of other language pairs"] += 1
@@ -153,11 +132,7 @@ def by_translation(
     *,
     by_marks: bool = False,
 ) -> dict[tuple[str, str, str], Annotation]:
-    """The annotations of `annotations_among`, by language pair, segment and system.
-
-    Raises:
-        UsageError: a translation was judged twice, and one of `what` holds one judgement of it.
-    """
+    """The annotations of `annotations_among`, by language pair, segment and system."""
     found: dict[tuple[str, str, str], Annotation] = {}
     for record in annotations_among(records, left_out, lp, by_marks=by_marks):
         if (first := found.setdefault((record.lp, record.segment, record.system), record)) is not record:
@@ -176,11 +151,7 @@ def placed(text: str | None, start: int | None, end: int | None, **said: Any) ->
 
 
 def read_severity(said: object) -> tuple[Severity, str]:
-    """Severity of a mark that people made, and its note; one that was being removed is neutral.
-
-    Raises:
-        DataError: there is no such severity.
-    """
+    """Severity of a mark that people made, and its note; one that was being removed is neutral."""
     severity = find_severity(said) if isinstance(said, str) else None
     if severity is None and said != UNDECIDED_MARK:
         raise DataError(f"a severity must be minor, major, critical or undecided, got {said!r}")

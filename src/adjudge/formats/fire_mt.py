@@ -39,23 +39,15 @@ _NAME: Final = re.compile(r"(?P<lp>[a-z]{2,3}-[a-z]{2,3})-annotation\.json")
 
 @frozen
 class FirePair:
-    """One pair of translations, and what people said of it.
+    """One pair of translations, and what people said of it."""
 
-    Args:
-        number: of the pair in the file, from 1.
-        source: text that was translated.
-        translations: of the source.
-        systems: that made them.
-        verdicts: FiRE's name of a criterion to the verdicts of three people, in no order.
-        levels: our name of a criterion to how hard the pair is, `easy` or `hard`.
-    """
-
-    number: int
-    source: str
+    number: int  # of the pair in the file, from 1
+    source: str  # text that was translated
     translations: tuple[str, str]
     systems: tuple[str, str]
+    # FiRE's name of a criterion to the verdicts of three people, in no order
     verdicts: Mapping[str, tuple[Verdict, Verdict, Verdict]]
-    levels: Mapping[str, str]
+    levels: Mapping[str, str]  # our name of a criterion to how hard the pair is, `easy` or `hard`
 
     def label(self, criterion: str) -> Verdict | None:
         """The majority of a criterion; None where each of the three says something else."""
@@ -69,11 +61,7 @@ def is_fire_folder(path: Path) -> bool:
 
 
 def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
-    """The file of one language pair, and the language pair.
-
-    Raises:
-        UsageError: there are several and none was chosen, or not that one.
-    """
+    """The file of one language pair, and the language pair."""
     if not path.is_dir():
         match = _NAME.fullmatch(path.name)
         if match is None and lp is None:
@@ -89,12 +77,7 @@ def find_fire_file(path: Path, lp: str | None) -> tuple[Path, str]:
 
 
 def read_fire(path: Path, lp: str | None = None) -> ContentWithTexts[Preference]:
-    """Read the benchmark of one language pair as test set and gold.
-
-    Raises:
-        UsageError: the language pair is not known, or not there.
-        DataError: a pair is not what it should be.
-    """
+    """Read the benchmark of one language pair as test set and gold."""
     file, lp = find_fire_file(path, lp)
     pairs = read_fire_pairs(file)
     segments = tuple(
@@ -132,11 +115,6 @@ def read_fire(path: Path, lp: str | None = None) -> ContentWithTexts[Preference]
 
 
 def read_fire_pairs(file: Path) -> Sequence[FirePair]:
-    """Read the pairs of a file, in its order.
-
-    Raises:
-        DataError: it is no list of pairs, or one of them is none.
-    """
     rows = read_json(read_text(file), path=file)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise DataError("wanted a list of pairs of translations", path=file)
@@ -159,11 +137,6 @@ def _pair(row: Fields, number: int) -> FirePair:
 
 
 def _verdicts(row: Fields, criterion: str) -> tuple[Verdict, Verdict, Verdict]:
-    """What three people said, in no order.
-
-    Raises:
-        DataError: they are not three, or their majority is not the label.
-    """
     judged = row.mapping(criterion)
     counts, label = judged.get("annotation"), judged.get("label")
     if (

@@ -66,27 +66,18 @@ _CATEGORIES: Final[Mapping[str, str]] = {
 
 
 class Issue(NamedTuple):
-    """One issue.
+    """One issue."""
 
-    Args:
-        says: its attributes without their namespace; none where what is referred to is not in the file.
-        side: text that it is in.
-        place: where it is in that; None where it is about the whole.
-        annotator: who says so; None where the file does not say.
-        severity: 0 to 100; None where the file does not say.
-        is_enabled: False where somebody took it back.
-    """
-
+    # its attributes without their namespace; none where what is referred to is not in the file
     says: Mapping[str, str]
     side: Side
-    place: tuple[int, int] | None
-    annotator: str | None
-    severity: float | None
-    is_enabled: bool = True
+    place: tuple[int, int] | None  # where it is in that; None where it is about the whole
+    annotator: str | None  # who says so; None where the file does not say
+    severity: float | None  # 0 to 100; None where the file does not say
+    is_enabled: bool = True  # False where somebody took it back
 
 
 def its(name: str) -> str:
-    """A name of ITS with its namespace."""
     return f"{{{ITS}}}{name}"
 
 
@@ -119,7 +110,6 @@ def confidence_of(annotation: Annotation) -> str | None:
 
 
 def annotators_ref(annotator: str) -> str:
-    """Who says it, for both data categories."""
     name = f"{_ANNOTATOR}{quote(annotator, safe='')}"
     return f"localization-quality-issue|{name} mt-confidence|{name}"
 
@@ -168,17 +158,6 @@ def render_stated(annotation: Annotation) -> str:
 
 
 def read_stated(raw: str, place: dict[str, str], line: int) -> Annotation:
-    """Read the attribute.
-
-    Args:
-        raw: its text.
-        place: `lp`, `segment`, `system` and `annotator`.
-        path: for errors.
-        line: for errors.
-
-    Raises:
-        DataError: it is no annotation.
-    """
     value = read_json(raw, line=line)
     if not isinstance(value, dict):
         raise DataError("adjudge:record must be a JSON object", line=line)
@@ -194,13 +173,7 @@ def read_stated(raw: str, place: dict[str, str], line: int) -> Annotation:
 def keep_spans(stated: Annotation, issues: Sequence[Issue], text: str) -> tuple[list[ErrorSpan], list[Issue]]:
     """Those of the errors stated that still hold, where ITS says they are now.
 
-    Args:
-        stated: what adjudge said.
-        issues: what ITS says by the same annotator.
-        text: the translation as it is now.
-
-    Returns:
-        Also the issues that adjudge did not state, or not so.
+    Also the issues that adjudge did not state, or not so.
     """
     rest, spans, lost = [*issues], [], []
     for span in stated.spans:
@@ -249,9 +222,7 @@ def _fits(span: ErrorSpan, text: str) -> bool:
 def keep_rating(stated: Annotation, confidence: float | None) -> float | None:
     """The rating stated, or that of the confidence where it says another one.
 
-    Args:
-        stated: what adjudge said.
-        confidence: 0 to 1 along the protocol's scale; None where there is none.
+    `confidence`: 0 to 1 along the protocol's scale; None where there is none.
     """
     protocol, said = find_protocol(stated.protocol), confidence_of(stated)
     if confidence is None or said is None or float(said) == confidence:

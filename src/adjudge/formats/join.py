@@ -63,16 +63,6 @@ def put_together(
     A run keeps what the other inputs judged beside its own records: it may show whether its judge sees.
     Judgements without texts of their own stay as they are, and a note says that their texts could not be
     compared.
-
-    Args:
-        sides: the inputs; one without records is a test set, with all its texts.
-        same: which texts must be equal: sources with the references that scores used, or sources and
-            translations.
-        mismatched: whether texts that differ are refused, or left out of every input and counted in a note.
-        lp: look at the texts of this language pair only.
-
-    Raises:
-        UsageError: texts differ; says how many, and shows the first.
     """
     spelled = one_spelling([{lp for lp, *_ in _judged(side)} for side in sides])
     sides = [side.spelled(lps) for side, lps in zip(sides, spelled, strict=True)]
@@ -118,14 +108,12 @@ def uncompared(names: Sequence[str]) -> str:
 
 
 def _judged(side: Judgements) -> Iterator[tuple[str, str, Iterable[str], Digests | None]]:
-    """Language pair, segment, systems and digests of what a side judged; of a test set all that it has."""
     if side.records or side.test_set is None:
         return ((r.lp, r.segment, r.systems, r.digests) for r in side.records)
     return ((s.lp, s.segment, s.translations, None) for s in side.test_set)
 
 
 def _texts(side: Judgements, same: Same, called: str) -> Iterator[tuple[Key, _Text]]:
-    """Texts that a side judged."""
     segments = {} if side.is_lent or side.test_set is None else {(s.lp, s.segment): s for s in side.test_set}
     used = "" if side.run is None else side.run.info.signature.fields.get("ref", "")
     for lp, name, systems, digests in _judged(side):

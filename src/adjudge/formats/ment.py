@@ -41,12 +41,7 @@ def is_ment_folder(path: Path) -> bool:
 
 
 def read_ment_folder(path: Path, lp: str | None = None) -> TestSet:
-    """Read one language pair of a folder; segment ids are line numbers, from 1.
-
-    Raises:
-        UsageError: the folder has several language pairs and none was chosen.
-        DataError: a line is no such object, or files differ in length.
-    """
+    """Read one language pair of a folder; segment ids are line numbers, from 1."""
     lps = find_lps(path)
     lp = choose_lp(lps, lp, path)
     stem = lps[lp]
@@ -82,11 +77,7 @@ def _read_column(
 def write_ment_folder(path: Path, test_set: TestSet) -> Counter[str]:
     """Write the folder form.
 
-    Returns:
-        What it cannot hold and how often it was left out.
-
-    Raises:
-        DataError: a reference is missing somewhere, or there are several references.
+    What it cannot hold and how often it was left out.
     """
     files: dict[Path, tuple[str, list[str]]] = {}
     if len(test_set.references) > 1:
@@ -123,11 +114,7 @@ _SCORE: Final = re.compile(r"avg_trans_([0-9]+)_score")
 
 
 def read_ment_file(path: Path) -> TestSet:
-    """Read the test set of the JSONL form.
-
-    Raises:
-        DataError: a line is no such object.
-    """
+    """Read the test set of the JSONL form."""
     segments = tuple(map(_segment, json_objects(path, "MENT")))
     return TestSet(name=path.name.split(".")[0], segments=segments)
 
@@ -161,11 +148,7 @@ def _lp(fields: Fields) -> str:
 
 
 def read_ment_ratings(path: Path) -> list[Annotation]:
-    """Read the mean ratings of the JSONL form, 0 to 4, as annotations of `ment`; null is no annotation.
-
-    Raises:
-        DataError: a line is no such object, or a rating is no number from 0 to 4.
-    """
+    """Read the mean ratings of the JSONL form, 0 to 4, as annotations of `ment`; null is no annotation."""
     return [
         Annotation(
             lp=_lp(fields),

@@ -91,13 +91,7 @@ def render_extras(
 ) -> dict[str, Any]:
     """Metadata of one row.
 
-    Args:
-        annotation: what the row belongs to.
-        span: its error, or None for a row that says there is none.
-        text: what the span is in.
-        first: whether it is the first row of the annotation.
-        partner: whom the system was judged beside, if that is part of its name.
-        document: what the row's document column says.
+    `span`: its error, or None for a row that says there is none.
     """
     ours: dict[str, Any] = {"with": partner} if partner else {}
     if span is not None and not _is_plain(span, text):
@@ -117,7 +111,6 @@ def render_extras(
 
 
 def _is_plain(span: ErrorSpan, text: str) -> bool:
-    """Whether columns, tags and note say all of a span."""
     label = render_label(span.category, span.label)
     return (
         span.match == "exact"
@@ -152,37 +145,21 @@ _QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
 
 @frozen
 class Row:
-    """One line: one error, or the word that there is none.
+    """One line: one error, or the word that there is none."""
 
-    Args:
-        line: in the file, from 1.
-        system: name, in side-by-side files with the partner in it.
-        document: name.
-        position: id of the segment within its document.
-        segment: id of the segment in the file; empty where there is none.
-        rater: empty where there is none.
-        source: with tags.
-        target: with tags.
-        category: as spelled.
-        severity: as spelled.
-        metadata: the JSON object of that column.
-        ours: what it says under `adjudge`; None where it says nothing.
-        comment: text of a comment column, or of metadata that is no JSON.
-    """
-
-    line: int
-    system: str
+    line: int  # in the file, from 1
+    system: str  # name, in side-by-side files with the partner in it
     document: str
-    position: str
-    segment: str
-    rater: str
+    position: str  # id of the segment within its document
+    segment: str  # id of the segment in the file; empty where there is none
+    rater: str  # empty where there is none
     source: str
     target: str
     category: str
     severity: str
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    ours: Mapping[str, object] | None = None
-    comment: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict)  # the JSON object of that column
+    ours: Mapping[str, object] | None = None  # what it says under `adjudge`; None where it says nothing
+    comment: str = ""  # text of a comment column, or of metadata that is no JSON
 
 
 def _column_names(heading: Iterable[str]) -> list[str]:
@@ -195,11 +172,7 @@ def is_mqm_heading(first: str) -> bool:
 
 
 def read_rows(path: Path) -> tuple[list[Row], Counter[str]]:
-    """Read all rows, and count what was met in columns that nobody reads.
-
-    Raises:
-        DataError: no MQM TSV, or a row that fits no known layout; says which.
-    """
+    """Read all rows, and count what was met in columns that nobody reads."""
     table = dropwhile(lambda row: not "".join(row[1]).strip(), _read_table(path))
     first, heading = next(table, (1, [""]))
     names = _column_names(heading)
@@ -223,7 +196,6 @@ def _read_table(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:
-    """Whether quotation marks are CSV's, and not a text's own."""
     quoted = {cell for line in lines if '"' in line for cell in line.split("\t") if '"' in cell}
     if not all(_QUOTED.fullmatch(cell) for cell in quoted):
         return False
@@ -282,7 +254,6 @@ def _read_row(names: list[str], fields: list[str], line: int, met: Counter[str])
 
 
 def _align_short(fields: list[str], line: int) -> dict[str, str]:
-    """A row that lacks columns has system and document first, four known fields last, ids between."""
     ids = fields[2:-4]
     if not 1 <= len(ids) <= 3:
         raise DataError(f"a row of {len(fields)} fields fits no known layout", line=line)
@@ -292,7 +263,6 @@ def _align_short(fields: list[str], line: int) -> dict[str, str]:
 
 
 def _read_metadata(cell: str, line: int) -> tuple[Mapping[str, object], str]:
-    """Text that is no object is a rater's note, as in older files."""
     if not cell.startswith("{"):
         return {}, cell
     value = read_json(cell, line=line)
@@ -311,7 +281,6 @@ class Mark(NamedTuple):
 
 
 def remove_tags(text: str) -> str:
-    """Text without tags."""
     return _TAG.sub("", text)
 
 
@@ -355,13 +324,6 @@ def _flags_of(text: str, start: int, end: int) -> list[str]:
 
 
 def carry_over(text: str, mark: Mark, onto: str) -> Mark:
-    """Carry a mark over to a text that differs.
-
-    Args:
-        text: what the rater saw or made of it.
-        mark: in that text.
-        onto: the text that the mark must be in.
-    """
     from rapidfuzz.distance import Levenshtein
 
     marked = text[mark.start : mark.end]
@@ -440,30 +402,14 @@ class EditedText(NamedTuple):
 
 @frozen
 class MqmFile(ContentWithTexts[Annotation]):
-    """All that one file says: an annotation a rater, system and segment, in order of first appearance.
-
-    Args:
-        checks: attention checks.
-        edited: texts that raters changed.
-    """
+    """All that one file says: an annotation a rater, system and segment, in order of first appearance."""
 
     checks: tuple[AttentionCheck, ...] = ()
-    edited: tuple[EditedText, ...] = ()
+    edited: tuple[EditedText, ...] = ()  # texts that raters changed
 
 
 @names_file
 def read_mqm_tsv(path: Path, lp: str | None = None, test_set: TestSet | None = None) -> MqmFile:
-    """Read a file.
-
-    Args:
-        path: the file.
-        lp: language pair; may be left out where the documents' names end in it (`news.1:en-de`).
-        test_set: texts as the systems wrote them, in which the marks are placed.
-
-    Raises:
-        DataError: a row fits no known layout, or has a severity that does not exist; says which.
-        UsageError: no lp, and the documents do not name one.
-    """
     rows, met = read_rows(path)
     rows, pair = _of_pair(rows, lp, path)
     checks = [row for row in rows if _is_check(row)]
@@ -521,11 +467,9 @@ class _Reader:
         self._segments = {s.segment: self._without_others(s) for s in known if self._has_source(s)}
 
     def _has_source(self, segment: Segment) -> bool:
-        """Whether its source is the file's, in which WMT's sources lose blanks."""
         return _plain(self._sources.get(segment.segment, segment.source)) == _plain(segment.source)
 
     def _without_others(self, segment: Segment) -> Segment:
-        """Keep the translations that the file may have: raters edit them, and leave most of the words."""
         from rapidfuzz.distance import Levenshtein
 
         kept = {
@@ -540,18 +484,15 @@ class _Reader:
         return self._ids[row.document, row.position, row.segment]
 
     def source(self, segment: str) -> str:
-        """Source text that marks are placed in."""
         known = self._segments.get(segment)
         return self._sources[segment] if known is None else known.source
 
     def target(self, segment: str, system: str) -> str:
-        """Translation that marks are placed in."""
         known = self._segments.get(segment)
         found = None if known is None else known.translations.get(system)
         return self._targets[segment, system] if found is None else found
 
     def check(self, row: Row) -> AttentionCheck:
-        """Read an attention check."""
         words = {row.category.lower(), row.severity.lower()}
         if not words & {"found", "missed"}:
             raise DataError(f"an attention check is Found or Missed, got {words}", line=row.line)
@@ -559,7 +500,6 @@ class _Reader:
         return AttentionCheck(ids or row.segment or row.position, row.system, row.rater, "found" in words)
 
     def read(self) -> tuple[Annotation, ...]:
-        """Read every unit: the rows of one rater about one translation."""
         units = grouped(((self._id(row), row.system, row.rater), row) for row in self.rows)
         return tuple(self._annotation(*key, rows) for key, rows in units.items())
 
@@ -662,7 +602,6 @@ class _Reader:
                 self.edited.append(EditedText(segment, system, row.rater, side, text))
 
     def test_set(self, name: str) -> TestSet:
-        """Sources and translations that the marks are placed in."""
         documents = {self._id(row): row.document for row in reversed(self.rows)}
         systems = list(dict.fromkeys(self._names[row.system][0] for row in self.rows))
         segments = []
@@ -684,15 +623,10 @@ class _Reader:
 
 
 def _plain(text: str) -> str:
-    """What is left of a text in whatever composition and with whatever blanks a file has it."""
     return "".join(normalize("NFC", text).split())
 
 
 def _segment_ids(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
-    """Segment id of each document, position and id: the file's own if it is unique, else `DOC:POSITION`.
-
-    Where a document has a position twice, both; where it has none, its own id in place of it.
-    """
     keys = [*dict.fromkeys((row.document, row.position, row.segment) for row in rows)]
     own = [segment for _, _, segment in keys]
     placed = [f"{document}:{position or segment}" for document, position, segment in keys]
@@ -704,7 +638,6 @@ def _segment_ids(rows: Iterable[Row]) -> dict[tuple[str, str, str], str]:
 
 
 def _numbers_in_documents(documents: Iterable[str]) -> Iterator[int]:
-    """Number each of some segments within its document, from 1."""
     counts: Counter[str] = Counter()
     for document in documents:
         counts[document] += 1
@@ -712,7 +645,6 @@ def _numbers_in_documents(documents: Iterable[str]) -> Iterator[int]:
 
 
 def _split_names(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
-    """System and partner of each name; a side-by-side pair was judged from its other side too."""
     stated: dict[str, str | None] = {}  # None where the file does not say it, empty for nobody
     for row in rows:
         partner = None if row.ours is None else row.ours.get("with", "")
@@ -727,7 +659,6 @@ def _split_names(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
 
 
 def _tokens(rows: Iterable[Row]) -> dict[tuple[str, str, str, str], object]:
-    """Tokens of a segment, which stand in its first row only."""
     found: dict[tuple[str, str, str, str], object] = {}
     for row in rows:
         segment = row.metadata.get("segment")
@@ -738,7 +669,6 @@ def _tokens(rows: Iterable[Row]) -> dict[tuple[str, str, str, str], object]:
 
 
 def _most_common(rows: Iterable[tuple[K, str, str]]) -> dict[K, str]:
-    """Text of each key that most raters had; one who edited it in five rows still counts once."""
     counts: defaultdict[K, Counter[str]] = defaultdict(Counter)
     for key, _, text in dict.fromkeys(rows):
         counts[key][text] += 1
@@ -750,18 +680,7 @@ def write_mqm_tsv(path: Path, records: Iterable[Record], test_set: TestSet) -> C
 
     Read back, they are equal.
 
-    Args:
-        path: the file.
-        records: annotations; failures and preferences have no row and are counted.
-        test_set: the texts.
-
-    Returns:
-        What a TSV cannot hold and how often it was left out.
-
-    Raises:
-        DataError: a text with a tab, a line end or a tag in it; a judgement of a text that is not there; two
-            judgements by one annotator of the same translation.
-        UsageError: several language pairs.
+    What a TSV cannot hold and how often it was left out.
     """
     lp = single_lp(test_set)
     left_out: Counter[str] = Counter()

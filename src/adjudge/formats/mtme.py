@@ -46,25 +46,16 @@ NO_TRANSLATION: Final = "[No translation supplied]"
 
 
 class ScoreFile(NamedTuple):
-    """One score file of a folder; `score_files.read_score_file` reads it.
-
-    Args:
-        path: the file.
-        kind: what people gave, or a metric.
-        name: such as `mqm` or `COMET`; empty where the file has none.
-        reference: the reference that a metric was shown, `src` for none; empty for people.
-        level: what one score is about.
-    """
+    """One score file of a folder; `formats.score_file` reads it."""
 
     path: Path
-    kind: Literal["gold", "metric"]
-    name: str
-    reference: str
+    kind: Literal["gold", "metric"]  # what people gave, or a metric
+    name: str  # such as `mqm` or `COMET`; empty where the file has none
+    reference: str  # the reference that a metric was shown, `src` for none; empty for people
     level: Level
 
 
 def is_mtme_folder(path: Path) -> bool:
-    """Whether a folder has this layout."""
     return bool(find_files(path, "sources/*.txt"))
 
 
@@ -74,11 +65,7 @@ def find_lps(path: Path) -> dict[str, str]:
 
 
 def choose_lp(lps: Collection[str], lp: str | None, path: Path) -> str:
-    """The language pair that is meant, in canonical form.
-
-    Raises:
-        UsageError: none was named and there are several, or there is no such one; names what there is.
-    """
+    """The language pair that is meant, in canonical form."""
     names = ", ".join(lps)
     if lp is None:
         if len(lps) != 1:
@@ -88,17 +75,7 @@ def choose_lp(lps: Collection[str], lp: str | None, path: Path) -> str:
 
 
 def read_mtme(path: Path, lp: str | None = None, *, sources_only: bool = False) -> TestSet:
-    """Read sources, documents, references and outputs of one language pair.
-
-    Args:
-        path: the folder.
-        lp: language pair; may be left out where there is one.
-        sources_only: leave out references and outputs, for who needs scores and no texts.
-
-    Raises:
-        UsageError: the folder has several language pairs and none was chosen.
-        DataError: files differ in length, or segments of a document do not stand together.
-    """
+    """Read sources, documents, references and outputs of one language pair."""
     lps = find_lps(path)
     if not lps:
         raise DataError("not in the layout of mt-metrics-eval: there is no sources/LP.txt", path=path)
@@ -166,11 +143,7 @@ def _check_documents(documents: Iterable[str], path: Path) -> None:
 def write_mtme(path: Path, test_set: TestSet) -> Counter[str]:
     """Write sources, documents, references and outputs of every language pair.
 
-    Returns:
-        What the layout cannot hold and how often it was left out, such as segment ids.
-
-    Raises:
-        DataError: a text has a line end in it, a document is torn, or a name cannot be a file's.
+    What the layout cannot hold and how often it was left out, such as segment ids.
     """
     files: dict[Path, list[str]] = {}
     for lp in test_set.lps:
@@ -206,11 +179,7 @@ def _texts(texts: Iterable[str | None], file: Path) -> list[str]:
 
 
 def find_score_files(path: Path, lp: str) -> list[ScoreFile]:
-    """Score files of one language pair, human ones first, in order of their names.
-
-    Raises:
-        UsageError: the folder does not have the language pair.
-    """
+    """Score files of one language pair, human ones first, in order of their names."""
     lps = find_lps(path)
     stem = lps[choose_lp(lps, lp, path)]
     human = find_files(path, f"human-scores/{stem}.*.score")
@@ -221,7 +190,6 @@ def find_score_files(path: Path, lp: str) -> list[ScoreFile]:
 def _named_score_files(
     files: Iterable[Path], kind: Literal["gold", "metric"], prefix: str = ""
 ) -> Iterator[ScoreFile]:
-    """Read the names of files, less those of no level."""
     for file in files:
         name, _, level = file.name.removeprefix(prefix).removesuffix(".score").rpartition(".")
         if level in get_args(Level):
@@ -233,14 +201,7 @@ def _named_score_files(
 def read_score_records(path: Path, test_set: TestSet, protocol: str = "metric") -> list[Annotation]:
     """Read a segment-level score file as annotations; its name, without the language pair, is the annotator.
 
-    Args:
-        path: the file; `.avg_seg_scores.tsv` names its segments, any other has a line for each.
-        test_set: the segments that its lines are about, of one language pair.
-        protocol: what the numbers are ratings of, such as `da-sqm`; `metric` has no bounds.
-
-    Raises:
-        DataError: a line is no score, a rating lies outside the protocol's scale, the lengths
-            differ, or a segment that was rated is not in the test set.
+    `protocol`: what the numbers are ratings of, such as `da-sqm`; `metric` has no bounds.
     """
     lp = single_lp(test_set)
     annotator = path.name.removesuffix(".seg.score").removesuffix(AVERAGES).removeprefix(f"{lp}.")
@@ -274,16 +235,7 @@ def _ratings(path: Path, test_set: TestSet) -> Iterator[tuple[str, Segment, floa
 
 @names_file
 def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
-    """Read a segment-level score file that lies outside of its test set; `None` is not judged, no failure.
-
-    Args:
-        path: the file.
-        lp: language pair, where neither name nor folder of the file says it.
-
-    Raises:
-        DataError: a line is no score, or every score is `None`.
-        UsageError: nothing says the language pair.
-    """
+    """Read a segment-level score file that lies outside of its test set; `None` is not judged, no failure."""
     is_named = path.name.removesuffix(".gz").endswith((".score", AVERAGES))
     table = read_score_file(path, level=None if is_named else "seg")
     if table.level != "seg":
@@ -303,12 +255,7 @@ def read_bare_scores(path: Path, lp: str | None) -> list[Annotation]:
 def write_score_records(path: Path, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write the ratings of one language pair as a segment-level score file, `None` where there is none.
 
-    Returns:
-        What the format cannot hold and how often it was left out.
-
-    Raises:
-        DataError: an annotation without a rating, or of a segment that is not there.
-        UsageError: a translation was rated twice.
+    What the format cannot hold and how often it was left out.
     """
     import numpy as np
 
@@ -360,16 +307,7 @@ def rater_name(path: Path) -> str:
 
 @names_file
 def read_ratings(path: Path, test_set: TestSet) -> Content[Annotation]:
-    """Read error spans: `SYSTEM<TAB>{"errors": [...]}` a line, perhaps with the rater in a third column.
-
-    Args:
-        path: the file.
-        test_set: the segments that its lines are about, of one language pair.
-
-    Raises:
-        DataError: a line is no rating, or a system has not as many lines as there are segments.
-        UsageError: the test set has several language pairs.
-    """
+    """Read error spans: `SYSTEM<TAB>{"errors": [...]}` a line, perhaps with the rater in a third column."""
     rater = rater_name(path)
     lines: Counter[str] = Counter()
     met: Counter[str] = Counter()
@@ -397,7 +335,6 @@ def read_ratings(path: Path, test_set: TestSet) -> Content[Annotation]:
 
 
 def _read_rating(fields: Fields, segment: Segment, said_of: tuple[str, str], met: Counter[str]) -> Annotation:
-    """Read what a rater says of a system's translation; `said_of` names the system and the rater."""
     errors = fields.values.get("errors")
     if not isinstance(errors, list):
         fields.fail(f"'errors' must be a list, got {errors!r}")
@@ -463,17 +400,8 @@ def _is_index(value: object) -> TypeGuard[int]:
 def write_ratings(path: Path, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write the error spans of one language pair, each with its score; `None` where nothing was judged.
 
-    Args:
-        path: the file; the rater that its name tells needs no column.
-        records: annotations, at most one a translation.
-        test_set: segments in the order of the lines; systems that nobody judged come last.
-
-    Returns:
-        What the format cannot hold and how often it was left out.
-
-    Raises:
-        DataError: a segment is not in the test set, or a name would not come back from the file.
-        UsageError: a translation was judged twice.
+    What the format cannot hold and how often it was left out. `records`: annotations, at most one a
+    translation. `test_set`: segments in the order of the lines; systems that nobody judged come last.
     """
     lp = single_lp(test_set)
     left_out: Counter[str] = Counter()

@@ -51,25 +51,15 @@ _SPECIAL: Final = (OMISSION, INSTRUCTION_FAULT)
 
 @frozen
 class PearmutItem:
-    """One source with its translations.
+    """One source with its translations."""
 
-    Args:
-        segment: its `item_id`, or a digest of its source where it has none.
-        document: what its id says of it; empty where it says nothing.
-        source: text; empty where there is none.
-        reference: text, or None.
-        texts: model to text.
-        is_check: whether it says what a careful person would answer.
-        values: everything that the file says.
-    """
-
-    segment: str
-    document: str
-    source: str
-    reference: str | None
+    segment: str  # its `item_id`, or a digest of its source where it has none
+    document: str  # what its id says of it; empty where it says nothing
+    source: str  # text; empty where there is none
+    reference: str | None  # text, or None
     texts: Mapping[str, str]
-    is_check: bool
-    values: Mapping[str, Any]
+    is_check: bool  # whether it says what a careful person would answer
+    values: Mapping[str, Any]  # everything that the file says
 
 
 @frozen
@@ -82,11 +72,6 @@ class PearmutCampaign:
 
 @names_file
 def read_pearmut(path: Path) -> PearmutCampaign:
-    """Read a campaign.
-
-    Raises:
-        DataError: it is none; says what is wrong with it.
-    """
     found = read_json_file(path)
     if not isinstance(found, dict) or "campaign_id" not in found or "data" not in found:
         raise DataError("wanted a JSON object with campaign_id, info and data")
@@ -99,7 +84,6 @@ def read_pearmut(path: Path) -> PearmutCampaign:
 
 
 def _documents(data: object, fields: Fields) -> list[list[object]]:
-    """Documents, whether they stand in tasks or not; forms that ask for something else are passed over."""
     parts: deque[object] = deque(data.values() if isinstance(data, dict) else [data])
     found: list[list[object]] = []
     while parts:
@@ -114,11 +98,6 @@ def _documents(data: object, fields: Fields) -> list[list[object]]:
 
 
 def read_item(value: object, line: int | None = None) -> PearmutItem:
-    """Read an item.
-
-    Raises:
-        DataError: it is none.
-    """
     if not isinstance(value, dict):
         raise DataError(f"an item must be a JSON object, got {value!r:.80}", line=line)
     fields = Fields(value, "item", line=line)
@@ -145,11 +124,7 @@ def _digest(item: Mapping[str, Any]) -> str:
 
 
 def find_lp(name: str, wanted: str | None = None) -> str:
-    """Take the language pair of a part of a campaign's name, such as `eng---deu v3`; else the one given.
-
-    Raises:
-        UsageError: neither says it.
-    """
+    """Take the language pair of a part of a campaign's name, such as `eng---deu v3`; else the one given."""
     if (lp := _own_lp(name) or (wanted and canonical_lp(wanted))) is None:
         raise UsageError(f"campaign {name!r} does not say its language pair: add --lp, such as --lp en-de")
     return lp
@@ -161,12 +136,7 @@ def _own_lp(name: str) -> str | None:
 
 
 def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSet:
-    """The texts of a campaign, one segment an item, without those that are checks.
-
-    Raises:
-        DataError: an item's source or translation is another one elsewhere.
-        UsageError: neither the name of the campaign nor `lp` says the language pair.
-    """
+    """The texts of a campaign, one segment an item, without those that are checks."""
     lp = find_lp(campaign.name, lp)
     found: dict[str, Segment] = {}
     for number, items in enumerate(campaign.documents, start=1):
@@ -181,7 +151,6 @@ def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSe
 
 
 def _instruction(item: object) -> str:
-    """What an item tells annotators, without its markup; the first item of a document speaks for all."""
     said = item.get("instructions") if isinstance(item, Mapping) else None
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", said)).split()) if isinstance(said, str) else ""
 
@@ -204,13 +173,7 @@ def _joined(before: Segment | None, item: PearmutItem, lp: str, document: str) -
 def read_spans(values: object, text: str, where: Fields) -> tuple[ErrorSpan, ...]:
     """Read spans.
 
-    Args:
-        values: list as the file has it, or None for an empty one.
-        text: that they mark.
-        where: for errors.
-
-    Raises:
-        DataError: it is no list of spans.
+    `values`: list as the file has it, or None for an empty one.
     """
     if values is not None and not isinstance(values, list):
         where.fail(f"'error_spans' must be a list, got {values!r:.80}")
@@ -297,14 +260,12 @@ class _Line:
 
     @property
     def is_other(self) -> bool:
-        """Whether it judges no translation: it takes back, or answers a form."""
         items = self.fields.values.get("item")
         forms = [i for i in items if isinstance(i, dict) and "form" in i] if isinstance(items, list) else []
         return self.is_reset or bool(forms)
 
     @property
     def actions(self) -> list[Fields]:
-        """What the person did, in the order in which it was logged."""
         actions = self.fields.values.get("actions") or []
         if not isinstance(actions, list):
             self.fields.fail(f"'actions' must be a list, got {actions!r:.80}")
@@ -321,17 +282,6 @@ class _Line:
 def read_pearmut_submissions(
     path: Path, lp: str | None = None, *, protocol: str | None = None
 ) -> CampaignFile:
-    """Read annotations.
-
-    Args:
-        path: JSON lines, whose file is named after its campaign, or JSON: campaign to its lines.
-        lp: language pair, where no campaign's name says it.
-        protocol: DA, ESA, cESA or MQM as the campaign has it; told by the answers if left out.
-
-    Raises:
-        DataError: a line is none; says which.
-        UsageError: nothing says the language pair.
-    """
     is_json, lines = _read_lines(path)
     told = _PROTOCOLS.get(protocol or "") or _told(lines)
     found = [one for line in lines if not line.is_other for one in _submissions(line, lp, told)]
@@ -373,7 +323,6 @@ def _line(value: object, number: int, campaign: str) -> _Line:
 
 
 def _told(lines: Iterable[_Line]) -> str:
-    """Protocol by what was answered: categories, several models side by side, or neither."""
     has_several = False
     for answer in (answer for line in lines for answer in _answers(line)):
         has_several |= len(answer) > 1
@@ -384,7 +333,6 @@ def _told(lines: Iterable[_Line]) -> str:
 
 
 def _answers(line: _Line) -> Iterator[Mapping[str, Mapping[str, Any]]]:
-    """Of each item, the models that were answered for: in a document that was skipped, those with a score."""
     answers, is_skipped = line.fields.values["annotation"], line.is_skipped
     for answer in answers if isinstance(answers, list) else ():
         kept = answer.items() if isinstance(answer, dict) else ()
@@ -443,7 +391,6 @@ def _kind(item: PearmutItem, number: object) -> Kind:
 def _records(
     item: PearmutItem, answer: Mapping[str, Mapping[str, Any]], by: tuple[str, str, str], where: Fields
 ) -> tuple[Annotation, ...]:
-    """One annotation a model that was answered for; what was skipped has none."""
     found: list[Annotation] = []
     person, lp, of_campaign = by
     protocol = "esa" if of_campaign == "contrastive-esa" else of_campaign
@@ -493,7 +440,6 @@ def _times(actions: Sequence[Fields], count: int) -> list[tuple[float, float, fl
 
 
 def _in_order(submissions: list[Submission], resets: Sequence[_Line]) -> tuple[Submission, ...]:
-    """By when they were finished; with tasks, places, and which one counts."""
     reset = {(line.campaign, line.fields.optional_text("user_id")): line.number for line in resets}
     last = {same: (one.more[MORE]["line"], one.item) for one in submissions for same in _same(one)}
     tasks: dict[int, int] = {}
@@ -508,7 +454,6 @@ def _in_order(submissions: list[Submission], resets: Sequence[_Line]) -> tuple[S
 
 
 def _same(one: Submission) -> list[tuple[str, ...]]:
-    """What is the same, of each model, when the same person submits an item again."""
     return [(one.more[MORE]["campaign"], one.person, one.segment, model, one.kind) for model in one.texts]
 
 
@@ -517,11 +462,7 @@ def write_pearmut_submissions(path: Path, file: CampaignFile) -> Counter[str]:
 
     What came from Pearmut is written as it stood there.
 
-    Returns:
-        What Pearmut has no words for, and how often it was left out.
-
-    Raises:
-        DataError: it cannot be written.
+    What Pearmut has no words for, and how often it was left out.
     """
     left_out: Counter[str] = Counter()
     about: Mapping[str, Any] = file.settings.get(MORE, {})
@@ -553,7 +494,6 @@ def _stored(submissions: Sequence[Submission]) -> Iterator[tuple[int, str, dict[
 
 
 def _rendered_submissions(file: CampaignFile, left_out: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Lines of a campaign that was not Pearmut's: what one person did of one task."""
     tasks: dict[_Task, list[Submission]] = {}
     for one in file.submissions:
         if MORE not in one.more:
@@ -601,7 +541,6 @@ def _answer(submission: Submission, left_out: Counter[str]) -> dict[str, Any]:
 
 
 def _plain(span: ErrorSpan) -> ErrorSpan:
-    """A mark as a protocol with ratings has it: with categories, Pearmut's readers take it for MQM."""
     special = span.category if span.category in _SPECIAL else OMISSION
     category = special if span.start is None else None
     return replace(span, category=category, label=None)

@@ -89,11 +89,7 @@ _SAID: ContextVar[tuple[str, frozenset[Path]] | None] = ContextVar("said", defau
 
 @contextmanager
 def reading_as(form: str, paths: Iterable[Path | str] | Path | str) -> Iterator[None]:
-    """Take a path, or several, for a format wherever they are read, in place of finding the format out.
-
-    Raises:
-        UsageError: there is no such format, or it is not read.
-    """
+    """Take a path, or several, for a format wherever they are read, in place of finding the format out."""
     if not find_format(form).reads:
         raise UsageError(f"{form} is written, not read")
     named = [paths] if isinstance(paths, Path | str) else paths
@@ -105,12 +101,7 @@ def reading_as(form: str, paths: Iterable[Path | str] | Path | str) -> Iterator[
 
 
 def detect(path: Path) -> str:
-    """Name of the format of a path, as in `adjudge list formats`; `-` is standard input.
-
-    Raises:
-        DataError: it is none; says what was looked for and what was found.
-        UsageError: a folder is said to be of a format that it is not of.
-    """
+    """Name of the format of a path, as in `adjudge list formats`; `-` is standard input."""
     if (said := _SAID.get()) is not None and path.resolve() in said[1]:
         if path.is_dir() and not find_format(said[0]).claims(Seen(path)):
             raise UsageError(
@@ -208,16 +199,7 @@ def _stranger(seen: Seen) -> str:
 
 
 def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
-    """Where something lies: the path itself, or the place in the cache that a public name stands for.
-
-    Args:
-        path: path or name; what is there comes before a public name.
-        lp: language pair; taken from a public set that has one only.
-
-    Raises:
-        UsageError: neither a path nor a public name, or no text at all, such as a data frame.
-        DataError: a public test set that was not fetched yet; says how.
-    """
+    """Where something lies: the path itself, or the place in the cache that a public name stands for."""
     if not isinstance(path, os.PathLike | str):
         raise UsageError(
             f"a path, the name of a public test set, a data frame or a list of dictionaries was wanted, got "
@@ -240,18 +222,7 @@ def find_path(path: object, lp: str | None = None) -> tuple[Path, str | None]:
 def load_lines(
     source: Path | str, translations: Iterable[str], references: Iterable[str], lp: str | None
 ) -> TestSet:
-    """Load line-aligned files.
-
-    Args:
-        source: one segment a line; `-` is standard input.
-        translations: `NAME=FILE`, or `FILE` whose stem is the system's name.
-        references: the same.
-        lp: language pair; text files do not say it.
-
-    Raises:
-        UsageError: no lp, two files of one name, or a file that is not there.
-        DataError: the files differ in length; names both and both counts.
-    """
+    """Load line-aligned files."""
     if lp is None:
         raise UsageError("line-aligned files do not say their language pair: add --lp, such as --lp en-de")
     systems, refs = split_names(translations, "translation"), split_names(references, "reference")
@@ -304,12 +275,7 @@ class TextSettings:
     def load(self, test_set: TestSet | Path | str | None) -> TestSet:
         """Load the test set, and keep what was chosen of it.
 
-        Args:
-            test_set: a loaded one, a path or a name; None with `source`.
-
-        Raises:
-            UsageError: both a test set and files, neither, files that lack their source, or something chosen
-                that the test set has not.
+        `test_set`: a loaded one, a path or a name; None with `source`.
         """
         if test_set is None:
             found = self._load_lines()
@@ -328,11 +294,6 @@ class TextSettings:
         return found.select(systems=self.systems, limit=self.limit)
 
     def _load_lines(self) -> TestSet:
-        """Load line-aligned files.
-
-        Raises:
-            UsageError: there are none, or they lack their source.
-        """
         translations, references = self.translation or (), self.reference_file or ()
         if self.source is not None:
             return load_lines(self.source, translations, references, self.lp)
@@ -350,20 +311,7 @@ def read_content(
     protocol: str = "metric",
     as_campaign: bool = False,
 ) -> Content[Record]:
-    """Read a file or a folder.
-
-    Args:
-        path: where it is, or the name of a public test set.
-        form: name of its format; found out if left out.
-        lp: keep this language pair only.
-        test_set: all texts that records are about, where their format has none or only those judged.
-        protocol: of the ratings in a score file.
-        as_campaign: whether who judged what when is wanted besides the judgements.
-
-    Raises:
-        DataError: it is not what the format says.
-        UsageError: no such format, records need texts that were not given, or are about others.
-    """
+    """Read a file or a folder."""
     if (rows := rows_in(path)) is not None:
         content = content_of_rows(rows, lp, test_set, place_of(path))
     else:
@@ -384,31 +332,22 @@ _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
 
 @frozen
 class Judgements:
-    """Judgements as they were read, whoever made them.
+    """Judgements as they were read, whoever made them."""
 
-    Args:
-        name: path of the file or run as it was given; what was in memory has the name of its annotator, or is
-            called "records".
-        records: every judgement, failures among them.
-        test_set: the texts that they are about; None where they are not known.
-        is_lent: whether these texts are another input's, with which a file without its own was read.
-        run: the run that they are of; None for anything else.
-        form: name of the format, as in `adjudge list formats`; empty for what was in memory.
-        weights: name of the weights of the run's marked errors; None for the default of the protocol.
-        notes: what was odd in the file or left out of it.
-        is_unnamed: as in `Content`.
-        beside: other judgements of the same texts that were read with these, such as gold.
-    """
-
+    # path of the file or run as it was given; what was in memory has the name of its annotator, or is called
+    # "records"
     name: str
-    records: tuple[Record, ...]
-    test_set: TestSet | None = None
+    records: tuple[Record, ...]  # every judgement, failures among them
+    test_set: TestSet | None = None  # the texts that they are about; None where they are not known
+    # whether these texts are another input's, with which a file without its own was read
     is_lent: bool = False
-    run: Run | None = None
-    form: str = ""
+    run: Run | None = None  # the run that they are of; None for anything else
+    form: str = ""  # name of the format, as in `adjudge list formats`; empty for what was in memory
+    # name of the weights of the run's marked errors; None for the default of the protocol
     weights: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was odd in the file or left out of it
     is_unnamed: bool = False
+    # other judgements of the same texts that were read with these, such as gold
     beside: tuple[Record, ...] = ()
 
     @property
@@ -447,12 +386,7 @@ class Judgements:
         return replace(self, test_set=texts, run=run).with_records(respelled(self.records, lps))
 
     def of_one_kind(self, lp: str | None) -> Judgements:
-        """Keep one language pair, and the first of repeated judgements.
-
-        Raises:
-            DataError: there are no judgements, or preferences and annotations are mixed.
-            UsageError: there are none of the language pair.
-        """
+        """Keep one language pair, and the first of repeated judgements."""
         if not self.records:
             raise DataError(f"{self.name} has no records")
         kept, _ = without_repeats(of_lp(self.records, lp, self.name))
@@ -477,24 +411,6 @@ def read_judgements(
     needed: bool = True,
     documents: Path | str | None = None,
 ) -> Judgements:
-    """Read judgements with the texts that they are about.
-
-    Args:
-        source: path of a run or of a file of any format that holds judgements (`adjudge list formats`), `-`
-            for records on standard input, the name of a public test set; a list of files of one system each,
-            one number a line; or what is in memory: a run, records, a frame of polars, pandas or Arrow, or a
-            list of dictionaries. A frame has the columns of a score table (`system`, `score`, and perhaps
-            `segment`, `lp`, `document`, `annotator`) or those of records.
-        lp: language pair of a file that does not say its own; of other files everything is read.
-        texts: texts of a file that carries none, or their path; what carries its own keeps them.
-        beside: texts of a file that carries none, lies in no test set, and is given without `texts`.
-        needed: refuse texts that the source has no use for.
-        documents: a file with the document of each line, for files with a number a line.
-
-    Raises:
-        DataError: the file is damaged, or holds no judgements.
-        UsageError: texts are missing, or not needed; the language pair is missing.
-    """
     if documents is not None:
         read = read_judgements(source, lp, texts, beside=beside, needed=needed)
         return _with_documents(read, source, Path(documents))
@@ -528,11 +444,6 @@ def read_judgements(
 
 
 def _no_judgements(path: Path, form: str, lp: str | None) -> DataError:
-    """What to say of a file of a format of texts, after a look at it: it may hold nothing at all.
-
-    Raises:
-        DataError: it is damaged; says where.
-    """
     what = f"{form} holds texts and no judgements"
     if not path.is_dir() and str(path) != "-":
         if not Seen(path).head:
@@ -561,12 +472,6 @@ def _of_files(files: Sequence[Path], lp: str | None, texts: TestSet | None) -> J
 
 
 def _with_documents(judgements: Judgements, source: Given, file: Path) -> Judgements:
-    """Name the document of each line of files with a number a line.
-
-    Raises:
-        DataError: there are not as many documents as lines.
-        UsageError: the judgements are no such files.
-    """
     if judgements.form != "score-lines" or isinstance(source, Judgements):
         raise UsageError(
             f"--documents is for files with a number a line, and {judgements.name} is none: leave it out"
@@ -651,11 +556,6 @@ def _of_content(
 
 
 def _refuse_other_texts(name: str, records: Sequence[Record], texts: TestSet | None) -> None:
-    """Refuse judgements of other texts than those that are given with them.
-
-    Raises:
-        UsageError: says how many, and which is the first.
-    """
     segments = {(segment.lp, segment.segment): segment for segment in texts or ()}
     told = [
         (r, r.digests, segments[key]) for r in records if r.digests and (key := (r.lp, r.segment)) in segments
@@ -683,7 +583,6 @@ def is_same_source(first: Any, second: Any) -> bool:  # noqa: ANN401 (any source
 
 
 def _identity(source: Any) -> object:  # noqa: ANN401 (any source)
-    """Where a path leads, records of a run to the run; for anything else the object."""
     if not isinstance(source, Path | str):
         return id(source)
     real = Path(source).resolve()
@@ -691,11 +590,7 @@ def _identity(source: Any) -> object:  # noqa: ANN401 (any source)
 
 
 def refuse_twice(given: Iterable[Any]) -> None:
-    """Refuse a source that is given twice: it would count as two, and agree with itself.
-
-    Raises:
-        UsageError: one run, file or object stands there twice.
-    """
+    """Refuse a source that is given twice: it would count as two, and agree with itself."""
     seen: dict[object, str] = {}
     for each in given:
         name = str(each) if isinstance(each, Path | str) else f"one {type(each).__name__}"
@@ -710,18 +605,12 @@ def _loaded(texts: Texts, lp: str | None) -> TestSet | None:
 
 
 def _lying_near(path: Path, form: str) -> TestSet | None:
-    """Return the texts of the test set whose folder a file lies in, or of the batches beside an export."""
     if form == "appraise":
         return find_batches(path)
     return find_test_set(path) if form in _LINES else None
 
 
 def _of_one_lp(path: Path, texts: TestSet, lp: str | None) -> TestSet:
-    """Return texts of the language pair that lines are about: that of the name, that chosen, the only one.
-
-    Raises:
-        UsageError: there are several, and nothing tells.
-    """
     chosen = lp_before_dot(path) or lp
     with suppress(UsageError):  # a folder may be called as nothing that is there
         chosen = chosen or lp_among(path.resolve().parent.name, texts.lps, path)

@@ -121,7 +121,6 @@ class Seen:
 
     @cached_property
     def first(self) -> str:
-        """The first line."""
         return self.head.partition(b"\n")[0].decode(errors="replace")
 
     @cached_property
@@ -141,30 +140,19 @@ class Seen:
 
     @cached_property
     def root(self) -> str | None:
-        """Name of the outermost element, where the file is XML.
-
-        Raises:
-            DataError: the document type declares something.
-        """
+        """Name of the outermost element, where the file is XML."""
         check_type(self.head, self.path)
         return root_name(self.head)
 
 
 @frozen
 class Asked:
-    """What is wanted of a file.
+    """What is wanted of a file."""
 
-    Args:
-        lp: this language pair only, or that of a file which does not say its own.
-        texts: what its judgements are about, where they were given.
-        protocol: of ratings that do not name theirs.
-        as_campaign: whether who judged what when is wanted besides the judgements.
-    """
-
-    lp: str | None = None
-    texts: TestSet | None = None
-    protocol: str = "metric"
-    as_campaign: bool = False
+    lp: str | None = None  # this language pair only, or that of a file which does not say its own
+    texts: TestSet | None = None  # what its judgements are about, where they were given
+    protocol: str = "metric"  # of ratings that do not name theirs
+    as_campaign: bool = False  # whether who judged what when is wanted besides the judgements
 
 
 def _write_nothing(path: Path, _: Content[Record]) -> Counter[str]:
@@ -173,65 +161,45 @@ def _write_nothing(path: Path, _: Content[Record]) -> Counter[str]:
 
 @frozen
 class Format:
-    """One format.
+    """One format."""
 
-    Args:
-        name: the word on the command line.
-        title: for people.
-        holds: a test set, records, both, or one or the other.
-        folder: tells whether a folder is of this format.
-        named: endings of the names of its files; this, or one of the next five, is enough to know a file.
-        starts: pattern that its files begin with.
-        keys: keys that the first JSON object of a file has, with spaces between; each text is one way.
-        inner_keys: keys that an object right in the first one has, written in the same way.
-        root: name of the outermost element of a file of XML.
-        text: tells whether a file that is no JSON is of this format.
-        holds_text: what a file that is known by its keys must hold, too.
-        texts: reads a test set, all or one language pair of it.
-        read: reads texts and judgements, where it holds more than a test set.
-        write: writes a file or a new folder, and counts what the format cannot hold.
-        files: entries of its folder, the telling one first; empty where it is one file.
-        takes_texts: whether it has no texts, or not all, and is read with those of a test set.
-        needs_lp: whether a file of it does not say its language pair.
-        is_campaign: whether it says who judged what when, and not the judgements alone.
-        is_for_people: whether it is a table to look at, of a campaign or of judgements alone.
-        is_marked_up: whether it is written as the file that its texts came from, with judgements in it.
-    """
-
-    name: str
+    name: str  # the word on the command line
     title: str
-    holds: str
-    folder: Callable[[Path], object] | None = None
+    holds: str  # a test set, records, both, or one or the other
+    folder: Callable[[Path], object] | None = None  # tells whether a folder is of this format
+    # endings of the names of its files; this, or one of the next five, is enough to know a file
     named: tuple[str, ...] = ()
-    starts: bytes = b""
+    starts: bytes = b""  # pattern that its files begin with
+    # keys that the first JSON object of a file has, with spaces between; each text is one way
     keys: tuple[str, ...] = ()
+    # keys that an object right in the first one has, written in the same way
     inner_keys: tuple[str, ...] = ()
-    holds_text: bytes = b""
-    root: str = ""
-    text: Callable[[Seen], bool] | None = None
+    holds_text: bytes = b""  # what a file that is known by its keys must hold, too
+    root: str = ""  # name of the outermost element of a file of XML
+    text: Callable[[Seen], bool] | None = None  # tells whether a file that is no JSON is of this format
     texts: Callable[[Path, str | None], TestSet] | None = None
+    # reads texts and judgements, where it holds more than a test set
     read: Callable[[Path, Asked], Content[Record]] | None = None
+    # writes a file or a new folder, and counts what the format cannot hold
     write: Callable[[Path, Content[Record]], Counter[str]] = field(default=_write_nothing)
-    files: tuple[str, ...] = ()
-    takes_texts: bool = False
-    needs_lp: bool = False
-    is_campaign: bool = False
-    is_for_people: bool = False
+    files: tuple[str, ...] = ()  # entries of its folder, the telling one first; empty where it is one file
+    takes_texts: bool = False  # whether it has no texts, or not all, and is read with those of a test set
+    needs_lp: bool = False  # whether a file of it does not say its language pair
+    is_campaign: bool = False  # whether it says who judged what when, and not the judgements alone
+    is_for_people: bool = False  # whether it is a table to look at, of a campaign or of judgements alone
+    # whether it is written as the file that its texts came from, with judgements in it
     is_marked_up: bool = False
 
     @property
     def has_records(self) -> bool:
-        """Whether it holds judgements."""
         return "records" in self.holds
 
     @property
     def reads(self) -> bool:
-        """Whether it is read."""
         return self.read is not None or self.texts is not None
 
     @property
     def writes(self) -> bool:
-        """Whether it is written."""
         return self.write is not _write_nothing
 
     def claims(self, seen: Seen) -> bool:
@@ -250,11 +218,7 @@ class Format:
 
     @uncollected()
     def content(self, path: Path, asked: Asked, *, texts_only: bool = False) -> Content[Record]:
-        """Read all of a file or a folder, or its texts only where they can be read alone.
-
-        Raises:
-            UsageError: it is written, not read.
-        """
+        """Read all of a file or a folder, or its texts only where they can be read alone."""
         if not self.reads:
             raise UsageError(f"{self.name} is written, not read")
         try:
@@ -276,7 +240,6 @@ class Format:
 
 
 def _about(texts: TestSet | None, content: Content[Record]) -> Content[Record]:
-    """Put the texts that were given in place of the file's own, of which the digests stay."""
     if texts is None or content.test_set is None:
         return replace(content, test_set=texts or content.test_set)
     own = {(segment.lp, segment.segment): segment for segment in content.test_set}
@@ -290,7 +253,6 @@ def _about(texts: TestSet | None, content: Content[Record]) -> Content[Record]:
 
 
 def _read_run(path: Path) -> Content[Record]:
-    """Read a run; its origin is the file that it has judged, if judgements can be written into that file."""
     run, origin = read_run(path), None
     if isinstance(name := run.info.test_set.get("origin"), str) and (path / name).is_file():
         form = claimed_by(Seen(path / name))
@@ -307,7 +269,6 @@ def _with_weights(records: Sequence[Record], info: RunInfo) -> Sequence[Record]:
 
 
 def _read_records(path: Path) -> Content[Record]:
-    """Read records; those of a run, given without its folder, are of the weights of its judge, too."""
     records, run = read_records(path), run_of(path)
     return Content(records=_with_weights(records, read_run_info(run)) if run else records)
 
@@ -315,8 +276,6 @@ def _read_records(path: Path) -> Content[Record]:
 def _read_lines(
     read: Callable[[Path, TestSet, str], Content[Record]],
 ) -> Callable[[Path, Asked], Content[Record]]:
-    """Read lines without ids with the test set that was given, or that they lie in."""
-
     def read_with_texts(path: Path, asked: Asked) -> Content[Record]:
         if (texts := asked.texts or find_test_set(path)) is None:
             raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
@@ -326,7 +285,6 @@ def _read_lines(
 
 
 def _read_appraise(path: Path, asked: Asked) -> Content[Record]:
-    """Read an export with the batches that were given, else with those beside it."""
     if asked.as_campaign:
         if (batches := find_batch_file(path)) is None:
             raise UsageError(
@@ -349,7 +307,6 @@ def _of_campaign(file: CampaignFile, asked: Asked) -> Content[Record]:
 
 
 def _write_texts(write: Callable[..., Counter[str] | None]) -> Callable[..., Counter[str]]:
-    """Write a test set, and count the judgements that are left out with it."""
     return lambda path, content: (
         +(Counter(judgements=len(content.records)) + (write(path, content.test_set) or Counter()))
     )
@@ -369,7 +326,6 @@ def _write_campaign(write: Callable[..., Counter[str] | None]) -> Callable[..., 
 
 
 def _write_appraise(path: Path, file: CampaignFile) -> Counter[str]:
-    """An export and, where Appraise's own are not at hand, the batches without which nobody can read it."""
     left_out = write_appraise_submissions(path, file)
     if (beside := batches_beside(path, file)) is not None:
         write_batches(beside, appraise_batches_of(file))
@@ -700,11 +656,6 @@ def claimed_by(seen: Seen) -> Format | None:
 
 
 def find_format(name: str) -> Format:
-    """Look a format up by its name.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
     if name not in _BY_NAME:
         raise UsageError(f"no format {name!r}; there are {', '.join(_BY_NAME)}")
     return _BY_NAME[name]

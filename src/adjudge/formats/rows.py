@@ -48,12 +48,7 @@ _HUB: Final = re.compile(r"hf:(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^#]+))?
 def rows_in(source: object) -> Rows | None:
     """Rows of a frame of polars, pandas or Arrow, of a list of dictionaries, or of `hf:owner/name@revision`.
 
-    Returns:
-        None for anything else.
-
-    Raises:
-        UsageError: a data set of Hugging Face without revision, or with several splits; or no `datasets`.
-        DataError: it cannot be had.
+    None for anything else.
     """
     if isinstance(source, str | Path):
         return _hub_rows(str(source)) if str(source).startswith(HUB) else None
@@ -102,16 +97,7 @@ def content_of_rows(
 ) -> Content[Any]:
     """Texts or judgements of rows, as their columns say.
 
-    Args:
-        rows: column to value; None and NaN are empty, but NaN in the column of scores is no score.
-        lp: language pair of rows that name none; keeps that pair of others.
-        texts: what judgements are about.
-        place: the file, whose stem is the name of the test set and the annotator of scores that name none;
-            else words for what was given (`place_of`), and the name is `frame`.
-
-    Raises:
-        DataError: a column is missing, or a value is not what its column holds.
-        UsageError: no language pair.
+    `rows`: column to value; None and NaN are empty, but NaN in the column of scores is no score.
     """
     with _in_rows(place):
         return as_read(_content(rows, lp, texts, place), lp, place)
@@ -158,7 +144,6 @@ def _content(rows: Rows, lp: str | None, texts: TestSet | None, place: Path | st
 
 
 def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row without what is empty, in the objects of its cells too."""
     found = {str(name): _plain(value) for name, value in row.items()}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -216,12 +201,7 @@ class _Records(Framed):
 
 
 def read_parquet(path: Path, lp: str | None, texts: TestSet | None) -> Content[Any]:
-    """Read texts or judgements, as the columns say.
-
-    Raises:
-        DataError: it is no Parquet, or none of ours.
-        UsageError: no language pair, or polars is not installed.
-    """
+    """Read texts or judgements, as the columns say."""
     polars = import_extra("polars")
     try:
         rows = polars.read_parquet(path).to_dicts()
@@ -231,12 +211,7 @@ def read_parquet(path: Path, lp: str | None, texts: TestSet | None) -> Content[A
 
 
 def write_parquet(path: Path, content: Content[Record]) -> Counter[str]:
-    """Write the judgements; without any, the texts, and count what a table of texts cannot hold.
-
-    Raises:
-        UsageError: it would go to standard output, or polars is not installed.
-        DataError: it cannot be written.
-    """
+    """Write the judgements; without any, the texts, and count what a table of texts cannot hold."""
     if str(path) == "-":
         raise UsageError("parquet is a binary format: give a file in place of -")
     framed: Framed = _Records(records=[*with_digests(content.records, content.test_set or ())])

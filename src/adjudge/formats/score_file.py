@@ -57,20 +57,14 @@ _OTHER: Final = (b"u", b"f", b'"', b"[", b"{", b"\n")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreTable:
-    """The numbers of one file.
+    """The numbers of one file."""
 
-    Args:
-        level: what one number is about.
-        systems: in file order.
-        units: ids of segments or documents (line numbers from 1 where the file has no ids), names of domains;
-            one empty name at system level.
-        values: systems × units; NaN where the file says `None`.
-    """
-
-    level: Level
-    systems: tuple[str, ...]
+    level: Level  # what one number is about
+    systems: tuple[str, ...]  # in file order
+    # ids of segments or documents (line numbers from 1 where the file has no ids), names of domains; one
+    # empty name at system level
     units: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: NDArray[np.float64]  # systems × units; NaN where the file says `None`
 
     def scores(self) -> Iterator[tuple[str, str, float]]:
         """System, unit and number, one system after the other, without those that are missing."""
@@ -82,16 +76,6 @@ class ScoreTable:
 
 @names_file
 def read_score_file(path: Path, *, level: Level | None = None, units: int | None = None) -> ScoreTable:
-    """Read a score file.
-
-    Args:
-        path: the file.
-        level: of its scores; taken from the file's name if left out.
-        units: how many segments, documents or domains every system must have.
-
-    Raises:
-        DataError: a line is no score, or systems have different numbers of scores; says where.
-    """
     if path.name.endswith(AVERAGES):
         table = _read_averages(path)
     else:
@@ -125,10 +109,6 @@ def _level(path: Path) -> Level:
 
 
 def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
-    """Read one block a system, fast; or nothing where any line is not just `SYSTEM<TAB>NUMBER`.
-
-    The numbers are then JSON numbers. `_read_rows` is slow, and knows what is wrong with which line.
-    """
     import numpy as np
     import orjson
 
@@ -159,7 +139,6 @@ def _read_blocks(raw: bytes) -> dict[str, NDArray[np.float64]] | None:
 
 
 def _end_of_block(data: bytes, start: int, key: bytes) -> int:
-    """Where the lines of a system end, by bisection, which takes it that they stand together."""
     low, high = start, len(data)
     while low < high:
         line = data.find(b"\n", (low + high) // 2, high) + 1
@@ -183,11 +162,7 @@ def _read_rows(text: str, columns: tuple[str, ...]) -> Iterator[tuple[list[str],
 
 
 def read_score(text: str, line: int) -> float:
-    """Read a number of a strict decimal spelling; NaN for `None`.
-
-    Raises:
-        DataError: it is none, or not finite; says where.
-    """
+    """Read a number of a strict decimal spelling; NaN for `None`."""
     if text == "None":
         return float("nan")
     if not _NUMBER.fullmatch(text) or abs(value := float(text)) == float("inf"):
@@ -230,7 +205,6 @@ def _tabulate(rows: Iterable[tuple[list[str], float]], level: Level) -> ScoreTab
 
 
 def _read_averages(path: Path) -> ScoreTable:
-    """Read system, score and segment id, blanks or tabs between: negated penalties, 0 is best."""
     heading, *lines = read_lines(path) or [""]
     if heading.split()[:1] != ["system"]:
         raise DataError(f"wanted the heading 'system mqm_avg_score seg_id', got {heading[:_SHOWN]!r}", line=1)
@@ -247,11 +221,7 @@ def _read_averages(path: Path) -> ScoreTable:
 
 
 def write_score_file(path: Path, table: ScoreTable) -> None:
-    """Write a score file; `None` for NaN.
-
-    Raises:
-        DataError: a name with white space in it, which no reader would get back.
-    """
+    """Write a score file; `None` for NaN."""
     for name in (*table.systems, *(table.units if table.level == "domain" else ())):
         if len(name.split()) != 1 or name != name.strip():
             raise DataError(f"a name in a score file has no white space, got {name!r}", path=path)
@@ -315,7 +285,6 @@ class _Score(NamedTuple):
 
     @property
     def rows(self) -> _Rows:
-        """Language pair, annotator and system: rows without segments are numbered within them."""
         return self.lp, self.annotator, self.system
 
 
@@ -335,12 +304,7 @@ def _delimiter(first: str) -> str:
 
 
 def name_and_lp(path: Path, lp: str | None) -> tuple[str, str | None]:
-    """Name of the scores in a file, and their language pair: before the name, the folder's, or as given.
-
-    Args:
-        path: the file; `en-de.COMET.seg.score` and `en-de/COMET.seg.score` are COMET for en-de.
-        lp: language pair of a file that names none.
-    """
+    """Name of the scores in a file, and their language pair: before the name, the folder's, or as given."""
     ending = next((each for each in (".seg.score", AVERAGES) if path.name.endswith(each)), path.suffix)
     stem = path.name.removesuffix(ending)
     own = lp_before_dot(Path(stem))
@@ -385,25 +349,11 @@ def read_plain_scores(
     path: Path,
     form: str,
     lp: str | None = None,
-    test_set: TestSet | None = None,
+    test_set: TestSet | None = None,  # whose segments the lines are, in order; else they are numbered from 1
     *,
     files: Sequence[Path] = (),
 ) -> Content[Annotation]:
-    """Read a file of scores, or several files with one number a line each, of one system each.
-
-    Args:
-        path: the file, or a folder of files with one number a line; the stem of a file is the system of
-            numbers alone, and the annotator of a table that names none.
-        form: `comet`, `score-table` or `score-lines`.
-        lp: language pair; may be left out where the file says it.
-        test_set: whose segments the lines are, in order; else they are numbered from 1.
-        files: that are read in place of the path.
-
-    Raises:
-        DataError: a score is no number, or systems have different numbers of lines, or other numbers than the
-            test set; says where.
-        UsageError: no language pair, or two files of one system.
-    """
+    """Read a file of scores, or several files with one number a line each, of one system each."""
     readers = {"comet": _read_comet, "score-table": _read_table, "score-lines": _read_lines}
     met: Counter[str] = Counter()
     files = files or (_visible(path) if path.is_dir() else [path])
@@ -427,16 +377,7 @@ def read_score_rows(
 ) -> Content[Annotation]:
     """Read a table of scores that is no text: rows of a data frame, or of Parquet.
 
-    Args:
-        heading: names of its columns.
-        rows: cells, an empty one where a value is missing.
-        place: the file, whose name may say the metric and the language pair; else words for what this is.
-        lp: language pair; may be left out where a column says it.
-        test_set: whose segments the rows of a system are, in order; else they are numbered from 1.
-
-    Raises:
-        DataError: as `read_plain_scores`; says which row.
-        UsageError: no language pair.
+    `test_set`: whose segments the rows of a system are, in order; else they are numbered from 1.
     """
     scores = [*_scores_in([*heading], enumerate(map(list, rows), start=1))]
     return _as_content(scores, Counter(), place, lp, test_set)
@@ -451,7 +392,6 @@ def _as_content(
     *,
     form: str = "score-table",
 ) -> Content[Annotation]:
-    """Scores as annotations; what is missing is counted, and is no judgement."""
     if not scores:
         why = ": it has a heading and no row below it" if form == "score-table" else ""
         raise DataError(f"there is no score in this file{why}")
@@ -519,7 +459,6 @@ _MISSING: Final = "missing scores (None or an empty cell), whose translations ar
 
 
 def _check_lengths(scores: Iterable[_Score], known: Mapping[str, list[str]]) -> None:
-    """Check that every system has as many lines as there are segments, where lines are segments."""
     counts = Counter(score.rows for score in scores if not score.segment)
     firsts: dict[str, _Rows] = {}
     for rows, found in counts.items():
@@ -535,7 +474,6 @@ def _check_lengths(scores: Iterable[_Score], known: Mapping[str, list[str]]) -> 
 
 
 def _read_comet(path: Path, met: Counter[str]) -> Iterator[_Score]:
-    """Read `{TRANSLATION FILE: [{"src", "mt", "ref", "COMET", "errors"}]}`."""
     value = read_json(read_text(path))
     if not isinstance(value, dict):
         raise DataError("wanted an object with a list of segments for each file of translations")
@@ -566,7 +504,6 @@ def _read_table(path: Path, _met: Counter[str]) -> Iterator[_Score]:
 
 
 def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]]) -> Iterator[_Score]:
-    """Scores of a table: its heading, and of each line or row the number and the cells."""
     heading = [column.strip().lower() for column in columns]
     names = [SCORE_COLUMNS.get(name, "") for name in heading]
     if double := [name for name, times in Counter(names).items() if name and times > 1]:
@@ -594,7 +531,6 @@ def _texts(cells: Mapping[str, str]) -> _Texts | None:
 def _add_texts(
     segments: dict[tuple[str, str], Segment], score: _Score, segment: str, document: str
 ) -> Digests | None:
-    """Add the texts that stand beside a score to their segment, and return their digests."""
     if score.texts is None:
         return None
     source, translation, reference = score.texts
@@ -647,17 +583,7 @@ def write_score_files(folder: Path, scores: Scores, test_set: TestSet) -> list[P
     that `adjudge score` prints, which of BLEU are no means; documents and domains have means over what was
     judged.
 
-    Args:
-        folder: such as `metric-scores` of a folder of mt-metrics-eval.
-        scores: of one annotator.
-        test_set: every segment that a file has a line for.
-
-    Returns:
-        The files.
-
-    Raises:
-        UsageError: one of the files is there already, or the annotator's name is none of a file.
-        DataError: a segment that was scored is not in the test set.
+    The files. `folder`: such as `metric-scores` of a folder of mt-metrics-eval.
     """
     lps = scores.lps or {segment.lp: scores for segment in scores.segments}
     tables = {

@@ -44,11 +44,7 @@ _LONGEST: Final = 32_000  # characters of a cell; spreadsheets hold 32,767
 def write_spreadsheet(path: Path, file: CampaignFile) -> Counter[str]:
     """Write every judgement of a campaign as CSV, with a byte-order mark, as spreadsheets want it.
 
-    Returns:
-        How many cells were too long for a spreadsheet, and cut.
-
-    Raises:
-        DataError: it cannot be written.
+    How many cells were too long for a spreadsheet, and cut.
     """
     return _write(path, _OF_CAMPAIGN, (_row(*one) for one in judgements(file.submissions)))
 
@@ -56,11 +52,7 @@ def write_spreadsheet(path: Path, file: CampaignFile) -> Counter[str]:
 def write_judgements(path: Path, records: Iterable[Record], test_set: TestSet | None = None) -> Counter[str]:
     """Write judgements of whatever origin, and what failed, with the texts that they are about.
 
-    Returns:
-        How many cells were too long for a spreadsheet, and cut.
-
-    Raises:
-        DataError: it cannot be written.
+    How many cells were too long for a spreadsheet, and cut.
     """
     return _write(path, _ALONE, _rows_alone(records, test_set))
 
@@ -144,5 +136,4 @@ def _text(span: ErrorSpan) -> str:
 
 
 def _moment(seconds: float) -> str:
-    """ISO 8601 to the second, which sorts as text; empty where nothing is known."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S") if seconds else ""

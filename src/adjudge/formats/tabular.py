@@ -61,7 +61,6 @@ def has_source(heading: Sequence[str]) -> bool:
 
 
 def _kind(cell: str) -> str:
-    """What a column holds: a word of `_WORDS`, or "system"."""
     word = " ".join(cell.replace("_", " ").lower().split())
     if word.startswith(("reference ", "reference:", "ref:")):
         return "reference"
@@ -69,18 +68,6 @@ def _kind(cell: str) -> str:
 
 
 def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, *, name: str = "") -> TestSet:
-    """Read a test set.
-
-    Args:
-        rows: cells, the heading first; rows of empty cells are skipped.
-        path: where they stand, for errors.
-        lp: language pair of rows that do not name theirs; keeps those of that pair only.
-        name: of the test set; the stem of the path where left out.
-
-    Raises:
-        DataError: no heading with a source, two columns of one name, no rows, or an id twice.
-        UsageError: no language pair.
-    """
     lines = iter(rows)
     heading = [as_name(cell, "system", path, 1) if cell.strip() else "" for cell in next(lines, [])]
     if not has_source(heading):
@@ -108,7 +95,6 @@ def read_table(rows: Iterable[Sequence[str]], path: Path | str, lp: str | None, 
 
 
 def _check_heading(heading: Sequence[str]) -> None:
-    """Refuse a heading without end, two columns of one name, and a column of a table of scores."""
     if len(heading) > _WIDEST:
         raise DataError(f"a table of more than {_WIDEST:,} columns, and no more are read")
     names = [name for name in heading if name]
@@ -160,9 +146,6 @@ def is_csv_of_texts(first: str, path: Path) -> bool:
     """Whether a first line is the heading of a table; one column will do in a file that is called a table.
 
     One of scores may have the source, too, if it says its segments.
-
-    Raises:
-        DataError: a column is of a table of scores, and others that this needs are missing.
     """
     cells = _cells(first, _delimiter(first))
     is_named = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
@@ -179,10 +162,6 @@ def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set; cells may hold line ends where they are quoted.
 
     What COMET reads, a list of JSON objects or one a line, is such a table: its keys are the heading.
-
-    Raises:
-        DataError: it is no such table, as in `read_table`; a key is not known, or what it has is no text.
-        UsageError: no language pair.
     """
     text = read_text(path)
     if (start := text.lstrip("\r\n ")[:1]) in {"[", "{"}:
@@ -199,7 +178,6 @@ def read_csv_texts(path: Path, lp: str | None = None) -> TestSet:
 
 
 def _delimiter(first: str) -> str:
-    """What makes most columns of a heading, with a source among them."""
     return max(",;\t|", key=lambda d: (has_source(cells := _cells(first, d)), len(cells)))
 
 
@@ -226,12 +204,6 @@ _ESCAPED: Final = re.compile("(?:_x[0-9A-Fa-f]{4}_)+")
 
 @names_file
 def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
-    """Read a test set.
-
-    Raises:
-        DataError: it is no workbook, is made to fill memory, or holds no such table.
-        UsageError: no language pair; or openpyxl is not installed.
-    """
     openpyxl = import_extra("openpyxl")
     raw = read_bytes(path)
     _check_archive(raw)
@@ -252,7 +224,6 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
 
 
 def _check_archive(raw: bytes) -> None:
-    """Refuse an archive that unpacks to far more than it is, or that declares entities."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             files = archive.infolist()
@@ -269,7 +240,6 @@ def _check_archive(raw: bytes) -> None:
 
 
 def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> None:
-    """Refuse XML with a document type, which no workbook has."""
     if not file.filename.lower().endswith((".xml", ".rels", ".vml")):
         return
     before = b""
@@ -281,11 +251,6 @@ def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> None:
 
 
 def _xlsx_rows(sheet: Any) -> Iterator[list[str]]:  # noqa: ANN401 (openpyxl has no types)
-    """Rows of texts; what the file says of its own size is not believed.
-
-    Raises:
-        DataError: a cell stands far to the right of any table, or far below this one.
-    """
     sheet.reset_dimensions()
     blank = wide = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -334,13 +299,7 @@ _LINE: Final = re.compile(r"""(?:#.*|(?:msg[^\s"]+\s+)?"(?:[^"\\]|\\.)*+")?""", 
 def read_po(path: Path, lp: str | None = None) -> TestSet:
     """Read a test set.
 
-    Args:
-        path: the file; its stem is the test set's name.
-        lp: language pair; a PO file says its source language in `X-Source-Language` at most.
-
-    Raises:
-        DataError: it is no PO file, or has no message that counts.
-        UsageError: the language pair is not known; or polib is not installed.
+    `lp`: language pair; a PO file says its source language in `X-Source-Language` at most.
     """
     entries = _parse_po(path)
     header = entries.metadata
@@ -400,7 +359,6 @@ def _left_out_as(entry: Any) -> str:  # noqa: ANN401 (the same)
 
 
 def _read_entry(entry: Any, name: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)
-    """The segments of one message; an empty translation of a text is none, as gettext has it."""
     meta = {
         key: value
         for key, value in (
@@ -429,16 +387,6 @@ _ANY_LANGUAGE: Final = "*all*"
 
 @names_file
 def read_tmx(path: Path, lp: str | None = None) -> TestSet:
-    """Read a test set.
-
-    Args:
-        path: the file; its stem is the test set's name.
-        lp: keep this language pair only; needed where any language may be the source.
-
-    Raises:
-        DataError: it is no TMX, is damaged, or has no unit with a source and a translation.
-        UsageError: no source language, or no such language pair; or lxml is not installed.
-    """
     root = read_xml(path).root
     if local_name(root) != "tmx":
         raise DataError(f"TMX was wanted, got <{local_name(root)}>")

@@ -37,8 +37,7 @@ _SHORT_NAME: Final = re.compile(r"(?! )[^|\[\]\0-\x1f]{1,60}(?<! )")
 def unit_name(*parts: str | None) -> str:
     """Name a unit after texts of its own, whatever else is in the file: short ones, or a start and a digest.
 
-    Args:
-        parts: such as context and message; one that is absent is None.
+    `parts`: such as context and message; one that is absent is None.
     """
     said = [part for part in parts if part is not None]
     if all(_SHORT_NAME.fullmatch(part) and part.isascii() for part in said):
@@ -48,15 +47,7 @@ def unit_name(*parts: str | None) -> str:
 
 
 def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K, list[str]]:
-    """Read files that must have as many lines as the first of them.
-
-    Args:
-        files: what each file is, to its path.
-        keep_mark: whether a byte-order mark is text.
-
-    Raises:
-        DataError: the lengths differ; names both files and both counts.
-    """
+    """Read files that must have as many lines as the first of them."""
     lines = {what: read_lines(path, keep_mark=keep_mark) for what, path in files.items()}
     first = next(iter(files))
     for what, path in files.items():
@@ -76,11 +67,7 @@ def read_files(
     lp: str,
     name: str,
 ) -> TestSet:
-    """Read line-aligned files as a test set whose segment ids are line numbers, from 1.
-
-    Raises:
-        DataError: a file cannot be read, is empty, or the lengths differ.
-    """
+    """Read line-aligned files as a test set whose segment ids are line numbers, from 1."""
     files = {
         "source": source,
         **{f"translation {n}": p for n, p in translations.items()},
@@ -109,12 +96,7 @@ def read_files(
 
 
 def with_documents(test_set: TestSet, file: Path) -> TestSet:
-    """Name the document of each segment: line 3 of the file is that of segment 3.
-
-    Raises:
-        DataError: the file has not one line for each segment, or an empty one.
-        UsageError: the test set has several language pairs, or documents of its own.
-    """
+    """Name the document of each segment: line 3 of the file is that of segment 3."""
     single_lp(test_set)
     if any(segment.document for segment in test_set):
         raise UsageError(f"{test_set.name} names its documents already: leave out --documents")
@@ -124,11 +106,7 @@ def with_documents(test_set: TestSet, file: Path) -> TestSet:
 
 
 def read_documents(file: Path, segments: int) -> list[str]:
-    """Read the document of each of so many segments, one a line.
-
-    Raises:
-        DataError: the file has not one line for each segment, or an empty one.
-    """
+    """Read the document of each of so many segments, one a line."""
     names = read_lines(file)
     if len(names) != segments:
         raise DataError(
@@ -145,12 +123,6 @@ def is_text_folder(path: Path) -> bool:
 
 
 def read_text_folder(path: Path, lp: str | None) -> TestSet:
-    """Read the folder form.
-
-    Raises:
-        UsageError: no lp was given; the files cannot say it.
-        DataError: the lengths differ, or there is no source.
-    """
     if lp is None:
         raise UsageError(f"line-aligned text does not say its language pair: add --lp ({path})")
     found = {
@@ -169,12 +141,7 @@ def read_text_folder(path: Path, lp: str | None) -> TestSet:
 def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
     """Write the folder form.
 
-    Returns:
-        What it cannot hold and how often it was left out.
-
-    Raises:
-        DataError: a text has a line end in it, a reference is missing, or a name is no file name.
-        UsageError: the test set has several language pairs.
+    What it cannot hold and how often it was left out.
     """
     single_lp(test_set)
     files = {path / _SOURCE: [s.source for s in test_set]}
@@ -226,26 +193,14 @@ def _complete(texts: Mapping[str, str | None], reference: str) -> list[str]:
 
 
 def single_lp(test_set: TestSet) -> str:
-    """The only language pair of a test set.
-
-    Raises:
-        UsageError: it has several; names them.
-    """
+    """The only language pair of a test set."""
     if len(test_set.lps) != 1:
         raise UsageError(f"choose one language pair with --lp: {', '.join(test_set.lps)}")
     return test_set.lps[0]
 
 
 def write_aligned(files: Mapping[Path, Sequence[str]], *, keep_mark: bool = False) -> None:
-    """Write line-aligned files, once all of their texts are known to come back as they are.
-
-    Args:
-        files: the texts of each.
-        keep_mark: whether the reader takes a byte-order mark as text.
-
-    Raises:
-        DataError: a text does not come back; says which.
-    """
+    """Write line-aligned files, once all of their texts are known to come back as they are."""
     for file, lines in files.items():
         _check_lines(lines, file, keep_mark=keep_mark)
     for file, lines in files.items():
@@ -254,11 +209,7 @@ def write_aligned(files: Mapping[Path, Sequence[str]], *, keep_mark: bool = Fals
 
 
 def _check_lines(lines: Sequence[str], file: Path, *, keep_mark: bool) -> None:
-    r"""Refuse texts that would not come back.
-
-    Raises:
-        DataError: a "\n" inside a text, a byte-order mark at the start, or a "\r" at the end of every line.
-    """
+    r"""Refuse texts that would not come back."""
     for number, line in enumerate(lines, start=1):
         if "\n" in line:
             raise DataError(
@@ -278,11 +229,7 @@ def _check_lines(lines: Sequence[str], file: Path, *, keep_mark: bool) -> None:
 
 
 def check_file_name(name: str) -> str:
-    """Let a name through that can be a file's name.
-
-    Raises:
-        DataError: it cannot.
-    """
+    """Let a name through that can be a file's name."""
     bad = any(char in name for char in "/\\\0\n") or name.startswith(".") or not name
     if bad or len(name.encode(errors="replace")) > 200:
         raise DataError(f"{name!r} cannot be the name of a file; rename the system or write JSONL instead")
@@ -290,11 +237,7 @@ def check_file_name(name: str) -> str:
 
 
 def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
-    """Read `NAME=FILE` or `FILE`, whose stem is then the name.
-
-    Raises:
-        UsageError: two files of one name, or a name or file that is empty.
-    """
+    """Read `NAME=FILE` or `FILE`, whose stem is then the name."""
     found: dict[str, Path] = {}
     for text in texts:
         name, equals, file = text.partition("=")
@@ -312,17 +255,7 @@ def split_names(texts: Iterable[str], what: str) -> dict[str, Path]:
 def csv_rows(
     text: str, path: Path, delimiter: str = ",", *, named: str = "CSV"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table, each with the line where it ends; empty rows count, but for the first.
-
-    Args:
-        text: of the file.
-        path: where it lies, for errors.
-        delimiter: between two cells.
-        named: what the text should be, for errors.
-
-    Raises:
-        DataError: a quotation mark is not closed, or stands where none can; says where.
-    """
+    """Read the rows of a table, each with the line where it ends; empty rows count, but for the first."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for row in dropwhile(lambda row: not "".join(row).strip(), rows):
@@ -334,26 +267,14 @@ def csv_rows(
 def write_csv(
     path: Path, rows: Iterable[Sequence[str]], delimiter: str = ",", *, line_end: str = "\n"
 ) -> None:
-    """Write rows whose cells are text already.
-
-    Raises:
-        DataError: they cannot be written.
-    """
+    """Write rows whose cells are text already."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter, lineterminator=line_end).writerows(rows)
     write_text(path, [text.getvalue()])
 
 
 def json_objects(path: Path, what: str) -> Iterator[Fields]:
-    """Read a JSON object a line.
-
-    Args:
-        path: the file.
-        what: one of the objects is, for errors.
-
-    Raises:
-        DataError: a line is no JSON, or no object; says which.
-    """
+    """Read a JSON object a line."""
     for line, value in read_json_lines(path):
         if not isinstance(value, dict):
             raise DataError(f"wanted an object, got {value!r}", path=path, line=line)

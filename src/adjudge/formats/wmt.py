@@ -57,16 +57,6 @@ Place = tuple[str, str, str]
 
 @names_file
 def read_wmt25(path: Path) -> ContentWithTexts[Annotation]:
-    """Read a file.
-
-    Args:
-        path: the file; without its endings, its name is that of the annotator, too.
-
-    Raises:
-        DataError: a column is missing, a translation is there twice, two rows say different things of one
-            segment, or a mark is none; says which line.
-        UsageError: no such language pair.
-    """
     name = path.name.split(".")[0]
     rows = _rows(path)
     has_marks, unread = _check_heading(list(next(rows)[1]))
@@ -92,7 +82,6 @@ def read_wmt25(path: Path) -> ContentWithTexts[Annotation]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The heading, then every row, by the names of the columns; with the line where it ends."""
     rows = csv_rows(read_text(path), path, "\t", named="a table by tabs")
     _, heading = next(rows, (1, []))
     yield 1, dict.fromkeys(heading, "")
@@ -105,7 +94,6 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _check_heading(heading: Sequence[str]) -> tuple[bool, Counter[str]]:
-    """Whether errors are marked, and the columns that nobody reads."""
     marked = [name for name in MARKS if name in heading]
     wanted = (*TEXTS, *(MARKS if marked else ()))
     if lacking := [name for name in wanted if name not in heading]:
@@ -115,7 +103,6 @@ def _check_heading(heading: Sequence[str]) -> tuple[bool, Counter[str]]:
 
 
 def _add_row(segments: dict[tuple[str, str], Segment], row: Mapping[str, str], line: int) -> Segment:
-    """Add the translation of a row to its segment, which is returned without any translation."""
     lp = pair_of(row["source_lang"], row["target_lang"])
     reference = row["reference_segment"]
     alone = Segment(
@@ -169,15 +156,7 @@ _TEXTS: Final = frozenset({"doc_id", "src_text", "tgt_text", "scores"})
 
 
 def read_wmt25_jsonl(path: Path) -> ContentWithTexts[Annotation]:
-    """Read a file; somebody who judged a translation in a second round, too, is `NAME:2` there.
-
-    Args:
-        path: the file.
-
-    Raises:
-        DataError: a line is no such object, or a rating or a mark is none; says which line.
-        UsageError: no such language pair.
-    """
+    """Read a file; somebody who judged a translation in a second round, too, is `NAME:2` there."""
     segments: list[Segment] = []
     records: list[Annotation] = []
     met: Counter[str] = Counter()
@@ -238,7 +217,6 @@ def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterato
 
 
 def _rounds(said: object, fields: Fields) -> Iterator[tuple[Fields, str]]:
-    """Each judgement of a translation, and the number behind its keys."""
     if isinstance(said, dict):
         judged = fields.inner(said, "scores")
         yield from ((judged, found[1]) for key in said if (found := re.fullmatch("human([0-9]+)", key)))
@@ -256,7 +234,6 @@ def _marks(judged: Fields, number: str) -> list[dict[str, Any]]:
 
 
 def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) -> tuple[ErrorSpan, str]:
-    """One error, and what is odd about its place."""
     start, end, kind = (mark.get(key) for key in ("start_i", "end_i", "severity"))
     severity, note = read_severity(kind)
     if MISSING in {start, end}:
@@ -271,17 +248,7 @@ def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) ->
 def write_wmt25(path: Path, records: Iterable[Record], test_set: TestSet) -> Counter[str]:
     """Write what one annotator marked, a row each translation, system by system.
 
-    Args:
-        path: the file.
-        records: annotations; a translation without one has empty cells.
-        test_set: the texts.
-
-    Returns:
-        What the table cannot hold and how often it was left out.
-
-    Raises:
-        DataError: a judgement of a text that is not there, or two of the same translation.
-        UsageError: several annotators.
+    What the table cannot hold and how often it was left out.
     """
     left_out: Counter[str] = Counter()
     judged = _by_one(records, left_out)
@@ -367,13 +334,6 @@ def read_wmt_scores(path: Path) -> Content[Annotation]:
     """Read scores of one metric (TSV), or of several by document (JSONL, or a folder with a file a system).
 
     A score by document is of segment `LP_#_DOMAIN_#_DOCUMENT_#_N`, N from 1, as in WMT25's general task.
-
-    Args:
-        path: the file or folder; the name of a JSONL file is that of its system.
-
-    Raises:
-        DataError: a column or a key is missing, a score is no number, or a translation is scored twice.
-        UsageError: no such language pair.
     """
     met: Counter[str] = Counter()
     read = _document_scores if path.is_dir() or _begins_with(path, _SCORE_KEYS) else _table_scores
@@ -391,13 +351,11 @@ def is_score_folder(path: Path) -> bool:
 
 
 def _begins_with(file: Path, keys: Iterable[bytes]) -> bool:
-    """Whether a JSONL file begins with an object that has these keys, in quotes."""
     head = read_head(file, 1 << 16)
     return all(key in head for key in keys)
 
 
 def _system_of(path: Path) -> str:
-    """Return the name of a file without its ending; `GPT-4.1.jsonl` is of GPT-4.1."""
     return path.name.removesuffix(".gz").removesuffix(".jsonl")
 
 
@@ -474,13 +432,6 @@ def read_wmt_systems(path: Path) -> ContentWithTexts[Annotation]:
     The sources are in a JSONL file with `doc_id` and `src_text`, in the same folder or the one above.
     Paragraphs stand in `<p>` (WMT26), or between empty lines (WMT25). A document in which a system has
     another number of paragraphs than the source is left out for that system, and counted.
-
-    Args:
-        path: a system's file, or the folder.
-
-    Raises:
-        DataError: there are no sources, or a line is no such object.
-        UsageError: no such language pair.
     """
     folder = path if path.is_dir() else path.parent
     files = [path] if path.is_file() else find_files(folder, "*.jsonl")
@@ -563,19 +514,13 @@ _CHALLENGE: Final = re.compile(
 
 
 def is_challenge_folder(path: Path) -> bool:
-    """Whether a folder holds a challenge set."""
     return any(
         (m := _CHALLENGE.fullmatch(file.name)) and m["kind"] == "src" for file in find_files(path, "*.txt")
     )
 
 
 def read_challenge_set(path: Path) -> TestSet:
-    """Read a challenge set; its segments are numbered from 1, its systems are called as its files (`hyp-1`).
-
-    Raises:
-        DataError: a file has another number of lines than the sources.
-        UsageError: no such language pair, or several and none is named.
-    """
+    """Read a challenge set; its segments are numbered from 1, its systems named as its files (`hyp-1`)."""
     found: dict[str, dict[str, Path]] = {}
     for file in find_files(path, "*.txt"):
         if match := _CHALLENGE.fullmatch(file.name):
@@ -622,10 +567,6 @@ def read_wmt26(path: Path) -> Content[Annotation]:
     """Read `mteval-test26.jsonl` or predictions for it.
 
     Marks are half-open places in characters; an omission and an instruction fault have no place.
-
-    Raises:
-        DataError: a line is no such object, or a mark is none; says which line.
-        UsageError: no such language pair.
     """
     segments: list[Segment] = []
     records: list[Annotation] = []
@@ -715,18 +656,7 @@ def write_wmt26(path: Path, records: Iterable[Record], test_set: TestSet, task: 
     Free of errors is what has no mark and, where it was rated, 85 points or more, as the task labels gold.
     The shape of a file of task 3 was not published: it is that of task 2 with true and false.
 
-    Args:
-        path: the file.
-        records: annotations of one annotator; a segment without one is left out and counted.
-        test_set: the texts, as `mteval-test26.jsonl` has them.
-        task: 1, 2 or 3.
-
-    Returns:
-        What the file cannot hold and how often it was left out.
-
-    Raises:
-        DataError: two judgements of the same translation.
-        UsageError: several annotators, or segments that are no items of WMT26.
+    What the file cannot hold and how often it was left out.
     """
     left_out: Counter[str] = Counter()
     judged = _by_one(records, left_out)

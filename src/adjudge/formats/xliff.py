@@ -69,31 +69,15 @@ _UNTRANSLATED: Final = {"", "new", "initial", "needs-translation"}
 
 @frozen
 class Unit:
-    """One segment, and where it stands in the tree.
-
-    Args:
-        segment: what is judged.
-        holder: the `trans-unit` or `unit` that it belongs to.
-        target: the element of its translation, or None.
-    """
+    """One segment, and where it stands in the tree."""
 
     segment: Segment
-    holder: Element
-    target: Element
+    holder: Element  # the `trans-unit` or `unit` that it belongs to
+    target: Element  # the element of its translation, or None
 
 
 @names_file
 def read_xliff(path: Path, lp: str | None = None) -> TestSet:
-    """Read a test set.
-
-    Args:
-        path: the file; its stem is the test set's name.
-        lp: keep this language pair only; also taken where the file does not name its target language.
-
-    Raises:
-        DataError: it is no XLIFF, is damaged, or two segments share an id.
-        UsageError: the language pair is not known, or not there; or lxml is not installed.
-    """
     return test_set_of(path, *read_units(read_xml(path), lp))
 
 
@@ -110,11 +94,7 @@ def test_set_of(path: Path, units: Iterable[Unit], kept_out: int) -> TestSet:
 def read_units(file: XmlFile, lp: str | None = None) -> tuple[list[Unit], int]:
     """Read the segments with their places in the tree; as `read_xliff`.
 
-    Returns:
-        The segments, and how many units are not to be translated.
-
-    Raises:
-        DataError: it is no XLIFF, or has no segment.
+    The segments, and how many units are not to be translated.
     """
     if local_name(file.root) != "xliff" or file.root.get("version", "")[:2] not in {"1.", "2."}:
         version = file.root.get("version", "none")
@@ -144,7 +124,6 @@ def is_version_2(file: XmlFile) -> bool:
 
 
 def _files(file: XmlFile) -> Iterator[tuple[str, str, Element]]:
-    """Each `file` with its name, and a prefix for ids where there are several."""
     elements = list(children(file.root, "file"))
     names = [e.get("original") or e.get("id") or str(n) for n, e in enumerate(elements, start=1)]
     counts = Counter(names)
@@ -155,7 +134,6 @@ def _files(file: XmlFile) -> Iterator[tuple[str, str, Element]]:
 
 
 def _holders(element: Element, *, is_2: bool, inherited: str = "") -> Iterator[tuple[Element, str]]:
-    """Units of a file in order, at any depth of its groups, with what `translate` says of each."""
     wanted = "unit" if is_2 else "trans-unit"
     around = element.get("translate", inherited)
     for child in element:
@@ -177,11 +155,7 @@ def _lp_of_file(file: XmlFile, element: Element, lp: str | None) -> str:
 
 
 def lp_of(source: str | None, target: str | None, lp: str | None, path: Path) -> str:
-    """Language pair of two languages as files spell them, `en-US` and `DE`; what is not named, as given.
-
-    Raises:
-        UsageError: neither is known, or what is given is not what the file names.
-    """
+    """Language pair of two languages as files spell them, `en-US` and `DE`; what is not named, as given."""
     if source and target:
         return pair_of(source, target)
     if lp is None:
@@ -201,7 +175,6 @@ def _read_unit_1(holder: Element, place: Segment) -> Iterator[Unit]:
 
 
 def _read_unit_2(holder: Element, place: Segment) -> Iterator[Unit]:
-    """The segments of a `unit`; what stands between them is for nobody to judge."""
     parts = children_by_name(holder)
     segments, notes = parts.get("segment", []), _notes(parts)
     for number, part in enumerate(segments, start=1):
@@ -238,7 +211,6 @@ def _unit(
 
 
 def _notes(parts: Mapping[str, Sequence[Element]]) -> list[str]:
-    """Text of the notes of a unit, read once however many segments it has."""
     inside = (note for notes in parts.get("notes", ()) for note in children(notes, "note"))
     return [plain_text(note) for note in (*parts.get("note", ()), *inside)]
 
@@ -279,29 +251,18 @@ class Stated(NamedTuple):
 
 @dataclass(kw_only=True)
 class Found:
-    """All that is said of one translation.
+    """All that is said of one translation."""
 
-    Args:
-        issues: in the order of the file.
-        numbers: by data category.
-        stated: what adjudge said beside ITS.
-        parts: how many numbers are for parts of the translation.
-        has_annotator: whether somebody is named at the translation itself to have looked for issues.
-    """
-
-    issues: list[Issue] = field(default_factory=list)
-    numbers: dict[str, Number] = field(default_factory=dict)
-    stated: Stated | None = None
-    parts: int = 0
+    issues: list[Issue] = field(default_factory=list)  # in the order of the file
+    numbers: dict[str, Number] = field(default_factory=dict)  # by data category
+    stated: Stated | None = None  # what adjudge said beside ITS
+    parts: int = 0  # how many numbers are for parts of the translation
+    # whether somebody is named at the translation itself to have looked for issues
     has_annotator: bool = False
 
 
 class Marks:
-    """Reads the marks of one file.
-
-    Args:
-        file: whose tree is read.
-    """
+    """Reads the marks of one file."""
 
     def __init__(self, file: XmlFile) -> None:
         self._file = file
@@ -318,11 +279,7 @@ class Marks:
         )
 
     def find(self, unit: Unit) -> Found:
-        """Find all that is said of a translation.
-
-        Raises:
-            DataError: a number that is none, or beyond its range.
-        """
+        """Find all that is said of a translation."""
         found = Found()
         carriers = list(self._carriers(unit))
         whole = (0, len(plain_text(unit.target))) if carriers else (0, 0)
@@ -337,7 +294,6 @@ class Marks:
         return found
 
     def _carriers(self, unit: Unit) -> Iterator[tuple[Element, Side, tuple[int, int] | None]]:
-        """Elements that say something, with the text that they are in and their place in it."""
         parent = unit.target.getparent()
         if parent is not unit.holder and _is_carrier(parent):
             yield parent, "translation", None
@@ -352,7 +308,6 @@ class Marks:
                     yield element, side, None if element is text else at.get(element)
 
     def _issues(self, element: Element, side: Side, place: tuple[int, int] | None) -> Iterator[Issue]:
-        """Issues said at an element, or referred to from it."""
         annotator = _annotator(element, ISSUE)
         if any(_PART_NAMES[part] in element.attrib for part in _PARTS):
             values = {part: element.get(name) for part, name in _PART_NAMES.items()}
@@ -391,7 +346,6 @@ class Marks:
         found.has_annotator |= named is not None and is_whole
 
     def _number(self, element: Element, name: str, raw: str, high: int) -> float:
-        """A decimal number from 0 to `high`; nothing else is one."""
         value = float(raw) if _DECIMAL.fullmatch(raw.strip()) else -1.0
         if not 0 <= value <= high:
             raise DataError(
@@ -403,7 +357,6 @@ class Marks:
 
 
 def _is_carrier(element: Element) -> bool:
-    """Whether an element has an attribute that says something of a translation."""
     return not _CARRIED.isdisjoint(element.keys())
 
 
@@ -418,16 +371,7 @@ def _annotator(element: Element, category: str) -> str | None:
 
 @names_file
 def read_judged_xliff(path: Path, lp: str | None = None) -> ContentWithTexts[Record]:
-    """Read a file with what is said of its translations.
-
-    Args:
-        path: the file.
-        lp: as in `read_xliff`.
-
-    Raises:
-        DataError: as `read_xliff`; or a severity, confidence or rating that is none.
-        UsageError: as `read_xliff`.
-    """
+    """Read a file with what is said of its translations."""
     file = read_xml(path)
     units, kept_out = read_units(file, lp)
     test_set = test_set_of(path, units, kept_out)
@@ -464,7 +408,6 @@ class _Reader:
         self._segment = unit.segment
 
     def read(self) -> Iterator[Record]:
-        """A record for each annotator: errors with their rating, and confidences apart."""
         found = self._found
         self._met["issues that are not enabled, left out"] += sum(
             not issue.is_enabled for issue in found.issues
@@ -504,7 +447,6 @@ class _Reader:
         return replace(now, spans=tuple(spans), counts={}, samples=())
 
     def _errors(self, issues: Sequence[Issue], numbers: Mapping[str, Number]) -> Iterator[Record]:
-        """Errors of each annotator, with the rating where the same one gives it."""
         rating = numbers.get(RATING)
         raters = [] if rating is None else [rating.annotator]
         for annotator in dict.fromkeys([*(issue.annotator for issue in issues), *raters]):
@@ -587,18 +529,7 @@ class _Reader:
 def write_xliff(path: Path, records: Iterable[Record], origin: Path, lp: str | None = None) -> Counter[str]:
     """Write a copy of the judged file with what one annotator said of its translations.
 
-    Args:
-        path: the file to write.
-        records: judgements of the system `target`.
-        origin: the file that was judged; may be `path`.
-        lp: where the file does not name its target language.
-
-    Returns:
-        What has no place in it, and how often.
-
-    Raises:
-        DataError: the records are about other texts, or the file has such marks already.
-        UsageError: several annotators.
+    What has no place in it, and how often.
     """
     file = read_xml(origin)
     left_out: Counter[str] = Counter()
@@ -630,7 +561,6 @@ class _Marks:
         self._ids = (name for n in itertools_count(1) if (name := f"adjudge-{n}") not in taken)
 
     def add(self, unit: Unit, annotation: Annotation) -> None:
-        """Add a judgement to a unit."""
         if unit.target is None:
             name = unit.segment.segment
             raise DataError(f"the records judge segment {name!r}, which has no target", path=self._file.path)
@@ -649,7 +579,6 @@ class _Marks:
             self._put(around, {"locQualityIssuesRef": self._stand_off(unit, annotation, unplaced)})
 
     def declare(self) -> None:
-        """Name the namespace once, at the outermost element, and the version of ITS."""
         root = self._file.root
         prefixes = {prefix for e in self._file.tree.iter("*") for prefix in e.nsmap if prefix}
         ours = {"its": ITS, "adjudge": STATED_NAMESPACE}
@@ -658,7 +587,6 @@ class _Marks:
             root.set(its("version"), "2.0")
 
     def _around(self, target: Element) -> Element:
-        """What carries what is said of a whole translation: XLIFF 2 allows that at a mark alone."""
         if not self._is_2:
             return target
         mark = self._new_mark(target)
@@ -679,11 +607,6 @@ class _Marks:
         return self._etree.Element(self._etree.QName(target.nsmap.get(target.prefix), "mrk"), kind)
 
     def _stand_off(self, unit: Unit, annotation: Annotation, spans: Sequence[ErrorSpan]) -> str:
-        """Put issues beside the translation.
-
-        Returns:
-            What refers to them.
-        """
         name = next(self._ids)
         issues = self._etree.Element(its("locQualityIssues"), {_ID: name}, nsmap={"its": ITS})
         for span in spans:

@@ -34,21 +34,14 @@ _ROOT: Final = re.compile(rf"({_ASIDE}(?:{_TYPE}>{_ASIDE})?)<((?:[\w.-]+:)?([\w.
 
 @frozen
 class XmlFile:
-    """A file and its tree.
-
-    Args:
-        path: where it was read from.
-        raw: its bytes.
-        tree: an `ElementTree` of lxml.
-    """
+    """A file and its tree."""
 
     path: Path
-    raw: bytes
-    tree: Any
+    raw: bytes  # its bytes
+    tree: Any  # an `ElementTree` of lxml
 
     @property
     def root(self) -> Element:
-        """The outermost element."""
         return self.tree.getroot()
 
 
@@ -59,7 +52,6 @@ def root_name(raw: bytes) -> str | None:
 
 
 def _readable(raw: bytes) -> str:
-    """Names and signs of a file in any usual encoding, as far as the root, its byte-order mark taken off."""
     head = _plain(raw[:_HEAD])
     found = _ROOT.match(head)
     return head if found and found.end() < len(head) else _plain(raw)
@@ -70,22 +62,12 @@ def _plain(raw: bytes) -> str:
 
 
 def check_type(raw: bytes, path: Path) -> None:
-    """Refuse what could make a parser expand or fetch something; its beginning is enough.
-
-    Raises:
-        DataError: the document type declares something.
-    """
+    """Refuse what could make a parser expand or fetch something; its beginning is enough."""
     if _DECLARING.match(_readable(raw)):
         raise DataError("a document type that declares something, such as entities, is not read", path=path)
 
 
 def read_xml(path: Path) -> XmlFile:
-    """Read a file of XML.
-
-    Raises:
-        DataError: it is not well-formed, too large, or declares entities.
-        UsageError: lxml is not installed.
-    """
     etree = import_extra("lxml.etree")
     raw = read_bytes(path)
     check_type(raw, path)
@@ -104,11 +86,7 @@ def read_xml(path: Path) -> XmlFile:
 
 
 def write_xml(path: Path, file: XmlFile) -> None:
-    """Write a tree with encoding, line ends and all that stood around it in the file that it was read from.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
+    """Write a tree with encoding, line ends and all that stood around it in its file."""
     write_bytes(path, [_render(file)])
 
 
@@ -126,7 +104,6 @@ def _render(file: XmlFile) -> bytes:
 
 
 def _around(text: str) -> tuple[str, str]:
-    """What stands before and after the outermost element."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     found = _ROOT.match(text.removeprefix(mark))
     if found is None:  # a tree was read from it
@@ -254,9 +231,8 @@ def wrap_all(element: Element, mark: Element) -> None:
 def wrap(element: Element, start: int, end: int, mark: Element) -> bool:
     """Put a mark around a range of an element's plain text.
 
-    Returns:
-        Whether it was done: the range must not be empty, begin or end in a placeholder, or cross the
-        border of a tag or of another mark.
+    Whether it was done: the range must not be empty, begin or end in a placeholder, or cross the border of a
+    tag or of another mark.
     """
     first, last = _find(element, start, end)
     if first is None or last is None or first[0].parent is not last[0].parent:
@@ -273,7 +249,6 @@ def wrap(element: Element, start: int, end: int, mark: Element) -> bool:
 def _find(
     element: Element, start: int, end: int
 ) -> tuple[tuple[_Piece, int] | None, tuple[_Piece, int] | None]:
-    """The runs in which a range begins and ends, with the places at which they begin themselves."""
     first = last = None
     place = 0
     for piece in _pieces(element):
@@ -287,7 +262,6 @@ def _find(
 
 
 def _gather(first: _Piece, start: int, last: _Piece, end: int, mark: Element) -> None:
-    """Put a mark around the end of one run, the start of a later one, and the tags between them."""
     parent = first.parent
     begin = parent.index(first.owner) + 1 if first.is_tail else 0
     between = parent[begin : parent.index(last.owner) + 1]

@@ -135,7 +135,6 @@ def load_judge(
 
 
 def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
-    """Make a judge of another package, and refuse what is none."""
     try:
         _check_class(name, make)
         judge = cast(Judge, make(**values))
@@ -151,7 +150,6 @@ def _make(name: str, make: type[Any], values: Mapping[str, object]) -> Judge:
 
 
 def _check_class(name: str, make: type[Any]) -> None:
-    """Refuse a class whose settings are not what they look like."""
     if not make.__dataclass_params__.frozen:
         raise UsageError(f"judge {name!r} must not change: write @dataclass(frozen=True, kw_only=True)")
     for kind in make.__mro__:
@@ -213,7 +211,6 @@ def has_setting(name: str, setting: str) -> bool:
 if not TYPE_CHECKING:  # a type checker knows every class from above, and reports any other
 
     def __getattr__(name: str) -> object:
-        """Import a judge's class when it is first named."""
         return find_attribute(__name__, name, JUDGES)
 
 

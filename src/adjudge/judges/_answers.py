@@ -57,25 +57,15 @@ _ERROR: Final = re.compile(r"\s+errors?\b", re.IGNORECASE)
 
 
 class Listed(NamedTuple):
-    """One error as an annotator listed it.
+    """One error as an annotator listed it."""
 
-    Args:
-        span: words that were copied.
-        category: as it was spelled.
-        severity: that was read.
-        side: that was named; None where none was.
-        note: explanation.
-        is_headed: whether it stood under a heading, where no side is asked for.
-        is_quoted: whether the span quotes a text; else it has no place.
-    """
-
-    span: str
+    span: str  # words that were copied
     category: str
     severity: Severity
-    side: Side | None = None
+    side: Side | None = None  # that was named; None where none was
     note: str = ""
-    is_headed: bool = False
-    is_quoted: bool = True
+    is_headed: bool = False  # whether it stood under a heading, where no side is asked for
+    is_quoted: bool = True  # whether the span quotes a text; else it has no place
 
 
 class Marked(NamedTuple):
@@ -98,11 +88,6 @@ def place_errors(listed: Sequence[Listed], subject: Subject, reading: Reading) -
     """Check categories and find every quotation in its text.
 
     One error listed twice, with no second place for it, is one error (flag `repeated_errors`).
-
-    Raises:
-        AnswerError: label for a category that nobody knows; schema for an error that points at nothing and
-            must point at something; count for more than `MOST_ERRORS`, or more than `MOST_REPEATS` repeats;
-            span for a quotation that stands in neither text, as long as it can be asked for once more.
     """
     if len(listed) > MOST_ERRORS:
         raise AnswerError("count", f"{len(listed)} errors were listed, more than {MOST_ERRORS}")
@@ -179,13 +164,6 @@ def find_place(
 
     The side that the annotator named comes first, the translation where none was named. The other one comes
     second: the translation always, the source only for errors that are marked there.
-
-    Args:
-        quote: words that the annotator copied, not empty.
-        subject: whose translation and source are searched.
-        said: side that the annotator named.
-        category: of the error.
-        taken: places of the annotator's earlier errors.
     """
     first: Side = said or "translation"
     sides: list[Side] = [first]
@@ -205,7 +183,6 @@ def find_place(
 
 
 def _places(quote: str, text: str) -> tuple[list[tuple[int, int]], Match]:
-    """All places of a quotation: as it is, else with its spelling made equal, else around an ellipsis."""
     if found := [(start, start + len(quote)) for start in _occurrences(quote, text)]:
         return found, "exact"
     # Where an answer is no JSON, a model copies a chat token with the escape that its prompt has.
@@ -229,7 +206,6 @@ def _occurrences(quote: str, text: str) -> Iterator[int]:
 
 
 def _loosened(quote: str) -> Iterator[re.Pattern[str]]:
-    """Patterns of a quotation, each looser than the one before; their first group overlaps itself."""
     plain = flat(quote)
     spellings = (plain, plain.strip(" \"'"), plain.strip(_DOTS), plain.strip(_DOTS).strip(" \"'.,;:!?()"))
     for flags in (0, re.IGNORECASE):
@@ -259,7 +235,6 @@ def heading(severity: str) -> str:
 
 
 def render_headings(errors: Sequence[Mapping[str, str]], severities: Sequence[str]) -> str:
-    """Write errors under headings."""
     lines = []
     for severity in severities:
         found = [e for e in errors if e["severity"] == severity]
@@ -275,15 +250,6 @@ def read_headings(
 
     A heading may be bold or a Markdown heading, and a line may be a bullet. A gloss behind a span is words
     beside the answer.
-
-    Args:
-        text: under its wrappers.
-        severities: of the headings.
-        reading: of the reply; keeps how it was read.
-        stands: whether a quotation stands in a text that is judged.
-
-    Raises:
-        AnswerError: parse, for anything else.
     """
     pattern = re.compile(
         rf"(?:#{{1,6}}\s*)?[*_]{{0,3}}(?P<name>{'|'.join(severities)})(?:[- ]errors?)?"
@@ -319,11 +285,6 @@ def read_headings(
 def _read_section(
     lines: Sequence[str], severity: Severity, reading: Reading, stands: Callable[[str], bool]
 ) -> Iterator[Listed]:
-    """The errors under one heading: one a line, or several quotations of one category.
-
-    Raises:
-        AnswerError: parse.
-    """
     if not lines:
         raise AnswerError("parse", f"nothing stands under {severity}; no errors are written no-error")
     for line in lines:
@@ -412,7 +373,6 @@ class ErrorList:
     explain_in: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse explanations that nobody could read."""
         if self.explain_in is None:
             return
         if self.form != "json":

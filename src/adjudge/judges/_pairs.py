@@ -144,11 +144,7 @@ def disagreement(orders: Sequence[Verdict], inconsistent: Inconsistent) -> tuple
 def read_strength(reply: Reply, verdict: Verdict) -> tuple[float, tuple[str, ...]]:
     """How sure the model was of its verdict, by the probability of the letter: for A above 0, for B below.
 
-    Returns:
-        The strength, with the flag `renormalised` where the probability is the letter's share of the three.
-
-    Raises:
-        AnswerError: logprob, where the server gave none for it.
+    The strength, with the flag `renormalised` where the probability is the letter's share of the three.
     """
     letters = list(_RESULT.finditer("".join(token.token for token in reply.logprobs)))
     if not letters:
@@ -176,11 +172,7 @@ _CODE: Final = Sampling(temperature=0.6, max_tokens=8000)
 class TieThreshold:
     """Strength up to which a preference is a tie: one for all criteria, or one for each.
 
-    Args:
-        said: a number from 0 to 1, or `faithfulness=0.3,fluency=0.2`; a criterion without one makes no ties.
-
-    Raises:
-        UsageError: it is neither.
+    `said`: a number from 0 to 1, or `faithfulness=0.3,fluency=0.2`; a criterion without one makes no ties.
     """
 
     def __init__(self, said: str | float) -> None:
@@ -205,24 +197,18 @@ class TieThreshold:
         return strength is not None and threshold is not None and abs(strength) <= threshold
 
     def check(self, criteria: Iterable[str]) -> None:
-        """Refuse a threshold of a criterion that there is not.
-
-        Raises:
-            UsageError: there is one.
-        """
+        """Refuse a threshold of a criterion that there is not."""
         known = {"", *criteria}
         for name in self._of.keys() - known:
             raise UsageError(f"tie_threshold names {name!r}; the criteria are {', '.join(known - {''})}")
 
     def __str__(self) -> str:
-        """As signatures name it."""
         return self._said
 
     def __repr__(self) -> str:
         return f"TieThreshold({self._said!r})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both come to the same."""
         return isinstance(other, TieThreshold) and self._of == other._of
 
     def __hash__(self) -> int:
@@ -230,11 +216,7 @@ class TieThreshold:
 
 
 def check_threshold(threshold: TieThreshold | None, *, is_measured: bool) -> None:
-    """Refuse a threshold that nothing is compared with.
-
-    Raises:
-        UsageError: the strength of preferences is not measured.
-    """
+    """Refuse a threshold that nothing is compared with."""
     if threshold is not None and not is_measured:
         raise UsageError("tie_threshold needs measured preferences: --strength logprob, or --samples")
 
@@ -330,7 +312,6 @@ class Comparison:
         return Compared(verdict, verdicts, flags, read[0].analysis, strength)
 
     async def _put(self, subject: Subject, ask: Ask) -> _Answer | AnswerError:
-        """One question: the first system of the subject is A."""
         about = About(
             judge=self.judge,
             stage="comparison",
@@ -391,7 +372,6 @@ class Comparison:
 
     @property
     def _rule(self) -> Rule | None:
-        """That of FiRE's code; there is none of the baseline."""
         return last_letter if self.judge == "fire" and self.settings.profile != "recommended" else None
 
     def _shown(self, subject: Subject) -> list[Subject]:
@@ -449,7 +429,6 @@ def preference_by(
 
 
 def is_identical(subject: Subject) -> bool:
-    """Whether both translations are the same text."""
     first, second = (subject.segment.translations[name] for name in subject.systems)
     return first == second
 

@@ -36,35 +36,19 @@ _ERROR_KEYS: Final = {"span", "category", "severity", "side"}
 
 @frozen
 class Example:
-    """One worked example: texts, and the errors that a good annotator finds.
+    """One worked example: texts, and the errors that a good annotator finds."""
 
-    Args:
-        lp: language pair.
-        source: text that was translated.
-        reference: a good translation of it.
-        translation: the one that is judged.
-        errors: in the shape of an answer: span, category, severity, side, and note where there are notes.
-    """
-
-    lp: str
-    source: str
-    reference: str
+    lp: str  # language pair
+    source: str  # text that was translated
+    reference: str  # a good translation of it
     translation: str
+    # in the shape of an answer: span, category, severity, side, and note where there are notes
     errors: tuple[Mapping[str, str], ...]
 
 
 @lru_cache(maxsize=64)
 def read_examples(text: str, notes: str | None, file: str) -> tuple[Example, ...]:
-    """Read examples in file order, with an explanation of each error where there are notes.
-
-    Args:
-        text: of the file.
-        notes: of the file that is called as this one, with `notes` for `examples`.
-        file: its name, for errors.
-
-    Raises:
-        UsageError: a line is no example, or the notes are not those of the examples.
-    """
+    """Read examples in file order, with an explanation of each error where there are notes."""
     lines = enumerate(text.splitlines(), start=1)
     found = [_read_example(line, f"{file} line {number}") for number, line in lines if line.strip()]
     if notes is None:
@@ -278,16 +262,7 @@ def load_prompts(
 
 
 def render(template: str, values: Mapping[str, Part | Parts], where: str) -> Parts:
-    """Put values for the `$variables` of a template. What was put in is never looked at again.
-
-    Args:
-        template: as `string.Template` has it: `$name`, `${name}`, and `$$` for a dollar.
-        values: for every variable, and for no other.
-        where: name of the file, for errors.
-
-    Raises:
-        UsageError: a variable without a value, a value without a variable, or a stray dollar.
-    """
+    """Put values for the `$variables` of a template. What was put in is never looked at again."""
     names, words = _pieces(template, where)
     if values.keys() - _LANGUAGES != set(names) - _LANGUAGES or not set(names) <= values.keys():
         _refuse_values(names, values, where)
@@ -295,7 +270,6 @@ def render(template: str, values: Mapping[str, Part | Parts], where: str) -> Par
 
 
 def _filled(words: Sequence[str], values: Sequence[Part | Parts]) -> Parts:
-    """Put values between words, of which there is one more."""
     parts: list[Part] = []
     for before, value in zip(words, values, strict=False):
         parts.append(before)
@@ -308,7 +282,6 @@ _LANGUAGES: Final = frozenset({"source_language", "target_language"})
 
 
 def _refuse_values(names: Sequence[str], values: Mapping[str, Part | Parts], where: str) -> NoReturn:
-    """Say which variable has no value, or which value no variable."""
     if missing := [name for name in names if name not in values]:
         raise UsageError(f"{where} asks for ${missing[0]}; it can have ${', $'.join(values) or 'nothing'}")
     lacking = values.keys() - set(names) - _LANGUAGES
@@ -317,7 +290,6 @@ def _refuse_values(names: Sequence[str], values: Mapping[str, Part | Parts], whe
 
 @lru_cache(maxsize=256)
 def _pieces(template: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Variables of a template, and the words before, between and after them: one more."""
     names: list[str] = []
     words = [""]
     position = 0
@@ -338,7 +310,6 @@ def _pieces(template: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def _is_ours(value: Quoted | Parts) -> bool:
-    """Whether this is all our own words."""
     return isinstance(value, tuple) and all(isinstance(part, str) for part in value)
 
 
@@ -346,10 +317,6 @@ def _is_ours(value: Quoted | Parts) -> bool:
 def _render_words(
     template: str, words: tuple[tuple[str, Part | Parts], ...], quoted: tuple[str, ...], where: str
 ) -> Parts:
-    """What holds no judged text is the same for every unit of work.
-
-    In place of each judged text stands an empty one that is called as its variable.
-    """
     return render(template, dict(words) | {name: Quoted(name, "") for name in quoted}, where)
 
 
@@ -426,21 +393,17 @@ _JSON: Final = frozenset({"key", "rename", "values", "default", "entry"})
 
 @frozen
 class Adapter:
-    """Puts questions in somebody else's wording, and turns the reply into the JSON object that a judge reads.
+    """Puts questions in somebody else's wording, and makes of the reply the JSON that a judge reads."""
 
-    Args:
-        rules: what is wanted (`errors`, `rating`, `verdict`, ...) to the fields of its object; each says with
-            a pattern where its value stands.
-        is_verbatim: whether judged texts stand in the words as they are, with no marks around them.
-        files: with turns of a conversation, by name.
-        turns: a kind of answer, or `KIND.ROLE`, to the file that is sent in place of the judge's messages.
-        sampling: a kind of answer, or nothing for all, to what differs in how its reply is drawn.
-    """
-
+    # what is wanted (`errors`, `rating`, `verdict`, ...) to the fields of its object; each says with a
+    # pattern where its value stands
     rules: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    # whether judged texts stand in the words as they are, with no marks around them
     is_verbatim: bool = False
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)  # with turns of a conversation, by name
+    # a kind of answer, or `KIND.ROLE`, to the file that is sent in place of the judge's messages
     turns: Mapping[str, str] = field(default_factory=dict)
+    # a kind of answer, or nothing for all, to what differs in how its reply is drawn
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def knows(self, wants: str) -> bool:
@@ -450,11 +413,7 @@ class Adapter:
     def put(
         self, about: About, messages: Sequence[Message], sampling: Sampling
     ) -> tuple[tuple[Message, ...], Sampling]:
-        """What is sent in place of a judge's messages, and how the reply is drawn.
-
-        Raises:
-            UsageError: the author's turns name a text that the judge does not show, or leave out one.
-        """
+        """What is sent in place of a judge's messages, and how the reply is drawn."""
         changes = {**self.sampling.get("", {}), **self.sampling.get(about.wants, {})}
         drawn = replace(sampling, **changes) if changes else sampling
         if not self.is_verbatim:
@@ -467,12 +426,7 @@ class Adapter:
         ), drawn
 
     def adapt(self, wants: str, reply: Reply) -> Reply:
-        """The reply in our form, without the log-probabilities of its tokens; or as it is, without a rule.
-
-        Raises:
-            AnswerError: parse or schema, a field is not there; words, they stand beside the fields;
-                ambiguous, a field stands there with two values.
-        """
+        """The reply in our form, without the log-probabilities of its tokens; or as it is, without a rule."""
         if wants not in self.rules:
             return reply
         rules = {name: rule for name, rule in self.rules[wants].items() if name != _BESIDE}
@@ -501,7 +455,6 @@ def role_of(about: About) -> str:
 
 
 def _shown(messages: Sequence[Message]) -> dict[str, Part]:
-    """Texts that a judge shows, by the names that turns have for them."""
     shown: dict[str, Part] = {}
     for part in (part for message in messages for part in message.parts if isinstance(part, Quoted)):
         name = part.name.replace("-", "_")
@@ -511,7 +464,6 @@ def _shown(messages: Sequence[Message]) -> dict[str, Part]:
 
 
 def _spoken(template: str, shown: Mapping[str, Part], lp: str, file: str) -> tuple[Message, ...]:
-    """A conversation in the author's words; lines such as `=== user ===` say who speaks."""
     said = _TURN.split(_LAST_END.sub("", template))
     values = {**language_names(lp), **shown}
     turns = [
@@ -526,24 +478,11 @@ def _spoken(template: str, shown: Mapping[str, Part], lp: str, file: str) -> tup
 
 
 def find_adapter(folder: Path) -> Adapter | None:
-    """The adapter of a folder of prompts; None where there is none.
-
-    Raises:
-        UsageError: it is not what it should be.
-    """
+    """The adapter of a folder of prompts; None where there is none."""
     return read_adapter(_folder(folder), str(folder)) if (folder / ADAPTER).is_file() else None
 
 
 def read_adapter(files: Mapping[str, str], where: str) -> Adapter:
-    """Read an adapter.
-
-    Args:
-        files: of its folder, by name.
-        where: the folder, for errors.
-
-    Raises:
-        UsageError: it is no TOML, a field has no pattern, or one that is none; turns that are none.
-    """
     where = f"{where}/{ADAPTER}"
     try:
         rules = tomllib.loads(files[ADAPTER])
@@ -572,7 +511,6 @@ _ABOUT: Final = {"verbatim": bool, "turns": dict, "sampling": dict}
 
 
 def _read_turns(what: str, turns: object, files: Mapping[str, str]) -> Mapping[str, str]:
-    """Which file is sent for which kind of answer, perhaps of one role."""
     if not isinstance(turns, dict):
         raise UsageError(f"{what} must be a table")
     for name, file in turns.items():
@@ -585,7 +523,6 @@ def _read_turns(what: str, turns: object, files: Mapping[str, str]) -> Mapping[s
 
 
 def _read_sampling(what: str, table: object) -> Mapping[str, Mapping[str, Any]]:
-    """How replies are drawn: what stands in the table itself is for all kinds of answers."""
     if not isinstance(table, dict):
         raise UsageError(f"{what} must be a table")
     general = {name: value for name, value in table.items() if not isinstance(value, dict)}
@@ -618,11 +555,6 @@ def _check_rule(what: str, rule: object) -> None:
 
 
 def _check_beside(rules: Iterable[Mapping[str, Any]], beside: str, text: str) -> None:
-    """Refuse words that no pattern takes: a model may decline there, take its answer back, or list more.
-
-    Raises:
-        AnswerError: words.
-    """
     patterns = [rule[key] for rule in rules for key in ("find", "each", "none") if key in rule]
     if not patterns:
         return
@@ -634,7 +566,6 @@ def _check_beside(rules: Iterable[Mapping[str, Any]], beside: str, text: str) ->
 
 
 def _keyed(name: str, rule: Mapping[str, Any], said: Mapping[str, object]) -> object:
-    """Return what an object of a reply holds under a key, in our words and with our keys."""
     if rule["key"] not in said:
         return rule["default"]
     value = said[rule["key"]]
@@ -644,7 +575,6 @@ def _keyed(name: str, rule: Mapping[str, Any], said: Mapping[str, object]) -> ob
 
 
 def _entry(rule: Mapping[str, Any], value: object) -> object:
-    """An object within a reply: with our keys and words, and with what it leaves out."""
     if not isinstance(value, dict):
         return value
     names, known = rule.get("rename", {}), rule.get("values", {})
@@ -670,7 +600,6 @@ def _field(name: str, rule: Mapping[str, Any], text: str) -> object:
 
 
 def _entries(name: str, rule: Mapping[str, Any], text: str) -> list[dict[str, object]]:
-    """The entries of a list; none only where the reply says so."""
     entries = [
         {**rule.get("default", {}), **{key: said.strip() for key, said in match.groupdict().items() if said}}
         for match in re.finditer(rule["each"], text)
@@ -789,7 +718,6 @@ def _fill(prompts: Prompts, lp: str, texts: Mapping[str, Part]) -> Parts:
 
 
 def _render_context(prompts: Prompts, subject: Subject) -> Parts:
-    """Segments before this one, each with its translation by every system of the subject."""
     if not subject.context:
         return ()
     is_pair = len(subject.systems) > 1
@@ -804,7 +732,6 @@ def _render_context(prompts: Prompts, subject: Subject) -> Parts:
 
 
 def _render_instruction(prompts: Prompts, subject: Subject) -> Parts:
-    """Show the instruction that a segment carries (`core.segment.INSTRUCTION`), where it has one."""
     told = subject.segment.meta.get(INSTRUCTION)
     if not isinstance(told, str) or not told.strip():
         return ()
@@ -812,7 +739,6 @@ def _render_instruction(prompts: Prompts, subject: Subject) -> Parts:
 
 
 def render_terms(prompts: Prompts, subject: Subject) -> Parts:
-    """The glossary, where there is one."""
     if not subject.terms:
         return ()
     terms: list[Part] = []

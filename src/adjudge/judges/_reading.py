@@ -66,13 +66,8 @@ def shares(reply: Reply, results: Sequence[str]) -> dict[str, float]:
     compared at the first token that tells the results apart: each alternative counts for the result that it
     would begin, and a result that none begins has 0.
 
-    Args:
-        reply: with the result in its last field `result`.
-        results: that are allowed.
-
-    Returns:
-        The shares, which sum to 1; none where that token cannot be found, or no alternative to it begins a
-        result: a token that the grammar forced would have all of the probability.
+    The shares, which sum to 1; none where that token cannot be found, or no alternative to it begins a
+    result: a token that the grammar forced would have all of the probability.
     """
     spelled = "".join(token.token for token in reply.logprobs)
     found = _RESULT.fullmatch(spelled)
@@ -99,7 +94,6 @@ def shares(reply: Reply, results: Sequence[str]) -> dict[str, float]:
 
 
 def _begun(spelled: str, results: Sequence[str]) -> str:
-    """The only result that a reply can come to that begins so; empty where there are several, or none."""
     found = _RESULT.fullmatch(spelled)
     value = found["value"].partition('"')[0].strip() if found else ""
     fitting = [result for result in results if value and result.startswith(value)]
@@ -113,11 +107,6 @@ def shown(value: object) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Refuse what no file could hold.
-
-    Raises:
-        AnswerError: encoding.
-    """
     if _BROKEN.search(text):
         raise AnswerError("encoding", f"NUL or half a character in {shown(text)}")
 
@@ -173,11 +162,6 @@ class _Parser:
         self.is_mended = self.is_respelled = False
 
     def value(self, depth: int = 0) -> object:
-        """The value that begins here.
-
-        Raises:
-            AnswerError: truncated where the text ends first; parse; ambiguous for a key with two values.
-        """
         char = self._next()
         if depth > _DEEPEST:
             raise AnswerError("parse", f"brackets are nested deeper than {_DEEPEST}")
@@ -217,7 +201,6 @@ class _Parser:
         return found
 
     def _ends(self, closing: str, found: Collection[object]) -> bool:
-        """Whether the bracket closes here; else the next item stands here, behind its comma."""
         has_comma = bool(found) and self._next() == ","
         self.at += has_comma
         is_end = self._next() == closing
@@ -252,7 +235,6 @@ class _Parser:
         return _ESCAPES.get(char, escape[0] if char.isalnum() else char)
 
     def _next(self) -> str:
-        """The next character that is neither white space nor a comment; comments are kept."""
         char = self.text[self.at : self.at + 1]
         if char.isspace() or char in {"/", "#"}:
             while match := _BESIDE.match(self.text, self.at):
@@ -268,7 +250,6 @@ class _Parser:
 
 
 def _number(spelled: str) -> int | float | str:
-    """A number; its spelling where it has a unit or an exponent, or more digits than a number keeps."""
     if not spelled.replace(".", "").lstrip("-").isdigit() or spelled == "-0":
         return spelled
     number = float(spelled)
@@ -370,11 +351,6 @@ def _without_marks(text: str) -> str:
 
 
 def _without_thinking(text: str) -> str:
-    """Drop the one block of thinking before an answer; the prompt may have opened it.
-
-    Raises:
-        AnswerError: no_answer for thinking that does not end, or that nothing follows; parse for two blocks.
-    """
     opened = _OPENED.match(text)
     if opened is None and text.startswith(("{", "[")):
         return text
@@ -433,9 +409,6 @@ def read_integer(value: object, low: int, high: int, what: str) -> int:
     """A whole number: 87, and 87.0, "87", `87.`, 87 % or 87/100 of a scale to 100.
 
     1.0 and 0.0 are no whole numbers: they may be shares of 1, as .85 is.
-
-    Raises:
-        AnswerError: range.
     """
     match = _INTEGER.fullmatch(value.strip() if isinstance(value, str) else str(value))
     number = int(match[1]) if match and match[1] != "-0" else low - 1
@@ -639,12 +612,6 @@ class Reading:
         return found
 
     def _is_fair(self, key: str, words: str, error: Mapping[str, object]) -> bool:
-        """Whether words in a field that was added to an error take nothing from it.
-
-        A type may repeat the severity, or the category, its core type or a subtype of it. Nobody can tell
-        what a correction says. Where the model was given the schema, one passes that changes the words of
-        the span, and is not so long that it may be a sentence about them.
-        """
         if key == "type" and (said := find_category(words)):
             category = find_category(str(error.get("category"))) or "none"
             return category.startswith(said) or said.startswith(category)

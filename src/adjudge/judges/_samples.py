@@ -79,12 +79,10 @@ class _Ballot:
         self._groups = {centre: self._group(centre) for centre in range(len(marked))}
 
     def strongest(self, *, more_than: float) -> list[int]:
-        """The spans of the error that most samples support; empty if no error has enough of them."""
         groups = [group for group in self._groups.values() if len(group) > more_than]
         return max(groups, key=lambda group: (len(group), self._tightness(group[0], group)), default=[])
 
     def remove(self, group: Sequence[int]) -> None:
-        """Take the votes of an error that is settled; whoever was near it looks for others."""
         self._free -= set(group)
         near = {centre for one in group for centre in self._fit[one]}
         for centre in near & self._groups.keys():
@@ -94,7 +92,6 @@ class _Ballot:
                 del self._groups[centre]
 
     def settle(self, group: Sequence[int]) -> ErrorSpan:
-        """One span for all of a group."""
         counts = Counter(self._span[one].category for one in group)
         most = max(counts.values())
         best = sorted(group, key=lambda one: -self._tightness(one, group))
@@ -103,7 +100,6 @@ class _Ballot:
         return replace(chosen, severity=SEVERITIES[middle(severities)])
 
     def _group(self, centre: int) -> list[int]:
-        """A span, and of every other sample the one that supports it best."""
         best: dict[int, int] = {}
         for other in sorted(self._fit[centre].keys() & self._free, key=lambda one: self._rank(centre, one)):
             best[self._sample[other]] = other
@@ -111,7 +107,6 @@ class _Ballot:
         return [centre, *best.values()]
 
     def _rank(self, centre: int, other: int) -> tuple[bool, float, int]:
-        """Same category first, then the better fit, then the earlier one; the best comes last."""
         same = self._span[other].category == self._span[centre].category
         return (same, self._fit[centre][other], -other)
 
@@ -135,7 +130,6 @@ def _overlap(one: ErrorSpan, other: ErrorSpan) -> float:
 
 
 def _order(span: ErrorSpan) -> tuple[bool, bool, int]:
-    """Translation before source, by place, errors without one last."""
     return (span.start is None, span.side == "source", span.start or 0)
 
 
@@ -230,11 +224,6 @@ class Sampled:
         return found
 
     def _together(self, taken: Sequence[Outcome]) -> Annotation | Preference:
-        """One judgement of several of one thing.
-
-        Raises:
-            AnswerError: half of the samples or more could not be read, or as many pass as fail.
-        """
         read = readable(taken)
         missing = [MISSING] if len(read) < len(taken) else []
         if compared := [one for one in read if isinstance(one, Preference)]:
@@ -293,7 +282,6 @@ def _majority(verdicts: Sequence[float]) -> float:
 
 
 def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict given most often; E where two are given as often."""
     (first, most), *others = Counter(verdicts).most_common()
     return "E" if others and others[0][1] == most else first
 
@@ -330,11 +318,7 @@ class _Warm:
 
 
 def check_temperature(temperature: float) -> None:
-    """Refuse a temperature at which all samples would be one.
-
-    Raises:
-        UsageError: it is not above 0.
-    """
+    """Refuse a temperature at which all samples would be one."""
     if not 0 < temperature < math.inf:
         raise UsageError(f"samples need a temperature above 0, got {temperature!r}")
 

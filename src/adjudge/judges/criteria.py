@@ -173,15 +173,7 @@ class Criteria(Prompted):
 
 
 def read_verdict(reply: Reply, judged: tuple[str, ...]) -> Checked:
-    """Read the verdict on one criterion, and its reason.
-
-    Args:
-        reply: of the model.
-        judged: the texts and the criterion, none of which can be the answer.
-
-    Raises:
-        AnswerError: it is not in the form.
-    """
+    """Read the verdict on one criterion, and its reason."""
     reading = Reading(reply, judged)
     said = reading.answer("reason", "verdict")
     verdict = reading.label(said["verdict"], VERDICTS, "verdict", _SPELLED)
@@ -190,11 +182,7 @@ def read_verdict(reply: Reply, judged: tuple[str, ...]) -> Checked:
 
 
 def read_says(verdict: str, reply: Reply) -> bool:
-    """Read whether a reason says its verdict, from an answer that is never mended.
-
-    Raises:
-        AnswerError: it is not in the form.
-    """
+    """Read whether a reason says its verdict, from an answer that is never mended."""
     reading = Reading(reply)
     says = reading.label(reading.answer("says")["says"], _SAYS, "says")
     reading.settle(is_clean=True)

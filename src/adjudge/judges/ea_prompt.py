@@ -200,11 +200,7 @@ def stated_score(counts: Mapping[Severity, int]) -> int:
 
 
 def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
-    """Read the second answer: an object, two numbers with a comma, or one a line with its name.
-
-    Raises:
-        AnswerError: anything else.
-    """
+    """Read the second answer: an object, two numbers with a comma, or one a line with its name."""
     reading = Reading(reply, judged_texts(subject))
     if form == "json":
         counts = _read_counts(reading.answer(*SEVERITIES), reading)
@@ -216,11 +212,7 @@ def read_counts(reply: Reply, subject: Subject, form: Form) -> Counted:
 
 
 def read_one_step(reply: Reply, subject: Subject, errors: ErrorList) -> tuple[Marked, Counted]:
-    """Read list, counts and score of one reply.
-
-    Raises:
-        AnswerError: one of them is missing or not in its form.
-    """
+    """Read list, counts and score of one reply."""
     reading = Reading(reply, judged_texts(subject))
     if errors.form == "json":
         answer = reading.answer("errors", "counts", "score")

@@ -63,11 +63,7 @@ def reciprocal_rank_mean(scores: Sequence[float]) -> Aggregate:
     Source: Junczys-Dowmunt 2025, whose example of ten scores (-50 -11 -6 -6 -11 -6 -6 -55 -6 -11) comes to
     -8.50. Equal scores come to themselves, a single one too. Independent of the order given.
 
-    Args:
-        scores: higher is better.
-
-    Raises:
-        DataError: no scores.
+    `scores`: higher is better.
     """
     if not scores:
         raise DataError("there are no samples to aggregate")

@@ -185,7 +185,6 @@ REPEATS: Final = "repeats "
 
 
 def _gravity(span: ErrorSpan) -> tuple[bool, bool, int]:
-    """The one that costs most first."""
     severity = TYPOLOGY_SEVERITIES.index(span.severity)
     return not is_garbled(span), span.category == "source error", -severity
 
@@ -200,18 +199,12 @@ class Statement(NamedTuple):
 
 @frozen
 class Panel:
-    """All agents of one judge.
-
-    Args:
-        judge: its name.
-        prompts: its files.
-        profile: the recommended one holds models to a schema; the paper asks once.
-        explain_in: code of the language of reasons and notes; None for reasons alone, in any language.
-    """
+    """All agents of one judge."""
 
     judge: str
     prompts: Prompts
-    profile: Profile
+    profile: Profile  # the recommended one holds models to a schema; the paper asks once
+    # code of the language of reasons and notes; None for reasons alone, in any language
     explain_in: str | None
 
     def errors(self, categories: tuple[str, ...]) -> ErrorList:
@@ -227,7 +220,6 @@ class Panel:
         ask: Ask,
         rule: Rule | None = last_list,
     ) -> T:
-        """Put one question."""
         answer = await ask(
             messages,
             about=about,
@@ -269,7 +261,6 @@ class Panel:
         return self.prompts.piece(listed, language=self._language)
 
     def define(self, categories: Sequence[str]) -> str:
-        """The definitions of categories, a line each."""
         lines = self.prompts.texts["categories.md"].splitlines()
         known = {line.removeprefix("- ").partition(":")[0]: line for line in lines if line.strip()}
         if missing := [name for name in categories if name not in known]:
@@ -321,7 +312,6 @@ def find_error_list(categories: tuple[str, ...], explain_in: str | None) -> Erro
 
 
 def read_statement(reply: Reply, subject: Subject, errors: ErrorList) -> Statement:
-    """Read reasons and a list of errors."""
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("statement", "errors")
     words = reading.words(said["statement"], "statement")
@@ -492,7 +482,6 @@ class Floor:
         return self.panel.statement_form(self._debated if self._is_by_number else "")
 
     def _opposed(self) -> Parts:
-        """What the other side begins with. On severity: the same errors as minor."""
         name = f"opposed_{self._debated}"
         if self._debated != "severity":
             return self.panel.prompts.piece(name)
@@ -532,7 +521,6 @@ class Floor:
 
     @property
     def _is_by_number(self) -> bool:
-        """Whether debaters give a severity or category to each number, and no list of their own."""
         return self.panel.is_by_number and self._debated in {"severity", "category"}
 
     @property
@@ -550,7 +538,6 @@ class Floor:
 
     @property
     def _offered(self) -> tuple[str, ...]:
-        """Whoever debates categories may choose from all of them, but that of a whole translation."""
         if self._debated == "category":
             return tuple(name for name in ALL.categories if name != NON_TRANSLATION)
         return self.viewpoint.dimension.categories
@@ -575,7 +562,6 @@ def _same(span: ErrorSpan) -> object:
 
 
 def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...]]:
-    """Read whether two sides agree, and flags."""
     reading = Reading(reply, judged_texts(subject))
     agreed = reading.truth(reading.answer("agreed")["agreed"], "agreed")
     return agreed, reading.settle()
@@ -712,7 +698,6 @@ _GARBLED: Final = "non_translation"
 
 
 async def mark(panel: Panel, dimension: Dimension, subject: Subject, ask: Ask) -> Viewpoint:
-    """Mark the errors of one dimension."""
     errors = panel.errors(dimension.categories)
     about = About(
         judge=panel.judge,
@@ -751,7 +736,6 @@ def messages(panel: Panel, dimension: Dimension, subject: Subject) -> list[Messa
 
 
 def expert_files(dimension: Dimension, explain_in: str | None) -> tuple[str, ...]:
-    """The prompt files of an expert."""
     kinds = ("examples",) if explain_in is None else ("examples", "notes")
     names = (dimension.name, _GARBLED)
     return (
@@ -860,7 +844,6 @@ def tidy(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
 
 
 def _rank(span: ErrorSpan) -> tuple[tuple[bool, bool, int], int]:
-    """The one that costs most first, then the order of the dimensions."""
     core = (span.category or "").partition("/")[0]
     names = [dimension.name for dimension in DIMENSIONS]
     return _gravity(span), names.index(core) if core in names else len(names)

@@ -92,7 +92,6 @@ class AnthropicDialect(Dialect):
         return payload
 
     def _thinking(self) -> dict[str, Any]:
-        """How much to think, in the words that the model knows; a model that thinks takes no temperature."""
         effort = self._endpoint.effort
         if effort is None:
             return {}
@@ -199,7 +198,6 @@ def _read_blocks(
 
 
 def _unwrap(text: str, calls: tuple[ToolCall, ...]) -> tuple[str, tuple[ToolCall, ...]]:
-    """The answer that came as the arguments of a tool, as text."""
     answers = [call for call in calls if call.name == _ANSWER]
     if not answers:
         return text, calls
@@ -210,7 +208,6 @@ def _unwrap(text: str, calls: tuple[ToolCall, ...]) -> tuple[str, tuple[ToolCall
 
 
 def _without_limits(schema: object) -> Any:  # noqa: ANN401 (any JSON)
-    """A schema without the words that the server refuses."""
     if isinstance(schema, Mapping):
         return {
             key: {name: _without_limits(inner) for name, inner in value.items()}

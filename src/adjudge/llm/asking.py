@@ -64,16 +64,6 @@ _VERSION: Final = re.compile(
 
 
 def check_reply(reply: Reply, model: str, served: str | None) -> None:
-    """Refuse a reply that is none.
-
-    Args:
-        reply: what came.
-        model: the model that was asked for.
-        served: the name that the server is known to give it, if another one; `any` for any.
-
-    Raises:
-        AnswerError: model_mismatch, refused, truncated, no_answer or empty.
-    """
     if served != "any" and not is_same_model(served or model, reply.model):
         wanted = f"asked {model!r}" if served is None else f"wanted an answer of {served!r} (--served-as)"
         raise AnswerError(
@@ -123,7 +113,6 @@ def is_same_model(asked: str, served: str) -> bool:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """Name without path and version, and the digits of the version."""
     last = name.strip().lower().rstrip("/").rpartition("/")[2]
     found = _VERSION.search(last)
     if found is None or found.start() == 0:
@@ -194,7 +183,6 @@ class Quiet:
             self._look_again(self._changes, _TURNS)
 
     def _look_again(self, changes: int, turns: int) -> None:
-        """Whoever was just answered has some turns to ask on before silence counts as silence."""
         if changes != self._changes or not (self._held or self._parked):
             return
         if turns:
@@ -211,59 +199,40 @@ class Quiet:
 
 
 class Trail(NamedTuple):
-    """What one unit of work asked.
+    """What one unit of work asked."""
 
-    Args:
-        calls: of models and search engines, those that brought nothing included.
-        answered: calls of models that brought an answer, stored or paid.
-        roles: that asked a model.
-        served: names that were asked for, each with = and the name that its server gave; after a # the
-            fingerprints that servers gave.
-        unfound: whether it went on without the results of a query.
-    """
-
-    calls: int = 0
-    answered: int = 0
-    roles: tuple[str, ...] = ()
+    calls: int = 0  # of models and search engines, those that brought nothing included
+    answered: int = 0  # calls of models that brought an answer, stored or paid
+    roles: tuple[str, ...] = ()  # that asked a model
+    # names that were asked for, each with = and the name that its server gave; after a # the fingerprints
+    # that servers gave
     served: tuple[str, ...] = ()
-    unfound: bool = False
+    unfound: bool = False  # whether it went on without the results of a query
 
 
 @dataclass
 class Tally:
-    """What one session has done so far.
+    """What one session has done so far."""
 
-    Args:
-        asked: calls put to a model.
-        from_store: calls that were answered before.
-        usage: tokens of the calls that were asked.
-        served: names that were asked for, each with = and the name that its server gave; after a # the
-            fingerprints that servers gave.
-        roles: roles that asked.
-        searched: queries that were put to a search engine.
-        unfound: queries that a unit of work needed and has no results of, by the reason.
-        first_unfound: the detail of the first of them.
-        unread: replies that could not be read, or not at once, by the rule that they broke.
-        shared: questions that were answered by the same question of another unit, then under way.
-        with_alternatives: models whose log-probabilities came with alternatives, at least once.
-        without_alternatives: models of which some came without.
-    """
-
-    asked: int = 0
-    from_store: int = 0
-    usage: Usage = field(default_factory=Usage)
+    asked: int = 0  # calls put to a model
+    from_store: int = 0  # calls that were answered before
+    usage: Usage = field(default_factory=Usage)  # tokens of the calls that were asked
+    # names that were asked for, each with = and the name that its server gave; after a # the fingerprints
+    # that servers gave
     served: set[str] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
-    searched: int = 0
+    searched: int = 0  # queries that were put to a search engine
+    # queries that a unit of work needed and has no results of, by the reason
     unfound: Counter[str] = field(default_factory=Counter)
     first_unfound: str = ""
+    # replies that could not be read, or not at once, by the rule that they broke
     unread: Counter[str] = field(default_factory=Counter)
-    shared: int = 0
+    shared: int = 0  # questions that were answered by the same question of another unit, then under way
+    # models whose log-probabilities came with alternatives, at least once
     with_alternatives: set[str] = field(default_factory=set)
-    without_alternatives: set[str] = field(default_factory=set)
+    without_alternatives: set[str] = field(default_factory=set)  # models of which some came without
 
     def add(self, reply: Reply) -> None:
-        """Count an answer that was paid."""
         self.asked += 1
         self.usage += reply.usage
 
@@ -384,17 +353,7 @@ class Adapting(Protocol):
 
 
 class Asker:
-    """Puts the questions of all units of a run to its models, each question once.
-
-    Args:
-        models: whom each role asks.
-        store: where every answer is kept before it is used.
-        secret: of the run, for the delimiters.
-        seed: of sampling.
-        offline: ask nobody; what is not in the store fails as missing.
-        explains: whether a question that is put again says what was wrong with the answer. Otherwise it is
-            put in the same words, as the papers do.
-    """
+    """Puts the questions of all units of a run to its models, each question once."""
 
     def __init__(
         self,
@@ -428,7 +387,6 @@ class Asker:
         self._mismatches = 0
 
     def for_unit(self, subject: Subject) -> UnitAsk:
-        """The `Ask` of one unit of work."""
         return UnitAsk(self, subject)
 
     def find(self, key: bytes) -> Reply | None:
@@ -459,13 +417,7 @@ class Asker:
         self._forgotten |= {*keys} - self._renewed
 
     async def obtain(self, model: OpenModel, request: Request) -> Reply:
-        """Put a request that is not stored to the model, once for everybody who asks it now.
-
-        Raises:
-            AnswerError: the model gave no reply.
-            ModelError: it cannot be asked.
-            StoreError: the reply could not be kept.
-        """
+        """Put a request that is not stored to the model, once for everybody who asks it now."""
         task = self._in_flight.get(request.key)
         self.tally.shared += task is not None and not is_search(model.name)
         if task is None:
@@ -512,12 +464,7 @@ class Asker:
             task.exception()  # whoever waited has it; who was cancelled does not want it
 
     def check(self, model: OpenModel, reply: Reply) -> None:
-        """Refuse a reply that cannot be read, and stop when every reply is another model's.
-
-        Raises:
-            AnswerError: this one cannot be read.
-            ModelError: none ever was the model's that was asked for.
-        """
+        """Refuse a reply that cannot be read, and stop when every reply is another model's."""
         try:
             check_reply(reply, model.identity.model, model.served)
         except AnswerError as error:
@@ -552,7 +499,6 @@ class UnitAsk:
 
     @property
     def engine(self) -> SearchEngine | None:
-        """The search engine of this unit of work, if there is one."""
         return None if self._asker.models.search is None else self
 
     async def search(self, query: Query) -> tuple[Snippet, ...]:
@@ -583,11 +529,6 @@ class UnitAsk:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
         tools: Sequence[Tool] = (),
     ) -> Answer[T]:
-        """Ask; see `core.ask.Ask`.
-
-        Warns:
-            DataWarning: a judged text stands in words of the judge's own, once for all units.
-        """
         model = self._asker.models.for_role(about.role)
         own = messages
         if (adapter := self._asker.adapter_of(about)) is not None:
@@ -628,7 +569,6 @@ class UnitAsk:
                 await self._quiet.park()
 
     def _is_plain(self, messages: Sequence[Message]) -> bool:
-        """Whether a source, translation or reference of some length stands in a message as words."""
         segment = self._subject.segment
         judged = (self._subject.source, *segment.translations.values(), *segment.references.values())
         texts = [text for text in judged if len(text.strip()) >= _SOME_LENGTH]
@@ -636,12 +576,7 @@ class UnitAsk:
         return any(text.strip() in part for part in words for text in texts)
 
     async def as_far_as_possible(self, judging: Coroutine[Any, Any, T]) -> T:
-        """Judge, or find that some answers come later.
-
-        Raises:
-            NotYetError: they do; their questions are on their way. What the unit of work asked counts when
-                it is judged again with them.
-        """
+        """Judge, or find that some answers come later."""
         task = asyncio.ensure_future(judging)
         self._quiet.stop_with(task.cancel)
         try:
@@ -698,19 +633,13 @@ class UnitAsk:
 
 @dataclass
 class _Log:
-    """What one unit of work asked.
+    """What one unit of work asked."""
 
-    Args:
-        mark: makes the delimiters of its texts; what is stored needs none.
-        uses: in the order asked.
-        stored: of each use, whether its answer was stored before.
-        all_stored: whether every answer was stored before: then most likely its uses are too.
-        answered, roles, served, unfound: as in `Trail`.
-    """
-
-    mark: Callable[[], str]
-    uses: list[Use] = field(default_factory=list)
-    stored: list[bool] = field(default_factory=list)
+    mark: Callable[[], str]  # makes the delimiters of its texts; what is stored needs none
+    uses: list[Use] = field(default_factory=list)  # in the order asked
+    stored: list[bool] = field(default_factory=list)  # of each use, whether its answer was stored before
+    # whether every answer was stored before: then most likely its uses are too. answered, roles, served,
+    # unfound: as in `Trail`.
     all_stored: bool = True
     answered: int = 0
     roles: set[str] = field(default_factory=set)
@@ -733,11 +662,6 @@ class _Question:
         self._asked = 0
 
     async def ask(self, request: Request, read: Callable[[Reply], T], attempts: int) -> Answer[T]:
-        """Ask until `read` accepts; an empty reply is asked for twice at least.
-
-        Where questions that are put again are explained, a reply with words beside its answer is shown back,
-        and an error whose words stand nowhere is asked for once more, and then kept.
-        """
         again, put = 0, request
         kept: tuple[Reply, int] | None = None
         error: AnswerError | None = None
@@ -805,7 +729,6 @@ class _Question:
         return False
 
     def _put_again(self, request: Request, reason: FailureReason) -> Request:
-        """The question once more, with what was wrong; what is asked then has a digest of its own."""
         wrong, adapter = WRONG.get(reason), self._asker.adapter_of(request.about)
         if not self._asker.explains or wrong is None or (adapter is not None and adapter.is_verbatim):
             return request
@@ -823,7 +746,6 @@ class _Question:
         return explained
 
     async def look_up(self, request: Request) -> tuple[Snippet, ...]:
-        """Put a query to a search engine; its results are read as they were written, or not at all."""
         reply, use = await self._obtain(request, *self._known(request))
         try:
             return read_snippets(reply)
@@ -854,7 +776,6 @@ class _Question:
             key, stored = self._known(self._in_room(request, place))
 
     def _begin(self, request: Request) -> tuple[int, bytes, Reply | None]:
-        """With how much room a question begins: as stored, else as the model is known to need."""
         key, stored = self._known(request)
         if stored is not None:
             return 0, key, stored
@@ -870,7 +791,6 @@ class _Question:
         return known, keys[known], None
 
     def _in_room(self, request: Request, place: int) -> Request:
-        """The request with as many tokens as it has after so many cuts."""
         return request.but(sampling=_limited(request.sampling, self._limits[place])) if place else request
 
     def _known(self, request: Request) -> tuple[bytes, Reply | None]:
@@ -922,7 +842,6 @@ class _Question:
 
 
 def _or_null(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """Schema of an object with one key, under which an answer stands, or null."""
     verdict = {"anyOf": [schema, {"type": "null"}]}
     return {
         "type": "object",
@@ -933,7 +852,6 @@ def _or_null(schema: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _alone(text: str) -> str:
-    """The answer under the key `verdict` of a text that is such an object; any other text as it is."""
     with suppress(ValueError, RecursionError):
         said = json.loads(text)
         if isinstance(said, dict) and said.keys() == {"verdict"}:

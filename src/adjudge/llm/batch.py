@@ -67,12 +67,7 @@ class _Row(NamedTuple):
 
 
 class Spool:
-    """Questions that were not sent yet, each once.
-
-    Args:
-        folder: on whose disk they wait, from the first; they have no name there, and vanish with the process.
-        dialect: of the provider that they go to.
-    """
+    """Questions that were not sent yet, each once."""
 
     def __init__(self, folder: Path, dialect: BatchDialect) -> None:
         self._folder = folder
@@ -88,11 +83,7 @@ class Spool:
         return len(self._rows)
 
     def add(self, key: bytes, line: bytes, most: Usage) -> None:
-        """Take one question as it will be sent, and what it may cost at most.
-
-        Raises:
-            StoreError: there is no room for it.
-        """
+        """Take one question as it will be sent, and what it may cost at most."""
         try:
             self._file.seek(self._end)
             self._file.write(line)
@@ -123,11 +114,7 @@ class Spool:
         return sum((row.most for row in itertools.islice(self._rows.values(), number)), NOTHING)
 
     def write(self, keys: Iterable[bytes], path: Path) -> None:
-        """Write some questions as one batch; it is on the disk afterwards.
-
-        Raises:
-            StoreError: there is no room for it.
-        """
+        """Write some questions as one batch; it is on the disk afterwards."""
         frame = self._dialect.frame
         try:
             with path.open("wb") as out:
@@ -149,7 +136,6 @@ class Spool:
             self._file.truncate(0)
 
     def close(self) -> None:
-        """Drop the file."""
         if self._opened is not None:
             with suppress(OSError):
                 self._opened.close()
@@ -171,8 +157,7 @@ _LONGEST: Final = 8 << 20  # bytes of a line: a body, what stands around it, and
 def find_results(batch: Batch, paths: Iterable[Path]) -> Counter[str]:
     """Find the results of a batch in its files; the lines stay there.
 
-    Returns:
-        How much else stands in them, by what it is.
+    How much else stands in them, by what it is.
     """
     odd = Counter[str]()
     for path in paths:
@@ -206,18 +191,12 @@ def _place(calls: dict[bytes, Place | Fault | None], line: bytes, place: Place, 
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    """A line as a JSON object.
-
-    Raises:
-        AnswerError: it is none.
-    """
     if len(line) > _LONGEST:
         raise AnswerError("oversize", f"a line of results is longer than {_LONGEST} bytes")
     return object_of(read_json_body(line), "a line of results that is an object")
 
 
 def _said(value: dict[str, Any]) -> list[object]:
-    """What a line says of its question, without the ids that the provider gives each line."""
     response = value.get("response")
     if isinstance(response, dict):
         return [response.get("status_code"), response.get("body"), value.get("error")]
@@ -228,13 +207,7 @@ _TIMES: Final = 3  # that a question is sent in all, where its fault says nothin
 
 
 class BatchModel(RemoteModel):
-    """One model of one provider, asked in batches.
-
-    Args:
-        endpoint: the model on its server.
-        name: `provider/model`, as in the signature.
-        ledger: of the run.
-    """
+    """One model of one provider, asked in batches."""
 
     wire: BatchWire
 
@@ -250,17 +223,11 @@ class BatchModel(RemoteModel):
         self._failed: dict[bytes, Fault] = {}
 
     async def close(self) -> None:
-        """Let the connections go."""
         self.spool.close()
         await super().close()
 
     async def reply(self, request: Request) -> Reply:
-        """Answer one request; see `llm.model.Model`.
-
-        Raises:
-            AnswerError: its result is none, after as many batches as its fault allows.
-            NotYetError: it is in a batch, or will be in the next.
-        """
+        """Answer one request; see `llm.model.Model`."""
         key = request.key
         if (batch := self._ledger.batch_of(key)) is not None:
             if (came := batch.calls[key]) is None:
@@ -298,7 +265,6 @@ class BatchModel(RemoteModel):
         return fault
 
     def _take(self, key: bytes, fault: Fault) -> None:
-        """Decide whether a question that got no answer is sent again."""
         self._times[key] += 1
         if fault.consequence == "stop":
             self.stopped = ServerStopError(f"{self.name}: {fault.detail}")
@@ -326,13 +292,7 @@ def pause_before(look: int) -> float:
 
 
 class Desk:
-    """The batches of one session.
-
-    Args:
-        models: by name, those that are asked in batches.
-        ledger: of the run.
-        token: of the run; what is sent carries it, where there is a place for it.
-    """
+    """The batches of one session."""
 
     def __init__(self, models: Mapping[str, BatchModel], ledger: Ledger, token: str) -> None:
         self._models = models
@@ -354,13 +314,7 @@ class Desk:
         return f"wave {self.wave}: {sent:,} submitted, {done:,} done"
 
     def begin(self, meter: Meter, say: Callable[[str], None], sync: Callable[[], None]) -> None:
-        """Take up what an earlier session has sent.
-
-        Args:
-            meter: of the run; every batch that is out is held against the budget.
-            say: tells a person.
-            sync: puts the answers that are in the call store where no power cut can take them.
-        """
+        """Take up what an earlier session has sent."""
         self._meter, self._say, self._sync, self.is_open = meter, say, sync, True
         for batch in self._ledger.open:
             self._watch(batch, self._ledger.keys(batch))
@@ -371,13 +325,7 @@ class Desk:
             )
 
     async def turn(self) -> None:
-        """End a wave: send what it asked, and wait for it.
-
-        Raises:
-            BudgetError: nothing of it fits the budget.
-            ModelError: a batch was refused.
-            ServerStopError: the provider stopped us; the same run goes on later.
-        """
+        """End a wave: send what it asked, and wait for it."""
         self.end()
         for batch in self._ledger.open:
             if batch.state == "prepared":
@@ -389,11 +337,7 @@ class Desk:
         await self._wait()
 
     def end(self) -> None:
-        """Let go of batches whose results were read: their answers are in the call store.
-
-        Raises:
-            AdjudgeError: why a model shall be asked no more.
-        """
+        """Let go of batches whose results were read: their answers are in the call store."""
         if read := [batch for batch in self._ledger.open if batch.state == "fetched"]:
             self._sync()
         for batch in read:
@@ -406,11 +350,6 @@ class Desk:
     # Out...
 
     async def _submit(self, model: BatchModel) -> BudgetError | None:
-        """Send what a model is asked, in as many batches as its provider wants and the budget bears.
-
-        Returns:
-            Why nothing was sent, where too little of it fits the budget.
-        """
         spool, billed = model.spool, model.account.model
         least = -(-len(spool) // _FEWEST)
         chunks = list(spool.cut(lambda most: self._meter.fits(billed, most)))
@@ -429,7 +368,6 @@ class Desk:
         return refusal
 
     def _watch(self, batch: Batch, keys: Iterable[bytes]) -> None:
-        """Remember that these are out, and what they may cost."""
         batch.calls = dict.fromkeys(keys)
         most = Usage(prompt=batch.prompt, completion=batch.completion)
         batch.hold = self._meter.hold(self._models[batch.model].account.model, most)
@@ -465,7 +403,6 @@ class Desk:
     # And back...
 
     async def _wait(self) -> None:
-        """Look after all batches until the results of each are here."""
         for look in itertools.count():
             for batch in self._ledger.out:
                 if batch.state == "prepared":  # what was found was another's
@@ -511,7 +448,6 @@ class Desk:
         self._index(batch)
 
     def _index(self, batch: Batch) -> None:
-        """Have the results at hand; what has none is asked again."""
         model, odd = self._models[batch.model], find_results(batch, self._ledger.all_results(batch))
         if batch.guessed and not any(batch.calls.values()):
             wrong = [*batch.wrong, batch.id]
@@ -532,11 +468,7 @@ _OPTION: Final = "--engine batch"
 
 
 def check_batches(models: Models) -> None:
-    """Refuse models that cannot be asked in batches, and those that need not be.
-
-    Raises:
-        UsageError: as said.
-    """
+    """Refuse models that cannot be asked in batches, and those that need not be."""
     rows = [model.remote.endpoint.provider for model in models.all if model.remote is not None]
     if not rows:
         raise UsageError(f"{_OPTION}: {models.name} is not on a server; leave the option out")
@@ -550,13 +482,7 @@ def check_batches(models: Models) -> None:
 
 
 def open_desk(models: Models, folder: Path, token: str) -> tuple[Models, Desk]:
-    """The same models, asked in batches, and the desk that sends and fetches these.
-
-    Args:
-        models: as they are asked one by one.
-        folder: run directory.
-        token: of the run; its batches carry it.
-    """
+    """The same models, asked in batches, and the desk that sends and fetches these."""
     ledger, batched = Ledger(folder), dict[str, BatchModel]()
 
     def opened(model: OpenModel) -> OpenModel:

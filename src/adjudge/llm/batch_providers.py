@@ -47,12 +47,6 @@ class BatchWire(Wire):
     """The connections to one provider of batches."""
 
     def __init__(self, endpoint: Endpoint, name: str) -> None:
-        """Connect on first use.
-
-        Args:
-            endpoint: the model on its server.
-            name: of the model, for messages.
-        """
         super().__init__(endpoint)
         self.name = name
         self._met = False
@@ -84,11 +78,7 @@ class BatchWire(Wire):
         )
 
     async def post_once(self, path: str, value: object) -> Any:  # noqa: ANN401 (any JSON)
-        """Make something that must not be made twice.
-
-        Raises:
-            UnsureError: it may have been made.
-        """
+        """Make something that must not be made twice."""
         body = orjson.dumps(value)
         return await self._ask("POST", path, lambda _: {"data": body, "headers": JSON_BODY}, once=True)
 
@@ -105,14 +95,7 @@ class BatchWire(Wire):
     async def download(self, url: str, file: Path, most: int) -> None:
         """Fetch a file, whole or not at all; keys in it are taken out.
 
-        Args:
-            url: must be of the provider, for the key goes there.
-            file: is written under this name once it is whole.
-            most: bytes that it may have.
-
-        Raises:
-            ModelError: the address is of another server.
-            ServerStopError: it cannot be had now.
+        `most`: bytes that it may have.
         """
         ours, place = urlsplit(self.endpoint.url), urlsplit(url)
         if (place.scheme, place.netloc) != (ours.scheme, ours.netloc):
@@ -131,15 +114,6 @@ class BatchWire(Wire):
     async def _until_had(
         self, sending: Callable[[], Coroutine[Any, Any, T | Fault]], seconds: float, *, once: bool = False
     ) -> T:
-        """Try until it is there, or until no try helps.
-
-        A server that was never there is not waited for long: its address may be wrong.
-
-        Raises:
-            ModelError: no try will ever help.
-            ServerStopError: none will help now.
-            UnsureError: it was to be made `once`, and may have been.
-        """
         patience = self.endpoint.patience
         tries = Tries(patience, patience.longest_wait if self._met else patience.first_wait)
         while True:
@@ -211,11 +185,6 @@ class BatchWire(Wire):
         return ""
 
     def away(self, detail: str) -> NoReturn:
-        """Stop until later.
-
-        Raises:
-            ServerAwayError: always.
-        """
         raise ServerAwayError(f"{self.name}: {detail}; the same command goes on later")
 
 
@@ -237,7 +206,6 @@ class Place(NamedTuple):
 
     @property
     def line(self) -> bytes:
-        """The result as it came."""
         with self.path.open("rb") as file:
             file.seek(self.start)
             return file.read(self.length)
@@ -245,57 +213,33 @@ class Place(NamedTuple):
 
 @dataclass(kw_only=True)
 class Batch:
-    """One batch. Its last three fields are not in the ledger's file: they last as long as a session.
+    """One batch. Its last three fields are not in the ledger's file: they last as long as a session."""
 
-    Args:
-        number: from 1, in this run.
-        model: that is asked.
-        count: requests.
-        prompt: tokens of all prompts at most.
-        completion: tokens of all replies at most.
-        token: that it is sent with, where there is a place for it.
-        time: it was prepared, ISO 8601 with offset.
-        state: prepared (it may have been sent or not), submitted (it was, and we know its id), fetched (its
-            results are here), done (they are in the call store).
-        id: the provider's; empty as long as it is not known.
-        guessed: whether the id was found and not given, so that the results must tell if it is ours.
-        ending: how it ended, once its results are here.
-        wrong: ids that were found and turned out to be of others.
-        calls: by key, those whose results were not read: where one stands, what came instead, None if
-            nothing did.
-        hold: number under which the budget has what it may cost.
-        done: requests that are answered or failed.
-    """
-
-    number: int
+    number: int  # from 1, in this run
     model: str
     count: int
-    prompt: int = 0
-    completion: int = 0
-    token: str = ""
-    time: str = ""
+    prompt: int = 0  # tokens of all prompts at most
+    completion: int = 0  # tokens of all replies at most
+    token: str = ""  # that it is sent with, where there is a place for it
+    time: str = ""  # it was prepared, ISO 8601 with offset
+    # prepared (it may have been sent or not), submitted (it was, and we know its id), fetched (its results
+    # are here), done (they are in the call store)
     state: State = "prepared"
-    id: str = ""
+    id: str = ""  # the provider's; empty as long as it is not known
+    # whether the id was found and not given, so that the results must tell if it is ours
     guessed: bool = False
-    ending: Ending = "ended"
-    wrong: Sequence[str] = ()
+    ending: Ending = "ended"  # how it ended, once its results are here
+    wrong: Sequence[str] = ()  # ids that were found and turned out to be of others
+    # by key, those whose results were not read: where one stands, what came instead, None if nothing did
     calls: dict[bytes, Place | Fault | None] = field(init=False, default_factory=dict)
-    hold: int = field(init=False, default=0)
-    done: int = field(init=False, default=0)
+    hold: int = field(init=False, default=0)  # number under which the budget has what it may cost
+    done: int = field(init=False, default=0)  # requests that are answered or failed
 
 
 class Ledger:
     """All batches of a run."""
 
     def __init__(self, folder: Path) -> None:
-        """Read what there is.
-
-        Args:
-            folder: run directory.
-
-        Raises:
-            StoreError: it cannot be read.
-        """
         self.path = folder / LEDGER
         self.folder = folder / _FOLDER
         self.batches: dict[int, Batch] = {}
@@ -309,12 +253,10 @@ class Ledger:
 
     @property
     def open(self) -> list[Batch]:
-        """Those that are not done."""
         return [batch for batch in self.batches.values() if batch.state != "done"]
 
     @property
     def out(self) -> list[Batch]:
-        """Those whose results are not here."""
         return [batch for batch in self.open if batch.state != "fetched"]
 
     def batch_of(self, key: bytes) -> Batch | None:
@@ -323,20 +265,13 @@ class Ledger:
 
     @property
     def ids(self) -> frozenset[str]:
-        """Of every batch that there was."""
         found = {batch.id for batch in self.batches.values()} - {""}
         return frozenset(found.union(*(batch.wrong for batch in self.batches.values())))
 
     def requests(self, batch: Batch) -> Path:
-        """The file that is sent."""
         return self.folder / f"{batch.number}.requests.jsonl"
 
     def keys(self, batch: Batch) -> set[bytes]:
-        """The keys of what is sent.
-
-        Raises:
-            StoreError: its file is gone, or was cut.
-        """
         path = self.requests(batch)
         after = f"restore it from a copy. Without {self.path} the calls of the batch are sent and paid again"
         try:
@@ -349,11 +284,9 @@ class Ledger:
         return found
 
     def results(self, batch: Batch, number: int) -> Path:
-        """A file that comes back."""
         return self.folder / f"{batch.number}.results-{number}.jsonl"
 
     def all_results(self, batch: Batch) -> list[Path]:
-        """The files that came back."""
         return sorted(self.folder.glob(f"{batch.number}.results-*.jsonl"))
 
     def next(self, model: str, calls: int, most: Usage) -> Batch:
@@ -398,7 +331,6 @@ def key_in(line: bytes) -> bytes:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    """The lines of a ledger; one that was cut at the end was never acted upon, and is taken off."""
     if not path.is_file():
         return []
     content = path.read_bytes()
@@ -413,14 +345,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def refuse_open_batches(folder: Path) -> None:
-    """Refuse to pay for calls that are in a batch already.
-
-    Args:
-        folder: run directory.
-
-    Raises:
-        UsageError: some may be.
-    """
+    """Refuse to pay for calls that are in a batch already."""
     if found := Ledger(folder).open:
         names = ", ".join(batch.id or "one that may not have got there" for batch in found)
         raise UsageError(
@@ -450,18 +375,13 @@ class Frame(NamedTuple):
 
 @frozen
 class Status:
-    """How a batch stands.
+    """How a batch stands."""
 
-    Args:
-        state: still running; ended, with a result for what was answered; expired or cancelled, with those
-            until then; or failed as a whole.
-        done: requests that are answered or failed.
-        results: addresses of the results, once it has ended, each with the lines that it has at least.
-        why: it failed.
-    """
-
+    # still running; ended, with a result for what was answered; expired or cancelled, with those until then;
+    # or failed as a whole
     state: Literal["running", "failed"] | Ending
-    done: int = 0
+    done: int = 0  # requests that are answered or failed
+    # addresses of the results, once it has ended, each with the lines that it has at least
     results: tuple[tuple[str, int], ...] = ()
     why: str = ""
 
@@ -476,38 +396,20 @@ class BatchDialect(Protocol):
         """One request, under the key that its call is stored under."""
 
     async def submit(self, wire: BatchWire, file: Path, token: str) -> str:
-        """Send a file of requests, with a token where there is a place for it; the id of the batch.
-
-        Raises:
-            UnsureError: it may or may not have got there.
-        """
+        """Send a file of requests, with a token where there is a place for it; the id of the batch."""
 
     async def find(self, wire: BatchWire, batch: Batch, known: Container[str]) -> str:
-        """The id of a batch that may have got there; empty if it did not.
-
-        Args:
-            wire: to the provider.
-            batch: as the ledger has it.
-            known: ids of other batches.
-        """
+        """The id of a batch that may have got there; empty if it did not."""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
         """How a batch stands."""
 
     def read(self, value: Mapping[str, Any]) -> object:
-        """Read one line of results: a body as a live call would have brought it, or a `Fault`.
-
-        Raises:
-            AnswerError: it is none.
-        """
+        """Read one line of results: a body as a live call would have brought it, or a `Fault`."""
 
 
 def read_id(value: object, what: str) -> str:
-    """The id in an answer of the provider; it becomes a part of an address.
-
-    Raises:
-        AnswerError: there is none, or one that no address should hold.
-    """
+    """The id in an answer of the provider; it becomes a part of an address."""
     found = value.get("id") if isinstance(value, dict) else None
     if not isinstance(found, str) or not _ID.fullmatch(found):
         fail_envelope(f"the id of {what}", found)
@@ -534,11 +436,7 @@ EXPIRED: Final = Fault(
 
 
 def refused(value: object, status: int | None) -> Fault:
-    """The fault of a request that the provider refused or could not answer; nobody pays for it.
-
-    Raises:
-        AnswerError: it says not why.
-    """
+    """The fault of a request that the provider refused or could not answer; nobody pays for it."""
     error = read_error(value)
     if error is None:
         if status is None:
@@ -548,7 +446,6 @@ def refused(value: object, status: int | None) -> Fault:
 
 
 def open_batch_dialect(name: str) -> BatchDialect:
-    """The dialect of a provider by its `Provider.batch`."""
     return MessageBatches() if name == "anthropic" else FileBatches()
 
 
@@ -569,7 +466,6 @@ class FileBatches:
     frame = Frame(b"", b"\n", b"\n")
 
     def line(self, key: bytes, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """One line of the file of requests."""
         return {"custom_id": key.hex(), "method": "POST", "url": _PATH, "body": payload}
 
     async def submit(self, wire: BatchWire, file: Path, token: str) -> str:
@@ -592,7 +488,6 @@ class FileBatches:
         return ""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
-        """Read the batch."""
         value = object_of(await wire.get(f"batches/{batch_id}"), "a batch")
         word = value.get("status")
         done = count_of(value, "completed", "failed")
@@ -657,7 +552,6 @@ class MessageBatches:
     frame = Frame(b'{"requests":[', b",\n", b"]}\n")
 
     def line(self, key: bytes, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """One of the requests."""
         return {"custom_id": key.hex(), "params": payload}
 
     async def submit(self, wire: BatchWire, file: Path, token: str) -> str:  # noqa: ARG002 (no place for it)
@@ -677,7 +571,6 @@ class MessageBatches:
         return ""
 
     async def status(self, wire: BatchWire, batch_id: str) -> Status:
-        """Read the batch."""
         value = object_of(await wire.get(f"{_ANTHROPIC_PATH}/{batch_id}"), "a batch")
         word = value.get("processing_status")
         if word not in ("in_progress", "canceling", "ended"):
@@ -695,7 +588,6 @@ class MessageBatches:
         )
 
     def read(self, value: Mapping[str, Any]) -> object:
-        """Read one line of results."""
         result = value.get("result")
         kind = result.get("type") if isinstance(result, dict) else None
         if not isinstance(result, dict) or kind not in _ALL:
@@ -706,7 +598,6 @@ class MessageBatches:
 
 
 def _fault(error: object) -> Fault:
-    """The fault of a request that was refused; a result has the type of its error in place of a status."""
     inner = error.get("error") if isinstance(error, dict) else None
     kind = inner.get("type") if isinstance(inner, dict) else None
     return refused(error, _STATUS.get(kind) if isinstance(kind, str) else None)

@@ -32,15 +32,11 @@ class SurplusError(aiohttp.ClientConnectionError):
 
 @dataclass
 class Surplus:
-    """What is known of a server's answers to no question.
+    """What is known of a server's answers to no question."""
 
-    Args:
-        doubt: is told the key of each answer that was given out and may be another question's.
-        seen: whether one came.
-    """
-
+    # is told the key of each answer that was given out and may be another question's
     doubt: Callable[[bytes], None]
-    seen: bool = False
+    seen: bool = False  # whether one came
 
 
 class Answers(ResponseHandler):
@@ -55,11 +51,7 @@ class Answers(ResponseHandler):
         self.since = 0.0  # when it was asked, or answered
 
     def ask(self) -> None:
-        """Say that a question goes out now.
-
-        Raises:
-            SurplusError: it must not, since the connection is not empty, or not open any more.
-        """
+        """Say that a question goes out now."""
         # over TLS a fresh connection may bring tickets before any answer
         may_have = not self.since and self.transport and self.transport.get_extra_info("sslcontext")
         if not self.is_connected() or (self._has_unread() and not may_have):
@@ -78,7 +70,6 @@ class Answers(ResponseHandler):
         return bool(poll.poll(0))
 
     def data_received(self, data: bytes) -> None:
-        """Take what was asked for."""
         if self.is_asked or not data:
             super().data_received(data)
             if self.is_asked or not len(self):
@@ -89,7 +80,6 @@ class Answers(ResponseHandler):
         self.spoil()
 
     def spoil(self) -> None:
-        """Something came that nobody asked for."""
         self.is_spoiled = self._surplus.seen = True
         for key in self.keys:
             self._surplus.doubt(key)
@@ -101,7 +91,6 @@ class Asked(aiohttp.ClientRequest):
     """A question; its answer knows what it came on."""
 
     async def send(self, conn: Any) -> Any:  # noqa: ANN401 (aiohttp's own)
-        """Send it."""
         if not self.body:
             conn.protocol.ask()
         response: Any = await super().send(conn)
@@ -128,7 +117,6 @@ class Connector(aiohttp.TCPConnector):
 
     @property
     def force_close(self) -> bool:
-        """Whether a connection is for one question."""
         return self._surplus.seen
 
     async def _get(self, *where: Any) -> Any:  # noqa: ANN401 (aiohttp's own)

@@ -73,7 +73,6 @@ class Redactor:
 
 
 def _forms(keys: Iterable[str]) -> tuple[str, ...]:
-    """The keys as they may be spelled in an address or in JSON, the longest first."""
     forms = {form for key in keys for form in (key, quote(key, safe=""), key.replace("/", r"\/"))}
     return tuple(sorted(forms, key=len, reverse=True))
 
@@ -86,18 +85,7 @@ def _without(text: str, forms: Iterable[str]) -> str:
 
 
 def read_key(variable: str | None, file: Path | None, *, default: str = "", needed: bool = False) -> str:
-    """Read a key from the environment or a file; empty where there is none and none is needed.
-
-    Args:
-        variable: name of the environment variable that the user gave.
-        file: file that the user gave.
-        default: the provider's variable.
-        needed: whether the provider answers nobody without a key.
-
-    Raises:
-        UsageError: what was given is no name of a variable; it is not repeated, for it may be the key.
-        ModelError: no key where one was named or is needed.
-    """
+    """Read a key from the environment or a file; empty where there is none and none is needed."""
     if variable is not None and file is not None:
         raise UsageError("give --key-env or --key-file, not both")
     if file is not None:
@@ -138,16 +126,6 @@ def _checked(key: str, where: str) -> str:
 
 
 def check_address(address: str, version: str = "/v1", *, option: str = "--base-url") -> str:
-    """Check and complete a base URL.
-
-    Args:
-        address: what the user gave.
-        version: path where it has none.
-        option: that it was given with, for errors.
-
-    Raises:
-        UsageError: it is none, or holds credentials; those are not repeated.
-    """
     try:
         parts = urlsplit(address.strip())
         port = parts.port

@@ -42,11 +42,7 @@ class Dialect(Protocol):
         """The body of a request: what the model sees, and nothing of what the call is about."""
 
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
-        """Read the reply out of a body, strictly.
-
-        Raises:
-            AnswerError: it is none.
-        """
+        """Read the reply out of a body, strictly."""
 
     def usage(self, value: object) -> Usage:
         """Tokens that a body counts, whatever else is wrong with it."""
@@ -55,14 +51,7 @@ class Dialect(Protocol):
 def render_turns(
     request: Request, say: Callable[[Message, str], Iterable[dict[str, Any]]], *, speaker: str, field: str
 ) -> list[dict[str, Any]]:
-    """All but the system's words, in turns; the results of all tools asked for at once are one turn.
-
-    Args:
-        request: what is asked.
-        say: writes one message, with its delimiters, in the pieces of a dialect.
-        speaker: role of the model in the dialect; whoever asks is `user`.
-        field: of a turn, under which its pieces stand.
-    """
+    """All but the system's words, in turns; the results of all tools asked for at once are one turn."""
     turns: list[dict[str, Any]] = []
     for message in request.messages:
         if message.role == "system":
@@ -90,11 +79,6 @@ _UNLIKELY: Final = -9999.0
 
 
 def read_json_body(body: bytes) -> object:
-    """Read a body as JSON.
-
-    Raises:
-        AnswerError: not_json; encoding for bytes or characters that are no text; bad_envelope for NaN.
-    """
     body = body.removeprefix(b"\xef\xbb\xbf")
     if not body.strip():
         raise AnswerError("not_json", "the body is empty")
@@ -125,12 +109,7 @@ def _no_constant(name: str) -> NoReturn:
 def refuse_duplicate_keys(text: str | bytes, keys: Collection[str] | None = None) -> None:
     """Refuse JSON in which one object gives a key two values; the last would silently win.
 
-    Args:
-        text: JSON.
-        keys: those that matter; None for all.
-
-    Raises:
-        AnswerError: ambiguous; parse for what no program should be asked to read.
+    `keys`: those that matter; None for all.
     """
     if isinstance(text, bytes):
         text = text.removeprefix(b"\xef\xbb\xbf")
@@ -160,18 +139,12 @@ def fail_envelope(wanted: str, came: object) -> NoReturn:
 
 
 def object_of(value: object, wanted: str = "an object") -> dict[str, Any]:
-    """An object of a body.
-
-    Raises:
-        AnswerError: bad_envelope; it is none.
-    """
     if not isinstance(value, dict):
         fail_envelope(wanted, value)
     return value
 
 
 def _kind(value: object) -> str:
-    """What came, without repeating it: it may be long, and it is not ours."""
     if value is None:
         return "nothing"
     return (
@@ -182,11 +155,7 @@ def _kind(value: object) -> str:
 
 
 def only_of(value: object, what: str) -> dict[str, Any]:
-    """The one answer of a body, which brings it in a list.
-
-    Raises:
-        AnswerError: bad_envelope, or count for several.
-    """
+    """The one answer of a body, which brings it in a list."""
     if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
         fail_envelope(f"a list of {what}", value)
     if len(value) != 1:
@@ -208,16 +177,7 @@ def read_model(value: object, redactor: Redactor) -> str:
 
 
 def finish_of(value: object, known: Mapping[str, str], broken: frozenset[str]) -> str:
-    """Our word for why the model stopped.
-
-    Args:
-        value: the server's word.
-        known: such words in lower case, to ours.
-        broken: words of a server that broke off.
-
-    Raises:
-        AnswerError: server_error; bad_envelope for a word that says not that the reply is whole.
-    """
+    """Our word for why the model stopped."""
     word = value.lower() if isinstance(value, str) else ""
     if word in broken:
         raise AnswerError("server_error", f"the server broke off: {word}")
@@ -244,16 +204,8 @@ def read_logprobs(
     that spell something else are refused: their probability is that of other words, those of thinking for
     example.
 
-    Args:
-        value: a list of objects with `token`, perhaps `bytes`, the number, and perhaps `top_logprobs`, a list
-            of such objects. One of these without a number, or with minus infinity, could not come: it is left
-            out.
-        text: what they must spell.
-        redactor: knows the key.
-        name: of the number.
-
-    Raises:
-        AnswerError: logprob.
+    `value`: a list of objects with `token`, perhaps `bytes`, the number, and perhaps `top_logprobs`, a list
+    of such objects. One of these without a number, or with minus infinity, could not come: it is left out.
     """
     if not isinstance(value, list):
         _fail_logprob(value)
@@ -281,7 +233,6 @@ def read_logprobs(
 
 
 def _may_spell(spelled: str, text: str) -> bool:
-    """Whether the text differs only where tokens are parts of characters, which come without their bytes."""
     pieces = re.split("\ufffd+", spelled)
     if len(pieces) == 1:
         return False
@@ -312,7 +263,6 @@ def _logprob(value: object, name: str, *, is_chosen: bool = True) -> TokenLogpro
 
 
 def _bytes(value: dict[str, Any]) -> bytes:
-    """What a token spells; a part of a character can only be said in bytes."""
     numbers = value.get("bytes")
     if isinstance(numbers, list) and all(type(n) is int and 0 <= n < 256 for n in numbers):
         return bytes(numbers)
@@ -328,11 +278,7 @@ def _fail_logprob(value: object) -> NoReturn:
 
 
 def read_arguments(text: object) -> dict[str, object]:
-    """Arguments of a tool as a JSON object, read strictly; no text is no arguments.
-
-    Raises:
-        AnswerError: parse, ambiguous or schema.
-    """
+    """Arguments of a tool as a JSON object, read strictly; no text is no arguments."""
     if isinstance(text, str) and not text.strip():
         return {}
     try:
@@ -350,15 +296,7 @@ def _object(value: object) -> dict[str, object]:
 
 
 def read_calls(calls: Iterable[tuple[Any, Any, object, str]], redactor: Redactor) -> tuple[ToolCall, ...]:
-    """Calls of tools, each under an id of its own; one that stands there twice in the same words is one.
-
-    Args:
-        calls: id, name, arguments as an object, and state.
-        redactor: takes out the key.
-
-    Raises:
-        AnswerError: bad_envelope, schema, or ambiguous for one id with two contents.
-    """
+    """Calls of tools, each under an id of its own; one that stands there twice in the same words is one."""
     found: dict[str, ToolCall] = {}
     for id_, name, arguments, state in calls:
         if not isinstance(id_, str) or not id_ or not isinstance(name, str) or not name:
@@ -376,17 +314,12 @@ def read_calls(calls: Iterable[tuple[Any, Any, object, str]], redactor: Redactor
 
 
 def refuse_calls(calls: object) -> None:
-    """Refuse a reply that calls a tool though none was offered.
-
-    Raises:
-        AnswerError: schema.
-    """
+    """Refuse a reply that calls a tool though none was offered."""
     if calls:
         raise AnswerError("schema", "the reply calls a tool, and none was offered")
 
 
 def _clean(value: object, redactor: Redactor, depth: int = 0) -> object:
-    """The same value, with its texts read as words."""
     if depth > _DEPTH:
         raise AnswerError("schema", f"the arguments of a tool are nested more than {_DEPTH} deep")
     if isinstance(value, str):

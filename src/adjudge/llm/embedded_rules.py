@@ -51,18 +51,12 @@ _UNWRITABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
 def findings_of(subject: Subject) -> list[Finding]:
-    """What the rules find.
-
-    Raises:
-        ModelError: it is not about one translation.
-    """
     if len(subject.systems) != 1:
         raise ModelError(f"the rules look at one translation at a time, got {', '.join(subject.systems)}")
     return find_errors(subject.source, subject.translation, subject.lp)
 
 
 def points_of(findings: Sequence[Finding]) -> float:
-    """By weights `mqm-google`."""
     return sum(_WEIGHTS.points(f.span.severity, f.span.category) for f in findings)
 
 
@@ -231,7 +225,6 @@ def _himate_findings(about: About, translation: str) -> list[Finding]:
 
 
 def _strongest(about: About) -> Finding | None:
-    """The surest finding of the category that shares words with the error."""
     span = str(about.facts.get("span", ""))
     near = [f for f in _himate_findings(about, about.subject.translation) if f.span.text in span]
     return max(near, key=lambda found: found.precision, default=None)
@@ -316,11 +309,6 @@ def answer_merged(about: About, *, by_number: bool = False) -> Tokens:
 
 
 def _held(about: About) -> list[Error]:
-    """The errors that are debated.
-
-    Raises:
-        ModelError: the judge names none.
-    """
     held = about.facts.get("held")
     if not isinstance(held, tuple) or not all(isinstance(error, Mapping) for error in held):
         raise ModelError(f"the rules need to know which errors {about.judge} debates, got {held!r}")
@@ -328,7 +316,6 @@ def _held(about: About) -> list[Error]:
 
 
 def _bears_out(finding: Finding, error: Error) -> bool:
-    """Whether both speak of the same words; errors without words, whether they are of one category."""
     said, found = error["span"].strip(), finding.span.text.strip()
     if not said or not found:
         return finding.span.category == error["category"]
@@ -346,7 +333,6 @@ def _rank(error: Error) -> tuple[int, int]:
 
 
 def _answer(value: Mapping[str, object], findings: Sequence[Finding]) -> Tokens:
-    """An answer with the probability that all findings behind it are right."""
     return (TokenLogprob(json.dumps(value, ensure_ascii=False), certainty_of(findings)),)
 
 
@@ -408,13 +394,11 @@ def answer_assessment(about: About) -> Tokens:
 
 
 def answer_queries(about: About) -> Tokens:
-    """The question itself."""
     query = {"query": str(about.facts.get("question", "")), "recency": None}
     return _said(1.0, queries=[query])
 
 
 def answer_question(about: About) -> Tokens:
-    """The first result as it stands."""
     found = _safe(str(about.facts.get("found", "")))
     return _said(1.0, reasoning="The first result, unread.", answer=found)
 
@@ -429,7 +413,6 @@ def _span(finding: Finding) -> dict[str, str]:
 
 
 def _safe(text: str) -> str:
-    """A text that every form of answer can hold; one of nothing says so."""
     return writable(text).strip() or "(empty)"
 
 
@@ -446,11 +429,7 @@ class RulesModel:
     name: str = _NAME
 
     async def reply(self, request: Request) -> Reply:
-        """Answer one request; the same one always gets the same reply, whatever its sampling.
-
-        Raises:
-            ModelError: the judge wants what no rule can give.
-        """
+        """Answer one request; the same one always gets the same reply, whatever its sampling."""
         answer = ROLES.get(request.about.wants)
         if answer is None:
             wanted, judge = request.about.wants, request.about.judge
@@ -478,7 +457,6 @@ class _Error:
 
 
 def _answer_errors(about: About) -> Tokens:
-    """The errors, in JSON or under headings. Every error is one token with its rule's precision."""
     errors = _errors_wanted(about)
     if _form(about) == "headings":
         tokens = []
@@ -493,7 +471,6 @@ def _answer_errors(about: About) -> Tokens:
 
 
 def _answer_rating(about: About) -> Tokens:
-    """Full marks less the points of weights `mqm-google`: 25 points bring the lowest rating."""
     low, high = _number(about, "low", 0), _number(about, "high", 100)
     findings = findings_of(about.subject)
     rating = rating_of(findings, low, high)
@@ -568,7 +545,6 @@ def _errors_wanted(about: About) -> list[_Error]:
 
 
 def _category_wanted(finding: Finding, wanted: object) -> str | None:
-    """Its name among those that may be given; its own where categories are not asked for."""
     if isinstance(wanted, bool):
         return finding.span.category or "other"
     return category_among(finding, _words(wanted, tuple(CATEGORIES)))
@@ -628,7 +604,6 @@ def _line(error: _Error, subject: Subject) -> str:
 
 
 def _quote(finding: Finding, subject: Subject) -> str:
-    """The marked text, with as much before it as lets a reader find its place."""
     span = finding.span
     text = subject.source if span.side == "source" else subject.translation
     start, end = span.start or 0, span.end or 0
@@ -645,5 +620,4 @@ def _certain(text: str) -> TokenLogprob:
 
 
 def _verdict(text: str, errors: Sequence[_Error]) -> TokenLogprob:
-    """The token that says that there is nothing (more): a finding where nothing was found."""
     return _certain(text) if errors else TokenLogprob(text, math.log(CLEAN_PRECISION))

@@ -65,7 +65,6 @@ class _Kinds(dict[str, str]):
     """Key of an envelope to what its value says of the answer; each key is looked at once."""
 
     def __missing__(self, key: str) -> str:
-        """Tell a key by its words."""
         word = _word(key)
         kind = next((kind for kind, said in _OF_KEYS.items() if said.search(word)), "")
         if len(self) < _MOST_KEYS:
@@ -88,9 +87,6 @@ def refuse_counts(usage: Usage, request: Request) -> None:
     """Refuse an answer whose tokens cannot be those of the question and its answer.
 
     No token is shorter than a byte; servers add some to each message.
-
-    Raises:
-        AnswerError: bad_envelope.
     """
     if usage.completion > _MOST_TOKENS:
         raise AnswerError("bad_envelope", f"{usage.completion:,} tokens are counted in one answer")
@@ -104,16 +100,7 @@ def refuse_counts(usage: Usage, request: Request) -> None:
 def is_filtered(envelope: Mapping[str, object], known: Known, text: str) -> bool:
     """Look at everything that a server says of an answer beside its words.
 
-    Args:
-        envelope: the body.
-        known: keys of the dialect.
-        text: the answer; where the server says it a second time it must be the same.
-
-    Returns:
-        Whether a filter has taken something out, or the answer was flagged.
-
-    Raises:
-        AnswerError: bad_envelope, where something does not say that the answer is whole; says which.
+    Whether a filter has taken something out, or the answer was flagged.
     """
     faults: list[tuple[str, bool]] = []
     _look(envelope, known, text, ("", "", 0), faults)
@@ -129,18 +116,6 @@ def _look(
     within: tuple[str, str, int],
     faults: list[tuple[str, bool]],
 ) -> int:
-    """Add the path of each value that says not that the answer is whole, and whether a filter says it.
-
-    Args:
-        value: of the body, or an object in it.
-        known: its keys that are known.
-        text: the answer.
-        within: path of the object, what its key says, how deep it is.
-        faults: is added to.
-
-    Returns:
-        How many states there are.
-    """
     states = 0
     place, around, depth = within
     for key, each in value.items():
@@ -170,7 +145,6 @@ _UNKNOWN: Final[Known] = {}
 
 
 def _is_same(value: object, text: str) -> bool:
-    """Whether a value is the answer itself, as text or as its JSON."""
     try:
         return value == text or json.loads(text) == value
     except (ValueError, RecursionError):
@@ -178,7 +152,6 @@ def _is_same(value: object, text: str) -> bool:
 
 
 def _is_sound(value: object, kind: str, key: str, text: str) -> bool:
-    """Whether a value under a key says that the answer is whole, or nothing of it."""
     if isinstance(value, list):
         return all(_is_sound(one, kind, key, text) for one in value)
     word = _word(str("" if value is None else value)).strip("_.! ")

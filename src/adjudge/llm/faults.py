@@ -100,39 +100,24 @@ _TRIES: Final[dict[FailureReason, int]] = {
 
 @frozen
 class Fault:
-    """One answer that is none.
-
-    Args:
-        consequence: what follows.
-        reason: of the failure, once it comes to one.
-        detail: status and message, redacted.
-        status: HTTP status, None where there was none.
-        wait: seconds that the server asked us to wait.
-        limited: whether the server has too much to do or is away, so that all calls should pause.
-        tries: how often the call may be made in all because of such faults; None for the general limit.
-        is_free: whether trying again costs no attempt: the server has asked for it, or never had the call.
-        usage: tokens that the server counted all the same.
-        body: what came, where it was no text.
-        names_schema: whether the request may be refused for its JSON schema.
-        names_length: whether it may be refused for the length that its reply may have.
-        names_tools: whether it may be refused for the tools that it offers.
-        names_logprobs: whether it may be refused for the log-probabilities that it asks for.
-    """
+    """One answer that is none."""
 
     consequence: Consequence
-    reason: FailureReason
-    detail: str
-    status: int | None = None
-    wait: float | None = None
-    limited: bool = False
+    reason: FailureReason  # of the failure, once it comes to one
+    detail: str  # status and message, redacted
+    status: int | None = None  # HTTP status, None where there was none
+    wait: float | None = None  # seconds that the server asked us to wait
+    limited: bool = False  # whether the server has too much to do or is away, so that all calls should pause
+    # how often the call may be made in all because of such faults; None for the general limit
     tries: int | None = None
+    # whether trying again costs no attempt: the server has asked for it, or never had the call
     is_free: bool = False
-    usage: Usage = field(default_factory=Usage)
-    body: bytes | None = None
-    names_schema: bool = False
-    names_length: bool = False
-    names_tools: bool = False
-    names_logprobs: bool = False
+    usage: Usage = field(default_factory=Usage)  # tokens that the server counted all the same
+    body: bytes | None = None  # what came, where it was no text
+    names_schema: bool = False  # whether the request may be refused for its JSON schema
+    names_length: bool = False  # whether it may be refused for the length that its reply may have
+    names_tools: bool = False  # whether it may be refused for the tools that it offers
+    names_logprobs: bool = False  # whether it may be refused for the log-probabilities that it asks for
 
 
 def retried(reason: FailureReason, detail: str, status: int | None = None, **more: Any) -> Fault:  # noqa: ANN401
@@ -145,10 +130,7 @@ def retried(reason: FailureReason, detail: str, status: int | None = None, **mor
 def fault_of(status: int, message: str, wait: float | None = None) -> Fault:
     """Class of a fault.
 
-    Args:
-        status: of HTTP, or the code of an error object that came with status 200.
-        message: what the server said, redacted: code, type and words.
-        wait: seconds of its Retry-After header.
+    `wait`: seconds of its Retry-After header.
     """
     shown = " ".join(message.split())[:_LONGEST_MESSAGE]
     consequence, reason = _class_of(status, message, asks_to_wait=wait is not None)
@@ -230,7 +212,6 @@ def read_error(value: object) -> tuple[int, str] | None:
 
 
 def _status_of(message: str, code: object) -> int:
-    """The status that fits an error object."""
     if isinstance(code, int) and not isinstance(code, bool) and 400 <= code <= 599:
         return code
     if isinstance(code, str) and re.fullmatch(r"[45]\d\d", code):
@@ -257,13 +238,7 @@ def read_retry_delay(value: object) -> float | None:
 def read_retry_after(
     value: str | None, milliseconds: str | None = None, date: str | None = None
 ) -> float | None:
-    """Seconds of a Retry-After header, given as a number or as a date; None for anything else.
-
-    Args:
-        value: the header.
-        milliseconds: the header `retry-after-ms`, which is finer.
-        date: the header `Date`: what the server's clock says, which is not always what ours does.
-    """
+    """Seconds of a Retry-After header, given as a number or as a date; None for anything else."""
     if milliseconds is not None and (seconds := read_wait(f"{milliseconds.strip()}ms", None)) is not None:
         return seconds
     return None if value is None else read_wait(value, date)
@@ -271,25 +246,17 @@ def read_retry_after(
 
 @frozen
 class Patience:
-    """Limits of trying again. Attempts and wall time are both capped.
+    """Limits of trying again. Attempts and wall time are both capped."""
 
-    Args:
-        attempts: calls in all, where the fault says nothing else.
-        first_pause: seconds; doubled each time, with jitter.
-        longest_pause: seconds.
-        longest_wait: seconds that a server may ask for, or be away, before the run is rather stopped.
-        first_wait: seconds that a server may be away which was never there; its address may be wrong.
-        seconds: of one call with all its tries.
-        settings: so many refusals in the same words, and no answer between them, mean a wrong setting.
-    """
-
-    attempts: int = 6
-    first_pause: float = 0.5
-    longest_pause: float = 30.0
+    attempts: int = 6  # calls in all, where the fault says nothing else
+    first_pause: float = 0.5  # seconds; doubled each time, with jitter
+    longest_pause: float = 30.0  # seconds
+    # seconds that a server may ask for, or be away, before the run is rather stopped
     longest_wait: float = 600.0
+    # seconds that a server may be away which was never there; its address may be wrong
     first_wait: float = 10.0
-    seconds: float = 1800.0
-    settings: int = 3
+    seconds: float = 1800.0  # of one call with all its tries
+    settings: int = 3  # so many refusals in the same words, and no answer between them, mean a wrong setting
 
     def pause(self, tries: int) -> float:
         """Seconds before the next try: exponential, with jitter so that calls do not come back together."""
@@ -300,9 +267,7 @@ class Patience:
 class Tries:
     """The tries of one call.
 
-    Args:
-        patience: the limits.
-        deadline: seconds in which a server that is away must come back.
+    `deadline`: seconds in which a server that is away must come back.
     """
 
     def __init__(self, patience: Patience, deadline: float) -> None:
@@ -314,12 +279,7 @@ class Tries:
         self._free = 0
 
     def next_pause(self, fault: Fault) -> float:
-        """Seconds before the call may be made again because of this fault.
-
-        Raises:
-            AnswerError: it was made often enough.
-            ServerAwayError: the server asks for more time than a run should wait.
-        """
+        """Seconds before the call may be made again because of this fault."""
         now = time.monotonic()
         if fault.wait is not None:
             # Wait as the server says, up to a limit after which the run is better parked.

@@ -174,7 +174,6 @@ def _id(id_: str) -> dict[str, Any]:
 
 
 def _parts(content: object, finish: str) -> list[dict[str, Any]]:
-    """Parts of a reply; one that was cut or filtered, or is empty, may have none."""
     if content is None and finish != "stop":
         return []
     content = object_of(content, "content")
@@ -191,7 +190,6 @@ def _parts(content: object, finish: str) -> list[dict[str, Any]]:
 def _read_parts(
     parts: list[dict[str, Any]],
 ) -> tuple[str, str, list[tuple[object, object, object, str]]]:
-    """Text, thinking, and calls with the seal of the thinking before them."""
     text = thought = ""
     calls: list[tuple[object, object, object, str]] = []
     for part in parts:

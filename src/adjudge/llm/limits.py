@@ -27,10 +27,7 @@ from adjudge.llm.pacing import Blame, Bucket, Kind, Pace, Sizes, Window, read_al
 class Turn:
     """A call and its place in the queue: each `async with` is one try, and ends whatever happens.
 
-    Args:
-        share: whose call it is.
-        size: bytes of the body.
-        max_tokens: of the reply.
+    `size`: bytes of the body.
     """
 
     def __init__(self, share: Share, size: int, max_tokens: int) -> None:
@@ -50,12 +47,6 @@ class Turn:
         were before."""
 
     async def __aenter__(self) -> Self:
-        """Wait until the call may be sent.
-
-        Raises:
-            asyncio.CancelledError: nothing is sent any more.
-            ServerStopError: the wait would be too long.
-        """
         await self.share.limiter.enter(self)
         return self
 
@@ -69,8 +60,7 @@ class Turn:
     def judged(self, outcome: Reply | Fault) -> Reply | Fault:
         """Take what became of the call for the calls to come.
 
-        Returns:
-            The outcome; a fault that says more of how fast we ask than of the call costs it no attempt.
+        The outcome; a fault that says more of how fast we ask than of the call costs it no attempt.
         """
         return self.share.limiter.judged(self, outcome)
 
@@ -85,7 +75,6 @@ class Share:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is sent any more."""
         return self._closing.is_set()
 
     def turn(self, size: int, max_tokens: int) -> Turn:
@@ -93,11 +82,7 @@ class Share:
         return Turn(self, size, max_tokens)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait some seconds.
-
-        Raises:
-            asyncio.CancelledError: the share was closed meanwhile.
-        """
+        """Wait some seconds."""
         try:
             async with asyncio.timeout(seconds):
                 await self._closing.wait()
@@ -111,18 +96,12 @@ class Share:
         self.limiter.dismiss(self)
 
     def leave(self) -> None:
-        """Have no part any more."""
         self.close()
         self.limiter.drop(self)
 
 
 class Pauses:
-    """The pauses of one server; times are seconds on a monotonic clock.
-
-    Args:
-        patience: how long the pauses are that nobody asked for, and how long any may be.
-        now: time.
-    """
+    """The pauses of one server; times are seconds on a monotonic clock."""
 
     def __init__(self, patience: Patience, now: float) -> None:
         self.until = now
@@ -144,10 +123,7 @@ class Pauses:
 
         Of calls that went out together and come back in trouble only the first lengthens the pause.
 
-        Args:
-            now: when it came back.
-            sent: when it was sent.
-            asked: seconds that the server asked for; None for as long as seems right.
+        `asked`: seconds that the server asked for; None for as long as seems right.
         """
         if sent >= self._reacted:
             self._reacted = now
@@ -170,21 +146,13 @@ _GREETING: Final = 2.0  # seconds for which the first call goes alone; its heade
 
 @dataclass(frozen=True)
 class Load:
-    """How it stands with a server.
+    """How it stands with a server."""
 
-    Args:
-        concurrency: calls that may be under way at a time now.
-        in_flight: calls that are.
-        refused: calls that it refused for a limit or its load (429, 503, 529).
-        waited: seconds in which it asked for none, or could not be reached.
-        waits: what all calls wait for now; empty where they do not.
-    """
-
-    concurrency: int = 0
+    concurrency: int = 0  # calls that may be under way at a time now
     in_flight: int = 0
-    refused: int = 0
-    waited: float = 0.0
-    waits: str = ""
+    refused: int = 0  # calls that it refused for a limit or its load (429, 503, 529)
+    waited: float = 0.0  # seconds in which it asked for none, or could not be reached
+    waits: str = ""  # what all calls wait for now; empty where they do not
 
     def __add__(self, other: Load) -> Load:
         return Load(
@@ -210,9 +178,7 @@ class Load:
 class Limiter:
     """See the module.
 
-    Args:
-        patience: how long a server may keep us waiting.
-        clock: seconds, never going back.
+    `clock`: seconds, never going back.
     """
 
     def __init__(self, patience: Patience, clock: Callable[[], float]) -> None:
@@ -245,7 +211,6 @@ class Limiter:
         return Load(self._window.size, self._flying, self._refused, waited, self._what_waits(now))
 
     def _what_waits(self, now: float) -> str:
-        """What holds all calls back; empty where nothing does."""
         if self._pauses.away is not None:
             return f"no server for {now - self._pauses.away:.0f} s"
         if (left := self._pauses.left(now)) >= 1:
@@ -256,7 +221,6 @@ class Limiter:
         return f"what it allows is used up, {wait:.0f} s left" if wait >= 1 else ""
 
     def join(self, cap: int) -> Share:
-        """Give one more model its part."""
         self.shares.append(Share(self, cap))
         self._fit()
         return self.shares[-1]
@@ -267,7 +231,6 @@ class Limiter:
         self._fit()
 
     def _fit(self) -> None:
-        """The lowest cap holds for all."""
         self._window.cap = min((share.cap for share in self.shares), default=1)
         self._pump()
 
@@ -294,12 +257,10 @@ class Limiter:
             raise
 
     def leave(self) -> None:
-        """End a turn."""
         self._flying -= 1
         self._pump()
 
     def _return(self, turn: Turn) -> None:
-        """Undo a turn that sent nothing."""
         now = self._clock()
         for kind, bucket in self._buckets.items():
             bucket.spend(now, -turn.costs[kind])
@@ -313,7 +274,6 @@ class Limiter:
                 granted.cancel()
 
     def _pump(self) -> None:
-        """Let go whoever may; if time alone is in the way, come back then."""
         if (left := self._pauses.left(self._clock())) > self._patience.longest_wait:
             self._send_all_away(f"the server asks for a pause of {left:.0f} s; resume later")
         while self._queue and self._flying < (1 if self._pauses.away else self._window.size):
@@ -350,7 +310,6 @@ class Limiter:
     # What answers teach...
 
     def heard(self, turn: Turn, headers: Mapping[str, str]) -> None:
-        """Take the headers of an answer."""
         self._met = True
         self._pauses.away = None
         now = self._clock()
@@ -388,7 +347,6 @@ class Limiter:
         return self._as_free(turn, fault)
 
     def _hold_back(self, turn: Turn, fault: Fault, now: float) -> None:
-        """Ask more slowly, or fewer at a time."""
         self._pauses.trouble(now, turn.sent, fault.wait)
         if self._answers >= _TELLING and turn.flying > self._borne:
             self._window.bounded(now, self._borne)
@@ -399,7 +357,6 @@ class Limiter:
             self._pace, self._blame = Pace(), Blame()
 
     def _is_own(self, turn: Turn) -> bool:
-        """Whether it is this text that the server refuses, again and again while it answers others."""
         ahead = self._answers - self._refused
         if not turn.refused:
             turn.ahead = ahead
@@ -408,7 +365,6 @@ class Limiter:
         return turn.refused >= _OFTEN and ahead > turn.ahead
 
     def _is_ours(self, turn: Turn, fault: Fault, now: float, *, is_own: bool) -> bool:
-        """Whether a refusal concerns all who ask, and not its text alone."""
         is_crowded, is_limit = self._blame.refused(turn.number), fault.status == 429
         if is_limit and self._pace.rate is not None:
             return True
@@ -419,7 +375,6 @@ class Limiter:
         return not is_clear or min(bucket.left(now) for bucket in self._buckets.values()) < 0.5
 
     def _as_free(self, turn: Turn, fault: Fault) -> Fault:
-        """Have a refusal cost no attempt where others are answered: it is the text's turn again soon."""
         if fault.status != 429 or fault.wait is not None or self._accepted < min(turn.before, turn.sent):
             return fault
         return replace(fault, wait=min(self._patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
@@ -443,7 +398,6 @@ class Limiter:
 
 
 def load_of(limiters: Iterable[Limiter]) -> Load:
-    """How it stands with several servers together."""
     return sum((limiter.load for limiter in set(limiters)), Load())
 
 
@@ -453,10 +407,7 @@ _LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Limiter]]
 def join(where: Hashable, cap: int, patience: Patience) -> Share:
     """Take part in the limiter of a server, which is made if nobody has a part in it.
 
-    Args:
-        where: host, model and key.
-        cap: calls at a time at most.
-        patience: how long the server may keep us waiting.
+    `cap`: calls at a time at most.
     """
     loop = asyncio.get_running_loop()
     limiters = _LIMITERS.setdefault(loop, {})

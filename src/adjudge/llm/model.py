@@ -32,36 +32,21 @@ class NotYetError(Exception):
 
 @frozen
 class Request:
-    """One call.
+    """One call."""
 
-    Args:
-        messages: with quoted texts, before delimiters are put in.
-        about: what the call serves; never sent to a remote model.
-        schema: JSON schema of the answer, or None.
-        sampling: how the reply is drawn.
-        sample: which of several replies to the same messages, from 0.
-        again: how often this sample was asked for before, because its reply could not be read.
-        seed: of sampling, for models that take one.
-        mark: the delimiters of quoted texts; see `llm/model.py`.
-        key: under which the call is stored.
-        tools: that the model may ask for.
-        alternatives: how many of each token are asked for with log-probabilities; no part of the key.
-    """
-
-    messages: tuple[Message, ...]
-    about: About
-    schema: Mapping[str, object] | None
-    sampling: Sampling
-    sample: int = 0
-    again: int = 0
-    seed: int = 0
-    mark: str = ""
-    key: bytes = b""
-    tools: tuple[Tool, ...] = ()
-    alternatives: int = 20
+    messages: tuple[Message, ...]  # with quoted texts, before delimiters are put in
+    about: About  # what the call serves; never sent to a remote model
+    schema: Mapping[str, object] | None  # JSON schema of the answer, or None
+    sampling: Sampling  # how the reply is drawn
+    sample: int = 0  # which of several replies to the same messages, from 0
+    again: int = 0  # how often this sample was asked for before, because its reply could not be read
+    seed: int = 0  # of sampling, for models that take one
+    mark: str = ""  # the delimiters of quoted texts; see `llm/model.py`
+    key: bytes = b""  # under which the call is stored
+    tools: tuple[Tool, ...] = ()  # that the model may ask for
+    alternatives: int = 20  # how many of each token are asked for with log-probabilities; no part of the key
 
     def __post_init__(self) -> None:
-        """Refuse what a judge of another package may give in the place of messages."""
         for message in self.messages:
             if not isinstance(message, Message):
                 raise TypeError(f"a question is a list of Message, got {message!r:.80}")
@@ -83,15 +68,11 @@ class Request:
 
 @dataclass(frozen=True)
 class SchemaUse:
-    """What became of the JSON schema with one model.
+    """What became of the JSON schema with one model."""
 
-    Args:
-        how: `on`, `off`, `refused` by the server and left out since, or `tried`, where no answer has told.
-        why: words of the server that refused it.
-    """
-
+    # `on`, `off`, `refused` by the server and left out since, or `tried`, where no answer has told
     how: Literal["on", "off", "tried", "refused"]
-    why: str = ""
+    why: str = ""  # words of the server that refused it
 
 
 class Model(Protocol):
@@ -102,41 +83,25 @@ class Model(Protocol):
         """`provider/model`, as in the signature."""
 
     async def reply(self, request: Request) -> Reply:
-        """Answer one request.
-
-        Raises:
-            AnswerError: this call brought no usable reply, after the retries that its fault allows.
-            ServerStopError: no call will bring one: quota, key, or an unknown model.
-            NotYetError: it goes out with others.
-        """
+        """Answer one request."""
 
 
 @frozen
 class Identity:
-    """Who is asked.
+    """Who is asked."""
 
-    Args:
-        endpoint: alias of the server, such as `openai`; never an address with credentials.
-        model: name of the model there.
-        constrained: whether a JSON schema reaches it.
-        is_tried: whether the schema is left out where the server refuses it. Answers to such questions have
-            keys of their own, the same with and without the schema, so that a run finds them again whatever
-            the server does by then, and nobody who insists on a schema gets one of them.
-        seeded: whether a seed reaches it.
-        reads_about: whether it answers by `Request.about`, as the embedded model does.
-        effort: how much it was told to think; empty for as much as it does by itself.
-        room: tokens that it may think beside those of its answer.
-        most: tokens of a reply in all, if the user has said so; 0 for what is asked for, and more if needed.
-    """
-
-    endpoint: str
+    endpoint: str  # alias of the server, such as `openai`; never an address with credentials
     model: str
-    constrained: bool = False
+    constrained: bool = False  # whether a JSON schema reaches it
+    # whether the schema is left out where the server refuses it. Answers to such questions have keys of their
+    # own, the same with and without the schema, so that a run finds them again whatever the server does by
+    # then, and nobody who insists on a schema gets one of them.
     is_tried: bool = False
-    seeded: bool = False
-    reads_about: bool = False
-    effort: str = ""
-    room: int = 0
+    seeded: bool = False  # whether a seed reaches it
+    reads_about: bool = False  # whether it answers by `Request.about`, as the embedded model does
+    effort: str = ""  # how much it was told to think; empty for as much as it does by itself
+    room: int = 0  # tokens that it may think beside those of its answer
+    # tokens of a reply in all, if the user has said so; 0 for what is asked for, and more if needed
     most: int = 0
 
     def takes_seed(self, request: Request) -> bool:
@@ -169,8 +134,7 @@ class Identity:
     def limits(self, answer: int) -> tuple[int, ...]:
         """Tokens that a reply may have, thinking included: at first, and whenever it was cut.
 
-        Args:
-            answer: tokens of the reply without thinking.
+        `answer`: tokens of the reply without thinking.
         """
         if self.most:
             return (self.most,)
@@ -207,7 +171,6 @@ def _schema(identity: Identity, request: Request) -> object:
 
 
 def _split(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """Messages of nothing but our own words at the beginning, and the others; the last is among these."""
     for place, message in enumerate(messages[:-1]):
         if message.calls or len(message.parts) != 1 or not isinstance(message.parts[0], str):
             return messages[:place], messages[place:]
@@ -245,13 +208,7 @@ def _json(value: object) -> bytes:
 
 
 def call_key(identity: Identity, request: Request, question: bytes | None = None) -> bytes:
-    """Key of a call, 32 bytes.
-
-    Args:
-        identity: who is asked.
-        request: what.
-        question: its `question_digest`, where that is known already.
-    """
+    """Key of a call, 32 bytes."""
     question = question_digest(identity, request) if question is None else question
     s = request.sampling
     seed = request.seed if identity.takes_seed(request) else None
@@ -260,7 +217,6 @@ def call_key(identity: Identity, request: Request, question: bytes | None = None
 
 
 def _plain(value: object) -> object:
-    """Mappings and sequences of any kind as JSON has them."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -288,7 +244,6 @@ def mark_of(segment: Segment, secret: bytes) -> str:
 
 @lru_cache(maxsize=256)
 def _mark(secret: bytes, *named: str) -> str:
-    """The systems of a segment, and the agents that judge them, come one after the other."""
     return hmac.digest(secret, json.dumps(named).encode(), "sha256").hex()[:16]
 
 

@@ -26,27 +26,18 @@ _REPLAY: Final = "replay:"
 
 @frozen
 class OpenModel:
-    """A model ready to be asked.
+    """A model ready to be asked."""
 
-    Args:
-        identity: who it is, for store and signature.
-        model: what answers.
-        served: name that its server gives it, where that is another one; `any` for any.
-        remote: the model again, where it stands behind a wire and its answers may cost something.
-        takes_tools: whether it can be offered tools.
-        billed_as: name that its calls are charged under, where it is not its own.
-    """
-
-    identity: Identity
+    identity: Identity  # who it is, for store and signature
     model: Model
-    served: str | None = None
+    served: str | None = None  # name that its server gives it, where that is another one; `any` for any
+    # the model again, where it stands behind a wire and its answers may cost something
     remote: RemoteModel | None = None
-    takes_tools: bool = True
-    billed_as: str = ""
+    takes_tools: bool = True  # whether it can be offered tools
+    billed_as: str = ""  # name that its calls are charged under, where it is not its own
 
     @property
     def name(self) -> str:
-        """`provider/model`."""
         return self.identity.name
 
     @property
@@ -68,17 +59,11 @@ class OpenModel:
 
 @frozen
 class Models:
-    """Whom each role asks.
+    """Whom each role asks."""
 
-    Args:
-        default: for every role that has no model of its own.
-        roles: role, or the part of it before a dot, to its model.
-        search: what judges look things up with; None where they cannot.
-    """
-
-    default: OpenModel
+    default: OpenModel  # for every role that has no model of its own
     roles: Mapping[str, OpenModel] = field(default_factory=dict)
-    search: OpenModel | None = None
+    search: OpenModel | None = None  # what judges look things up with; None where they cannot
 
     def for_role(self, role: str) -> OpenModel:
         """The model of a role; that of `accuracy` serves `accuracy.omission` too."""
@@ -124,7 +109,6 @@ class Models:
 
     @property
     def load(self) -> Load:
-        """How it stands with the servers now."""
         remotes = (model.remote for model in self.all if model.remote is not None)
         return load_of(remote.limiter for remote in remotes if remote.limiter is not None)
 
@@ -145,7 +129,6 @@ class Models:
             await remote.drain()
 
     async def close(self) -> None:
-        """Let connections go."""
         for remote in self._remotes:
             await remote.close()
         for opened in self._with_search:
@@ -162,12 +145,7 @@ class Models:
 
 
 def open_models(names: Sequence[str], connection: Connection) -> Models:
-    """Find the models of `--model NAME` and `--model ROLE=NAME`; each holds nothing open before it is asked.
-
-    Raises:
-        UsageError: two models for one role, an unknown one, or none for roles that have none of their own.
-        ModelError: a key is missing.
-    """
+    """Find the models of `--model NAME` and `--model ROLE=NAME`; each opens nothing before it is asked."""
     roles = dict(map(_split, names))
     if len(roles) < len(names):
         raise UsageError(f"--model names one role twice: {', '.join(names)}")
@@ -208,18 +186,6 @@ def chosen_outside() -> str | None:
 
 
 def open_model(name: str, connection: Connection) -> OpenModel:
-    """Open one model.
-
-    Args:
-        name: `provider/model`, `builtin/rules`, `replay:PATH`, `replay:PATH#MODEL`, or, with a base URL, the
-            name that the server there knows.
-        connection: how its server is reached.
-
-    Raises:
-        UsageError: an unknown provider, or a wrong address.
-        ModelError: the key is missing.
-        StoreError: nothing to replay.
-    """
     if name == EMBEDDED:
         if connection.effort is not None:
             raise UsageError(f"--effort: {EMBEDDED} is not a language model")

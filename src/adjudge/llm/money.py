@@ -45,27 +45,17 @@ _BATCH: Final = " (batch)"
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """Price of one model, or of several that cost the same.
+    """Price of one model, or of several that cost the same."""
 
-    Args:
-        names: patterns of `provider/model` with `*`, `?` and `[...]`.
-        as_of: the day from which it is known to hold.
-        currency: such as USD.
-        prompt: of a million prompt tokens.
-        completion: of a million tokens of the reply, thinking included.
-        cached: of a million prompt tokens that the server had kept; None where they cost as much as others.
-        source: where it stands.
-        batch: share of these prices that calls in batches cost.
-    """
-
-    names: tuple[str, ...]
-    as_of: dt.date
-    currency: str
-    prompt: Decimal
-    completion: Decimal
+    names: tuple[str, ...]  # patterns of `provider/model` with `*`, `?` and `[...]`
+    as_of: dt.date  # the day from which it is known to hold
+    currency: str  # such as USD
+    prompt: Decimal  # of a million prompt tokens
+    completion: Decimal  # of a million tokens of the reply, thinking included
+    # of a million prompt tokens that the server had kept; None where they cost as much as others
     cached: Decimal | None = None
     source: str = ""
-    batch: Decimal = Decimal(1)
+    batch: Decimal = Decimal(1)  # share of these prices that calls in batches cost
 
     @property
     def in_batches(self) -> Price:
@@ -95,17 +85,11 @@ class Price:
 
 @dataclass(frozen=True, kw_only=True)
 class PriceTable:
-    """Rows of one file.
-
-    Args:
-        rows: in any order.
-        currency: of every row.
-        before: the table whose rows come first.
-    """
+    """Rows of one file."""
 
     rows: tuple[Price, ...]
-    currency: str = "USD"
-    before: PriceTable | None = None
+    currency: str = "USD"  # of every row
+    before: PriceTable | None = None  # the table whose rows come first
 
     def find(self, name: str, today: dt.date | None = None) -> Price | None:
         """The price of a model, None where it is unknown.
@@ -130,17 +114,12 @@ class PriceTable:
 
 
 def shipped_prices() -> PriceTable:
-    """The table that comes with adjudge."""
     place = files("adjudge.llm") / "prices.toml"
     return _read_table(tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal), "prices.toml")
 
 
 def read_prices(path: Path | None) -> PriceTable:
-    """The shipped table, and before it that of `--prices`, or else of a settings file.
-
-    Raises:
-        UsageError: the file cannot be read, or a row is not as it must be.
-    """
+    """The shipped table, and before it that of `--prices`, or else of a settings file."""
     shipped = shipped_prices()
     found, place = find_default("prices") if path is None else (read_toml(path), str(path))
     if found is None:
@@ -150,11 +129,7 @@ def read_prices(path: Path | None) -> PriceTable:
 
 
 def find_prices(names: Iterable[str], file: Path | str | None) -> dict[str, Price | None]:
-    """Prices of some models, None where unknown.
-
-    Raises:
-        UsageError: the user's table cannot be read, or the models are priced in several currencies.
-    """
+    """Prices of some models, None where unknown."""
     table = read_prices(None if file is None else Path(file))
     found = {name: table.find(name) for name in names}
     currencies = sorted({price.currency for price in found.values() if price is not None})
@@ -231,7 +206,6 @@ def _amount(row: Mapping[str, Any], key: str, where: str) -> Decimal:
 
 
 def _share(row: Mapping[str, Any], where: str) -> Decimal:
-    """The share that calls in batches cost; all where it is not said."""
     if "batch" not in row:
         return Decimal(1)
     share = _amount(row, "batch", where)
@@ -259,19 +233,13 @@ STOPPED: Final = Fault(consequence="retry", reason="connection", detail="the run
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Limits of what a run directory may cost, over all its sessions.
+    """Limits of what a run directory may cost, over all its sessions."""
 
-    Args:
-        amount: in the currency of the prices; None for no limit.
-        tokens: of prompts and replies; None for no limit.
-    """
-
-    amount: Decimal | None = None
-    tokens: int | None = None
+    amount: Decimal | None = None  # in the currency of the prices; None for no limit
+    tokens: int | None = None  # of prompts and replies; None for no limit
 
     @property
     def is_set(self) -> bool:
-        """Whether there is any limit."""
         return self.amount is not None or self.tokens is not None
 
 
@@ -293,20 +261,13 @@ def most_of_body(size: int, request: Request) -> Usage:
 
 @dataclass
 class _Kind:
-    """What is known of calls of one model that differ in the quoted texts alone.
+    """What is known of calls of one model that differ in the quoted texts alone."""
 
-    Args:
-        text: of a prompt that the server counted.
-        prompt: its tokens.
-        reply: tokens of the longest reply; 0 before there was one.
-    """
-
-    text: bytes = b""
-    prompt: int = 0
-    reply: int = 0
+    text: bytes = b""  # of a prompt that the server counted
+    prompt: int = 0  # its tokens
+    reply: int = 0  # tokens of the longest reply; 0 before there was one
 
     def most_of(self, request: Request) -> Usage:
-        """What a call can cost at most: of its prompt, what stands in the counted one cost no more there."""
         from rapidfuzz.distance import Postfix, Prefix
 
         most, text = most_of(request), _text_of(request)
@@ -316,7 +277,6 @@ class _Kind:
         return Usage(prompt=prompt, completion=most.completion)
 
     def learn(self, request: Request, usage: Usage) -> None:
-        """Take what a server counted."""
         if usage.prompt:
             self.text, self.prompt = _text_of(request), usage.prompt
             self.reply = max(self.reply, usage.completion)
@@ -329,10 +289,7 @@ def _text_of(request: Request) -> bytes:
 class Meter:
     """What a run has paid so far; shared by all its models.
 
-    Args:
-        prices: of each model that may be asked, None where unknown.
-        budget: limits.
-        before: what earlier sessions paid, by model.
+    `prices`: of each model that may be asked, None where unknown.
     """
 
     def __init__(
@@ -377,7 +334,6 @@ class Meter:
 
     @property
     def words(self) -> str:
-        """The price as a person reads it."""
         return render_price(self.price, self.currency)
 
     @property
@@ -387,7 +343,6 @@ class Meter:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a budget."""
         return self._budget.is_set
 
     def fits(self, model: str, most: Usage) -> bool:
@@ -439,17 +394,9 @@ class Meter:
     async def reserve(self, model: str, most: Usage, least: int) -> tuple[int, int]:
         """Set aside what an attempt can cost at most; wait while calls in flight leave no room for it.
 
-        Args:
-            model: that is asked.
-            most: tokens.
-            least: tokens of a reply that is likely to be whole.
-
-        Returns:
-            What `settle` must be called with once the attempt is over, whatever became of it; and how many
-            tokens its reply may have: fewer where nothing is in flight and only a shorter one can be paid.
-
-        Raises:
-            BudgetError: nothing is in flight, and it could cross the budget.
+        What `settle` must be called with once the attempt is over, whatever became of it; and how many tokens
+        its reply may have: fewer where nothing is in flight and only a shorter one can be paid. `most`:
+        tokens. `least`: tokens of a reply that is likely to be whole.
         """
         while not self.fits(model, most):
             if not self._held and self._over is None:
@@ -476,12 +423,9 @@ class Meter:
     ) -> None:
         """Take what an attempt did cost in place of what was set aside.
 
-        Args:
-            model: that was asked.
-            number: what `reserve` gave; None where more was set aside at once, which `free` gives back.
-            paid: tokens that the server counted.
-            unsure: what it may have cost at most, where the server counted none and may be paid.
-            answered: whether an answer came.
+        `number`: what `reserve` gave; None where more was set aside at once, which `free` gives back. `paid`:
+        tokens that the server counted. `unsure`: what it may have cost at most, where the server counted none
+        and may be paid.
         """
         size, before = _size(paid), self._spent.get(model) or Spent()
         self._spent[model] = Spent(
@@ -510,12 +454,7 @@ class Meter:
 
 @dataclass(frozen=True)
 class Account:
-    """What one model is charged to; without a meter nothing is counted.
-
-    Args:
-        model: `provider/model`.
-        meter: of the run.
-    """
+    """What one model is charged to; without a meter nothing is counted."""
 
     model: str
     meter: Meter | None = None
@@ -531,8 +470,7 @@ class Account:
     def settle(self, request: Request, number: int | None, outcome: Reply | Fault | None) -> Usage:
         """Count what the attempt did cost; None is one that was never sent.
 
-        Returns:
-            What it may have cost at most, where that is not known.
+        What it may have cost at most, where that is not known.
         """
         is_unsure = outcome is not None and _may_be_paid(outcome)
         unsure = most_of(request) if is_unsure else NOTHING
@@ -550,7 +488,6 @@ def unsure_of(request: Request, reply: Reply) -> Usage:
 
 
 def _may_be_paid(outcome: Reply | Fault) -> bool:
-    """Whether the server may have answered and asked for money, and no count of it came."""
     if _size(outcome.usage):
         return False
     if isinstance(outcome, Reply):
@@ -570,7 +507,6 @@ def render_price(price: Decimal | float | None, currency: str) -> str:
 
 
 def _short(amount: Decimal) -> str:
-    """To the cent; what is less than 1 to four digits."""
     if amount >= 1 or amount == round(amount, 2):
         return f"{amount:.2f}"
     return f"{amount:.{3 - amount.adjusted()}f}".rstrip("0")
@@ -606,7 +542,6 @@ class Tokens:
         return Tokens(self.low + other.low, self.typical + other.typical, self.high + other.high)
 
     def times(self, factor: float) -> Tokens:
-        """So many of them."""
         return Tokens(self.low * factor, self.typical * factor, self.high * factor)
 
 
@@ -685,7 +620,6 @@ def script_of_character(character: str) -> Script:
 
 @lru_cache(maxsize=4096)
 def estimate_text(text: str) -> Tokens:
-    """Tokens of a text."""
     low = typical = high = 0.0
     for character, count in Counter(text).items():
         rate = RATES[script_of_character(character)]

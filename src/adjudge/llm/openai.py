@@ -68,16 +68,7 @@ def read_envelope(
 ) -> Reply:
     """Read the reply out of a body.
 
-    Args:
-        value: the body as JSON.
-        redactor: takes out the key, should the server echo it.
-        provider: whose body it is.
-        with_calls: whether tools were offered; calls of any other are none of ours.
-        may_lack: whether log-probabilities that are not those of the answer are left out, and no fault.
-
-    Raises:
-        AnswerError: bad_envelope, count, encoding, logprob, server_error; of a tool call also parse, schema
-            or ambiguous.
+    `may_lack`: whether log-probabilities that are not those of the answer are left out, and no fault.
     """
     value = object_of(value)
     choice = only_of(value.get("choices"), "choices")
@@ -114,11 +105,6 @@ def read_envelope(
 
 
 def _refuse_other(value: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]) -> None:
-    """Refuse what is no whole answer of an assistant, or holds another one beside it.
-
-    Raises:
-        AnswerError: bad_envelope.
-    """
     if not isinstance(value.get("model"), str | None):
         fail_envelope("the model's name as text", value["model"])
     if not re.match(r"(chat|text)([\W_]|$)|$", str(value.get("object") or "")):
@@ -189,9 +175,7 @@ def read_usage(value: object, cached: str = COMPATIBLE.cached) -> Usage:
 
     A server that counts thinking apart from the reply, as xAI's, counts it in the total.
 
-    Args:
-        value: the usage of a body.
-        cached: where the count of prompt tokens stands that the server had kept; see `Provider`.
+    `cached`: where the count of prompt tokens stands that the server had kept; see `Provider`.
     """
     if not isinstance(value, dict):
         return Usage()
@@ -242,7 +226,6 @@ class ChatDialect(Dialect):
         self._takes_temperature = endpoint.provider.takes_temperature(endpoint.model)
 
     def headers(self) -> dict[str, str]:
-        """The key as a bearer token."""
         key = self._endpoint.key
         return {"Authorization": f"Bearer {key}"} if key else {}
 

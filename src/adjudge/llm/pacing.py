@@ -38,25 +38,15 @@ _COUNT: Final = re.compile(r"\s*\d{1,12}\s*", re.ASCII)
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one answer says of one limit.
+    """What one answer says of one limit."""
 
-    Args:
-        limit: units that the server lets through at once after a rest; over 0.
-        remaining: of these when it took the call; at most `limit`.
-        reset: seconds until all of them are there again; None where it does not say.
-    """
-
-    limit: int
-    remaining: int
-    reset: float | None = None
+    limit: int  # units that the server lets through at once after a rest; over 0
+    remaining: int  # of these when it took the call; at most `limit`
+    reset: float | None = None  # seconds until all of them are there again; None where it does not say
 
 
 def read_allowances(headers: Mapping[str, str]) -> dict[Kind, Allowance]:
-    """What the headers say of requests and of tokens; nothing where they say nothing that makes sense.
-
-    Args:
-        headers: of an answer; names in any case if the mapping takes them so.
-    """
+    """What the headers say of requests and of tokens; nothing where they say nothing that makes sense."""
     found: dict[Kind, Allowance] = {}
     for kind, names in _NAMES:
         limit, remaining, reset = (headers.get(name, "") for name in names)
@@ -67,12 +57,7 @@ def read_allowances(headers: Mapping[str, str]) -> dict[Kind, Allowance]:
 
 
 def read_wait(text: str, date: str | None) -> float | None:
-    """Seconds of `6m0s`, `20ms`, `59.8`, or until a time; None for anything else.
-
-    Args:
-        text: of a header; a time as in `2026-11-20T20:28:27Z` or `Fri, 20 Nov 2026 20:28:27 GMT`.
-        date: the header `Date`: what the server's clock says, which is not always what ours does.
-    """
+    """Seconds of `6m0s`, `20ms`, `59.8`, or until a time; None for anything else."""
     text = text.strip()
     parts = _PARTS.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
@@ -110,9 +95,6 @@ class Window:
     It starts with 20 and doubles each round until the first trouble. Then it grows by a twentieth a round,
     and each trouble takes a fifth of it, though not twice within 15 seconds, since calls that were under way
     together fail together. A round is as many answers as the window is wide.
-
-    Args:
-        cap: that it never exceeds.
     """
 
     def __init__(self, cap: int) -> None:
@@ -189,13 +171,6 @@ class Bucket:
 
         It was true when the server took the call. What was sent later is taken off and what came back since
         is added. An answer to an earlier call than the last one tells nothing new.
-
-        Args:
-            now: when it came.
-            said: by its headers.
-            sent: when its call was sent.
-            spent: `self.spent` then, that call included.
-            part: of what it allows that is ours.
         """
         if sent < self._asked:
             return
@@ -206,7 +181,6 @@ class Bucket:
         self._set(now, remaining - (self.spent - spent) + self._rate * (now - sent))
 
     def _refill(self, now: float, reset: float | None) -> tuple[float, float]:
-        """Units a second that come back, or the time at which all of them will."""
         if not reset or not self._back:
             return self._rate or self._capacity / 60.0, math.inf
         window = max(self._capacity * reset / self._back, _TINY)
@@ -258,7 +232,6 @@ class Pace:
         return self._next
 
     def spend(self, now: float) -> None:
-        """Count a call that is sent."""
         self._mark = self._mark or now
         self._taken += 1
         if self.rate is not None:
@@ -279,13 +252,7 @@ class Pace:
     def refused(self, now: float, sent: float, until: float) -> bool:
         """One call was refused.
 
-        Args:
-            now: when we learnt of it.
-            sent: when it was sent; of calls that went out together, one teaches.
-            until: when calls may be sent again.
-
-        Returns:
-            Whether our speed may be why: not if we went no faster than before, again and again.
+        Whether our speed may be why: not if we went no faster than before, again and again.
         """
         self._taken -= 1
         if sent <= self._changed:
@@ -346,9 +313,7 @@ class Sizes:
     def guess(self, size: int, max_tokens: int) -> float:
         """Tokens of a call.
 
-        Args:
-            size: bytes of its body.
-            max_tokens: of the reply.
+        `size`: bytes of its body.
         """
         reply = max_tokens if self._reply is None else min(self._reply, max_tokens)
         return size * self._per_byte + reply

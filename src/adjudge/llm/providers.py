@@ -29,58 +29,37 @@ ROOM: Final[Mapping[Effort, int]] = {"low": 2048, "medium": 8192, "high": 24_576
 
 @frozen
 class Provider:
-    """One row.
+    """One row."""
 
-    Args:
-        name: the part of a model's name before the slash.
-        title: what it is.
-        checked: year and month of the documentation read.
-        dialect: how it is spoken to.
-        base_url: address up to the version; empty where the user must say it.
-        key_env: environment variable of the key; empty where there is none.
-        needs_key: whether it answers nobody without.
-        schema: whether it holds answers to a JSON schema.
-        no_tools: pattern of models that take no tools.
-        max_tokens: field for the length of the reply.
-        seed: field for the seed; empty where it takes none.
-        no_logprobs: pattern of models that give no log-probabilities of their tokens.
-        alternatives: how many of each token it is asked for at most, with log-probabilities.
-        thinks: pattern of models that think unless told otherwise; they are given room for it.
-        fixed_temperature: pattern of models that refuse a temperature.
-        effort: pattern of models that can be told how much to think.
-        effort_field: how they are told: `reasoning_effort`, or tokens in `thinking_budget`.
-        cached: where in its usage the prompt tokens are counted that the server had kept.
-        state: field of a message in which thinking must come back with the tool calls that followed it.
-        batch: how it takes questions in batches; empty where it does not.
-    """
-
-    name: str
+    name: str  # the part of a model's name before the slash
     title: str
-    checked: str = "2026-11"
+    checked: str = "2026-11"  # year and month of the documentation read
     dialect: Literal["chat", "anthropic", "gemini"] = "chat"
-    base_url: str = ""
-    key_env: str = ""
-    needs_key: bool = True
-    schema: bool = False
-    max_tokens: str = "max_tokens"
-    seed: str = "seed"
-    no_logprobs: str = ""
-    alternatives: int = 20
-    no_tools: str = ""
-    thinks: str = ""
-    fixed_temperature: str = ""
-    effort: str = ""
+    base_url: str = ""  # address up to the version; empty where the user must say it
+    key_env: str = ""  # environment variable of the key; empty where there is none
+    needs_key: bool = True  # whether it answers nobody without
+    schema: bool = False  # whether it holds answers to a JSON schema
+    max_tokens: str = "max_tokens"  # field for the length of the reply
+    seed: str = "seed"  # field for the seed; empty where it takes none
+    no_logprobs: str = ""  # pattern of models that give no log-probabilities of their tokens
+    alternatives: int = 20  # how many of each token it is asked for at most, with log-probabilities
+    no_tools: str = ""  # pattern of models that take no tools
+    thinks: str = ""  # pattern of models that think unless told otherwise; they are given room for it
+    fixed_temperature: str = ""  # pattern of models that refuse a temperature
+    effort: str = ""  # pattern of models that can be told how much to think
+    # how they are told: `reasoning_effort`, or tokens in `thinking_budget`
     effort_field: Literal["reasoning_effort", "thinking_budget"] = "reasoning_effort"
+    # where in its usage the prompt tokens are counted that the server had kept
     cached: str = "prompt_tokens_details.cached_tokens"
+    # field of a message in which thinking must come back with the tool calls that followed it
     state: str = ""
+    # how it takes questions in batches; empty where it does not
     batch: Literal["", "openai", "anthropic"] = ""
 
     def takes_temperature(self, model: str) -> bool:
-        """Whether a temperature reaches the model."""
         return not _matches(self.fixed_temperature, model)
 
     def takes_tools(self, model: str) -> bool:
-        """Whether the model can be offered tools."""
         return not _matches(self.no_tools, model)
 
     def takes_effort(self, model: str) -> bool:
@@ -264,33 +243,19 @@ _MEGABYTE: Final = 1024 * 1024
 
 @frozen
 class Endpoint:
-    """One model on one server.
+    """One model on one server."""
 
-    Args:
-        provider: what the server is and can do.
-        url: base URL.
-        model: name of the model there.
-        key: sent in the header and nowhere else.
-        constrained: whether the JSON schema is sent.
-        tries_schema: whether it is left out once the server refuses it.
-        effort: how much the model shall think; None for as much as it does by itself.
-        timeout: seconds for one attempt, from connecting to the last byte.
-        concurrency: attempts at a time.
-        body_cap: bytes of a body that are read at most.
-        patience: limits of trying again.
-    """
-
-    provider: Provider
+    provider: Provider  # what the server is and can do
     url: str
     model: str
-    key: str = field(default="", repr=False)
-    constrained: bool = False
-    tries_schema: bool = False
-    effort: Effort | None = None
-    timeout: float = 180.0
-    concurrency: int = 20
-    body_cap: int = _MEGABYTE
-    patience: Patience = field(default_factory=Patience)
+    key: str = field(default="", repr=False)  # sent in the header and nowhere else
+    constrained: bool = False  # whether the JSON schema is sent
+    tries_schema: bool = False  # whether it is left out once the server refuses it
+    effort: Effort | None = None  # how much the model shall think; None for as much as it does by itself
+    timeout: float = 180.0  # seconds for one attempt, from connecting to the last byte
+    concurrency: int = 20  # attempts at a time
+    body_cap: int = _MEGABYTE  # bytes of a body that are read at most
+    patience: Patience = field(default_factory=Patience)  # limits of trying again
 
     def at(self, path: str) -> str:
         """The address of a path below the base URL, whose query stays."""
@@ -308,40 +273,27 @@ JsonSchema = Literal["auto", "on", "off"]
 
 @frozen
 class Connection:
-    """What the user says of the server, beside the model's name.
+    """What the user says of the server, beside the model's name."""
 
-    Args:
-        base_url: address up to `/v1`; None for the provider's own.
-        key_env: name of the environment variable with the key; None for the provider's own.
-        key_file: file with the key.
-        served_as: name that the server gives the model, where that is another one; `any` for any.
-        json_schema: whether the server is asked to hold answers to a schema; `auto` where it can.
-        effort: how much the model shall think, where it can be told; None for as it does by itself.
-        max_tokens: of a reply, thinking included: a number for all models, or `MODEL=NUMBER`; else what the
-            judge asks for, and more where that is too little.
-        timeout: seconds for one attempt, from connecting to the last byte.
-        concurrency: calls at a time.
-        needs_key: whether a key must be there; not where nothing is sent.
-        in_batches: whether calls go out in batches, where a refusal of the schema would come a day later.
-
-    Raises:
-        UsageError: a deadline that never comes, or a number of tokens that is none.
-    """
-
-    base_url: str | None = None
-    key_env: str | None = None
+    base_url: str | None = None  # address up to `/v1`; None for the provider's own
+    key_env: str | None = None  # name of the environment variable with the key; None for the provider's own
     key_file: Path | None = None
+    # name that the server gives the model, where that is another one; `any` for any
     served_as: str | None = None
+    # whether the server is asked to hold answers to a schema; `auto` where it can
     json_schema: JsonSchema = "auto"
+    # how much the model shall think, where it can be told; None for as it does by itself
     effort: Effort | None = None
+    # of a reply, thinking included: a number for all models, or `MODEL=NUMBER`; else what the judge asks for,
+    # and more where that is too little
     max_tokens: Sequence[str] = ()
-    timeout: float = 180.0
-    concurrency: int = 20
-    needs_key: bool = True
+    timeout: float = 180.0  # seconds for one attempt, from connecting to the last byte
+    concurrency: int = 20  # calls at a time
+    needs_key: bool = True  # whether a key must be there; not where nothing is sent
+    # whether calls go out in batches, where a refusal of the schema would come a day later
     in_batches: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse to wait for ever, and rooms that are no number."""
         if not 0 < self.timeout < math.inf:
             raise UsageError(f"--timeout must be a number of seconds above 0, got {self.timeout!r}")
         for said in self.max_tokens:
@@ -354,11 +306,7 @@ class Connection:
         return said.get(model, said.get(model.partition("/")[2], said.get("", 0)))
 
     def refuse_strangers(self, names: Collection[str]) -> None:
-        """Refuse room for a model that is none of these, with its provider or without.
-
-        Raises:
-            UsageError: there is some.
-        """
+        """Refuse room for a model that is none of these, with its provider or without."""
         for said in self.max_tokens:
             known = {*names, *(name.partition("/")[2] for name in names)}
             if (name := said.rpartition("=")[0]) and name not in known:

@@ -90,7 +90,6 @@ class RemoteModel:
         self._joined().close()
 
     async def close(self) -> None:
-        """Let the connections go."""
         if self._share is not None:
             self._share.leave()
             self._share = None
@@ -102,7 +101,6 @@ class RemoteModel:
         return None if self._share is None else self._share.limiter
 
     def _joined(self) -> Share:
-        """Our part in the limiter of the server; one for all that ask this model with this key."""
         if self._share is None:
             one = self.endpoint
             self._share = join(one.limited_as, one.concurrency, one.patience)
@@ -141,7 +139,6 @@ class RemoteModel:
             await share.sleep(self._pause_or_give_up(outcome, tries))
 
     def _said(self, request: Request, *, is_bare: bool = False) -> tuple[Request, bytes]:
-        """The request as it is sent now, and its body: what the server refuses is left out or shortened."""
         is_bare = is_bare or self.schema.how == "refused"
         asked = request.but(schema=None) if is_bare and request.schema is not None else request
         if asked.alternatives > self._alternatives:
@@ -176,7 +173,6 @@ class RemoteModel:
         return asked, orjson.dumps(self.wire.dialect.payload(asked))
 
     def _learn_of_schema(self, request: Request, asked: Request, refusal: Fault | None) -> None:
-        """An answer without the schema to a call that was refused with it shows that this was the reason."""
         if request.schema is None:
             return
         if asked.schema is None:
@@ -234,7 +230,6 @@ class RemoteModel:
             self._note(Attempt(request.key, when, seconds, *said, self.account.model, unsure))
 
     async def _write_down(self, request: Request, size: int, hold: int, when: str) -> None:
-        """Have it on record that a request is sent, whatever ends this process meanwhile."""
         if self._depart is None:
             return
         most = most_of_body(size, request)  # `most_of` would render every message once more
@@ -265,7 +260,6 @@ def is_search(name: str) -> bool:
 
 
 def query_message(query: Query) -> Message:
-    """The one message of a request."""
     fields: dict[str, Any] = {"query": query.text}
     if query.recency is not None:
         fields["recency"] = query.recency
@@ -273,18 +267,12 @@ def query_message(query: Query) -> Message:
 
 
 def read_query(message: Message) -> Query:
-    """The query that `query_message` wrote."""
     fields = json.loads("".join(part for part in message.parts if isinstance(part, str)))
     return Query(text=fields["query"], recency=fields.get("recency"))
 
 
 def search_reply(engine: str, snippets: Iterable[Snippet]) -> Reply:
-    """The reply of an engine: its best snippets, cut where they are long, the same one once.
-
-    Args:
-        engine: its name without `search/`.
-        snippets: best first.
-    """
+    """The reply of an engine: its best snippets, cut where they are long, the same one once."""
     kept = dict.fromkeys(snippet for snippet in map(_cut, snippets) if snippet.text or snippet.title)
     rows = [
         {name: text for name, text in vars(snippet).items() if text or name in {"title", "text"}}
@@ -301,11 +289,7 @@ def _cut(snippet: Snippet) -> Snippet:
 
 
 def read_snippets(reply: Reply) -> tuple[Snippet, ...]:
-    """The snippets that `search_reply` wrote.
-
-    Raises:
-        AnswerError: bad_envelope; what is stored is no list of snippets.
-    """
+    """The snippets that `search_reply` wrote."""
     try:
         return tuple(Snippet(**row) for row in json.loads(reply.text))
     except (TypeError, ValueError) as error:
@@ -332,7 +316,6 @@ class ReplayModel:
         self._reader: CallReader | None = None
 
     def close(self) -> None:
-        """Close the recorded store."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
@@ -351,18 +334,7 @@ class ReplayModel:
 def open_recorded(
     place: str, effort: str | None = None, *, kind: Kind = "model"
 ) -> tuple[Identity, ReplayModel]:
-    """Find the model or search engine that a run or a call store has recorded.
-
-    Args:
-        place: path of run or store; behind # the name, if there are several.
-        effort: of the model, if there are several.
-        kind: what is wanted.
-
-    Raises:
-        DataError: the run cannot be read.
-        StoreError: there is no store.
-        UsageError: there is none of that name, or there are several and none is named.
-    """
+    """Find the model or search engine that a run or a call store has recorded."""
     place, _, name = place.partition("#")
     said, form = _FORMS[kind]
     if not Path(place).exists():

@@ -53,11 +53,6 @@ class FilesModel:
     """A folder of notes; satisfies `llm.model.Model`."""
 
     def __init__(self, folder: Path) -> None:
-        """Read the notes.
-
-        Raises:
-            UsageError: there is no such folder, no note in it, or one that is no UTF-8 text.
-        """
         if not folder.exists():
             raise UsageError(f"--search files:{folder}: no such folder")
         root, found = (folder.parent, [folder]) if folder.is_file() else (folder, sorted(folder.rglob("*")))
@@ -83,7 +78,6 @@ class FilesModel:
         return search_reply(self.engine, (self._notes[place] for _, place in ranked))
 
     def _scored(self, wanted: set[str]) -> Iterator[tuple[float, int]]:
-        """Score and place of every note that has any of the words."""
         usual = sum(counts.total() for counts in self._counts) / max(len(self._counts), 1)
         for place, counts in enumerate(self._counts):
             length = 1 - _B + _B * counts.total() / usual
@@ -100,7 +94,6 @@ class FilesModel:
 
     @cached_property
     def _spread(self) -> Counter[str]:
-        """In how many notes each word stands."""
         return Counter(word for counts in self._counts for word in counts)
 
 
@@ -120,7 +113,6 @@ def _notes(name: str, text: str) -> Iterator[Snippet]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Words to compare by; a run of a script without spaces gives its pairs of characters."""
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         for run in _UNSPACED.findall(word):
             yield from (run[i : i + 2] for i in range(max(len(run) - 1, 1)))
@@ -146,7 +138,6 @@ class _Patient:
         self.name = remote.name
 
     async def reply(self, request: Request) -> Reply:
-        """Answer one request; see `llm.model.Model`."""
         try:
             return await self._remote.reply(request)
         except ServerAwayError as error:
@@ -162,15 +153,7 @@ def open_search(
 ) -> OpenModel | None:
     """Open a search engine; None for `none`.
 
-    Args:
-        name: see above.
-        key_env: environment variable with its key, for engines behind a wire.
-        timeout: seconds for one attempt.
-        needs_key: whether the key must be there; not where nothing is sent.
-
-    Raises:
-        UsageError: no engine has this name, or its address, folder or run is none.
-        ModelError: the key is missing.
+    `timeout`: seconds for one attempt.
     """
     kind, _, place = name.partition(":")
     if kind in {"http", "https"}:
@@ -195,7 +178,6 @@ def open_search(
 
 
 def _mediawiki(place: str) -> str:
-    """Address of the API: of a Wikipedia by its language, or as it is given."""
     if "://" in place:
         return place
     if not _LANGUAGE.fullmatch(place or "en"):
@@ -221,11 +203,6 @@ def _remote(kind: str, address: str, key_env: str | None, timeout: float, *, nee
 
 
 def _key(kind: str, key_env: str | None) -> str:
-    """The key of an engine: of the variable that the user names, else of its own.
-
-    Raises:
-        ModelError: it is missing.
-    """
     default = _ENGINES[kind].key_env
     if key_env is None and not default:
         return ""
@@ -247,38 +224,28 @@ _RANGES: Final = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
 
 @frozen
 class _Engine:
-    """How one engine is asked, and where its results stand.
+    """How one engine is asked, and where its results stand."""
 
-    Args:
-        ask: the body, or the parameters of a GET, for a query.
-        rows: keys that lead to the list of results; of several ways the first whose first key is there.
-        nothing: what a body without any of them holds where nothing was found.
-        title, text, place, date: keys of a result; of several the first that is there.
-        rank: key by which results are ordered.
-        each_has_text: whether a result without text is an error, and not left out.
-        method, path: of the request.
-        address: of the engine, where it has one.
-        key_env: environment variable of its key, which it needs.
-        header: that holds the key.
-    """
-
-    ask: Callable[[Query], dict[str, Any]]
+    ask: Callable[[Query], dict[str, Any]]  # the body, or the parameters of a GET, for a query
+    # keys that lead to the list of results; of several ways the first whose first key is there
     rows: tuple[tuple[str, ...], ...] = (("results",),)
+    # what a body without any of them holds where nothing was found. title, text, place, date: keys of a
+    # result; of several the first that is there.
     nothing: Mapping[str, object] | None = None
     title: tuple[str, ...] = ("title",)
     text: tuple[str, ...]
     place: tuple[str, ...] = ("url",)
     date: tuple[str, ...] = ()
-    rank: str = ""
+    rank: str = ""  # key by which results are ordered
+    # whether a result without text is an error, and not left out. method, path: of the request.
     each_has_text: bool = False
     method: Literal["GET", "POST"] = "GET"
     path: str = ""
     address: str = ""
-    key_env: str = ""
-    header: str = "Authorization"
+    key_env: str = ""  # environment variable of its key, which it needs
+    header: str = "Authorization"  # that holds the key
 
     def read(self, value: Mapping[str, object], redactor: Redactor) -> list[Snippet]:
-        """Read the results, strictly: one at least has words, or nothing was found."""
         rows = self._rows(value)
         found = [self._snippet(row, redactor) for row in rows]
         kept = [snippet for snippet in found if snippet.text]
@@ -427,7 +394,6 @@ class SearchDialect(Dialect):
         return {header: f"Bearer {key}" if header == "Authorization" else key} if key else {}
 
     def payload(self, request: Request) -> dict[str, Any]:
-        """The query as the engine wants it."""
         return self._engine.ask(read_query(request.messages[0]))
 
     def read(self, value: object, request: Request, redactor: Redactor) -> Reply:
@@ -442,7 +408,6 @@ class SearchDialect(Dialect):
 
 
 def _text(row: Mapping[str, object], names: Sequence[str], redactor: Redactor) -> str:
-    """Text of the first of several fields that is there; empty where none is."""
     value = next((row[name] for name in names if row.get(name)), "")
     if not isinstance(value, str):
         fail_envelope(f"{' or '.join(names)} as text", value)
@@ -450,5 +415,4 @@ def _text(row: Mapping[str, object], names: Sequence[str], redactor: Redactor) -
 
 
 def _index(value: object) -> int:
-    """Rank of a page; those without one come last."""
     return value if isinstance(value, int) else 1_000_000

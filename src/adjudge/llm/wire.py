@@ -69,31 +69,17 @@ class Wire:
         self._proxy = _proxy_for(endpoint.url)
 
     async def close(self) -> None:
-        """Let the connections go."""
         if self._session is not None:
             await self._session.close()
             self._session = None
 
     async def exchange(self, body: bytes, request: Request, heard: Heard | None = None) -> Reply | Fault:
-        """Send one request and receive, within the deadline.
-
-        Args:
-            body: the request as its dialect says it.
-            request: the same; the answer is read by what was asked for.
-            heard: is given the headers of an answer, whatever it is, as soon as they are there.
-
-        Raises:
-            ModelError: no request will ever get through: TLS, address, redirect.
-        """
+        """Send one request and receive, within the deadline."""
         fault = await self.guarded(self._send(body, request, heard), self.endpoint.timeout)
         return replace(fault, detail=self.redactor.error(fault.detail)) if isinstance(fault, Fault) else fault
 
     async def guarded(self, sending: Coroutine[Any, Any, T], seconds: float) -> T | Fault:
-        """Send within a deadline; what a connection can do becomes a fault.
-
-        Raises:
-            ModelError: no request will ever get through: TLS, address, redirect.
-        """
+        """Send within a deadline; what a connection can do becomes a fault."""
         try:
             async with asyncio.timeout(seconds):
                 return await sending
@@ -181,11 +167,7 @@ class Wire:
         return self._session.request(method, url, **said, allow_redirects=False, proxy=self._proxy)
 
     async def refusal(self, response: aiohttp.ClientResponse) -> Fault | None:
-        """What a status other than success means; None for success.
-
-        Raises:
-            ModelError: a redirect, which would carry the key to who knows where.
-        """
+        """What a status other than success means; None for success."""
         if 300 <= response.status < 400:
             where = _host(response.headers.get("Location", "")) or "nowhere"
             raise ModelError(f"the server redirects to {where}; give the right address with --base-url")
@@ -209,11 +191,7 @@ class Wire:
 
 
 async def read_body(response: Any, cap: int) -> bytes | None:  # noqa: ANN401 (an answer to `Asked`)
-    """The whole body, or None if it is longer than the cap; no more than that is read.
-
-    Raises:
-        SurplusError: it came with another answer.
-    """
+    """The whole body, or None if it is longer than the cap; no more than that is read."""
     length = response.content_length
     if length is not None and length > cap:
         return None
@@ -230,7 +208,6 @@ async def read_body(response: Any, cap: int) -> bytes | None:  # noqa: ANN401 (a
 
 
 def _proxy_for(url: str) -> str | None:
-    """The proxy of the environment, as every other tool of the user takes it."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if host in {"localhost", "127.0.0.1", "::1"} or proxy_bypass(host):

@@ -57,7 +57,6 @@ def load_metric(name: str, settings: Mapping[str, str] = types.MappingProxyType(
 if not TYPE_CHECKING:  # a type checker knows every class from above, and reports any other
 
     def __getattr__(name: str) -> object:
-        """Import a metric's class when it is first named."""
         return find_attribute(__name__, name, METRICS)
 
 

@@ -38,11 +38,7 @@ _LONGEST_NUMBER: Final = 400
 
 
 def read_answers(raw: bytes, ids: Collection[str]) -> dict[str, Answered | AnswerError]:
-    """One answer for each id, or what is wrong with it.
-
-    Raises:
-        AnswerError: a line that cannot be put to any id. Then no line is believed.
-    """
+    """One answer for each id, or what is wrong with it."""
     found: dict[str, Answered | AnswerError] = {}
     for number, line in enumerate(_decode(raw).split("\n"), start=1):
         if not line.strip(" \t\r"):
@@ -57,11 +53,7 @@ def read_answers(raw: bytes, ids: Collection[str]) -> dict[str, Answered | Answe
 
 
 def accepted(answer: Answered | AnswerError) -> Answered:
-    """The answer, unless there is none.
-
-    Raises:
-        AnswerError: what is wrong with it, or the reason that the program gives for having none.
-    """
+    """The answer, unless there is none."""
     if isinstance(answer, AnswerError):
         raise answer
     if "error" not in answer:
@@ -77,11 +69,7 @@ def accepted(answer: Answered | AnswerError) -> Answered:
 
 
 def read_number(answer: Answered, low: float | None, high: float | None) -> float:
-    """The score as the program gives it.
-
-    Raises:
-        AnswerError: schema where there is none, range where it is no number within the bounds.
-    """
+    """The score as the program gives it."""
     if "score" not in answer:
         raise AnswerError("schema", f"wanted a score, got {', '.join(answer)}")
     score = answer["score"]
@@ -92,11 +80,7 @@ def read_number(answer: Answered, low: float | None, high: float | None) -> floa
 
 
 def read_verdict(answer: Answered) -> Verdict:
-    """Which of a pair is better.
-
-    Raises:
-        AnswerError: schema where there is no verdict, label where it is none.
-    """
+    """Which of a pair is better."""
     if "verdict" not in answer:
         raise AnswerError("schema", f"wanted a verdict, got {', '.join(answer)}")
     verdict = next((v for v in get_args(Verdict) if v == answer["verdict"]), None)
@@ -106,11 +90,7 @@ def read_verdict(answer: Answered) -> Verdict:
 
 
 def read_strength(answer: Answered) -> float | None:
-    """How far the program is for A, from 1 to -1; None where it does not say.
-
-    Raises:
-        AnswerError: range where it is no such number.
-    """
+    """How far the program is for A, from 1 to -1; None where it does not say."""
     strength = answer.get("strength")
     if strength is not None and not (is_number(strength) and -1 <= strength <= 1):
         raise AnswerError("range", f"a strength must be a number from -1 to 1, got {str(strength)[:80]!r}")
@@ -118,11 +98,7 @@ def read_strength(answer: Answered) -> float | None:
 
 
 def read_flags(answer: Answered) -> tuple[str, ...]:
-    """Marks such as `input_cut`, each once.
-
-    Raises:
-        AnswerError: schema.
-    """
+    """Marks such as `input_cut`, each once."""
     flags = answer.get("flags", [])
     if not isinstance(flags, list) or not all(
         isinstance(flag, str) and flag.isidentifier() for flag in flags
@@ -134,11 +110,7 @@ def read_flags(answer: Answered) -> tuple[str, ...]:
 
 
 def read_spans(answer: Answered, subject: Subject, *, wanted: bool) -> tuple[ErrorSpan, ...]:
-    """The marked errors, offsets checked against the texts.
-
-    Raises:
-        AnswerError: schema, label, or range for a place outside its text.
-    """
+    """The marked errors, offsets checked against the texts."""
     if "spans" not in answer and wanted:
         raise AnswerError("schema", "wanted spans; no errors are an empty list")
     spans = answer.get("spans", [])
@@ -253,11 +225,7 @@ _LAST_LINES: Final = 5
 
 
 def split_command(command: str) -> tuple[str, ...]:
-    """Split a command into the program and its arguments as a shell would, though none will run it.
-
-    Raises:
-        UsageError: a quote in it has no end.
-    """
+    """Split a command into the program and its arguments as a shell would, though none will run it."""
     try:
         return tuple(shlex.split(command))
     except ValueError as error:
@@ -265,11 +233,6 @@ def split_command(command: str) -> tuple[str, ...]:
 
 
 def find_program(name: str) -> str:
-    """Path of a program.
-
-    Raises:
-        UsageError: there is none that could be run.
-    """
     found = shutil.which(name)
     if found is None:
         raise UsageError(f"the command starts with {name!r}, and no program of that name can be run")
@@ -278,32 +241,19 @@ def find_program(name: str) -> str:
 
 @frozen
 class Command:
-    """A program and its arguments.
+    """A program and its arguments."""
 
-    Args:
-        arguments: the program first. `{input}` in an argument becomes the path of the file of lines, which
-            otherwise comes on standard input; `{output}` the path where the program writes its answers,
-            which otherwise are its standard output.
-        seconds: after which it is killed.
-    """
-
+    # the program first. `{input}` in an argument becomes the path of the file of lines, which otherwise comes
+    # on standard input; `{output}` the path where the program writes its answers, which otherwise are its
+    # standard output.
     arguments: Sequence[str]
-    seconds: float
+    seconds: float  # after which it is killed
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def run(self, lines: Iterable[str], *, most: int) -> bytes:
         """Start the program once and wait for its end.
 
-        Args:
-            lines: what it reads, without line ends.
-            most: bytes that it may answer.
-
-        Returns:
-            What it answered, if it ended by itself and well.
-
-        Raises:
-            AnswerError: timeout, oversize, or server_error for any other end; with its last words.
-            UsageError: it cannot be started.
+        What it answered, if it ended by itself and well. `most`: bytes that it may answer.
         """
         with tempfile.TemporaryDirectory(prefix="adjudge-") as folder:
             given, answers, log = (Path(folder, name) for name in ("input.jsonl", "output.jsonl", "log"))
@@ -380,7 +330,6 @@ def _how_it_ended(code: int) -> str:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the program and what it started, if it is still there."""
     if process.poll() is None:
         with suppress(ProcessLookupError, PermissionError):
             if os.name == "posix":
@@ -398,7 +347,6 @@ def _size(path: Path) -> int:
 
 
 def _last_words(log: Path) -> str:
-    """The last lines of what it wrote beside its answers, printable."""
     with log.open("rb") as file:
         file.seek(max(0, _size(log) - _TAIL))
         text = file.read().decode(errors="replace")
@@ -446,10 +394,7 @@ class Program:
     ) -> list[tuple[Subject, Answered | AnswerError]]:
         """One start of the program. If it does not end well, nothing that it said is believed.
 
-        Args:
-            subjects: what is asked about.
-            line: writes the question of a name and a subject.
-            room_each: bytes that one answer may have, besides the room that all have together.
+        `room_each`: bytes that one answer may have, besides the room that all have together.
         """
         asked = {f"u{number}": subject for number, subject in enumerate(subjects, start=1)}
         answers: Mapping[str, Answered | AnswerError]

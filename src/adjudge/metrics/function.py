@@ -27,25 +27,17 @@ _TEXTS: Final = ("source", "translation", "reference")
 
 @frozen
 class FunctionMetric:
-    """A function that scores a translation, or several at a call; `adjudge.metric` makes it.
+    """A function that scores a translation, or several at a call; `adjudge.metric` makes it."""
 
-    Args:
-        of: the function; its parameters are some of `source`, `translation`, `reference` (with `batch`:
-            `sources`, `translations`, `references`), and it is called with them by name.
-        name: of the metric, in records, signatures and on the command line.
-        range: lowest and highest score that it gives, None for no bound; a score outside is a failure.
-        direction: `lower` for scores that are better when lower; they are negated, and the signature says so.
-        batch: how many translations a call gets at most, as lists; None for one, as texts.
-
-    Raises:
-        UsageError: this cannot be a metric; says what is wrong.
-    """
-
+    # the function; its parameters are some of `source`, `translation`, `reference` (with `batch`: `sources`,
+    # `translations`, `references`), and it is called with them by name
     of: InitVar[Callable[..., Any]]
-    name: str
+    name: str  # of the metric, in records, signatures and on the command line
+    # lowest and highest score that it gives, None for no bound; a score outside is a failure
     range: tuple[float | None, float | None] = (None, None)
+    # `lower` for scores that are better when lower; they are negated, and the signature says so
     direction: Literal["higher", "lower"] = "higher"
-    batch: int | None = None
+    batch: int | None = None  # how many translations a call gets at most, as lists; None for one, as texts
     function: Callable[..., Any] = field(init=False, repr=False)
 
     def __post_init__(self, of: Callable[..., Any]) -> None:
@@ -72,7 +64,6 @@ class FunctionMetric:
             )
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:  # noqa: ANN401 (of any function)
-        """Call the function as it was written."""
         return self.function(*args, **keywords)
 
     @property
@@ -91,12 +82,10 @@ class FunctionMetric:
 
     @property
     def low(self) -> float | None:
-        """Lowest score, after negation."""
         return self._bounds[0]
 
     @property
     def high(self) -> float | None:
-        """Highest score, after negation."""
         return self._bounds[1]
 
     @property
@@ -108,7 +97,6 @@ class FunctionMetric:
         """Do nothing: a call that has begun comes to its end."""
 
     def settings(self, lp: str) -> Mapping[str, str]:  # noqa: ARG002 (the function is not told)
-        """What was said of its scores."""
         ends = ["" if end is None else f"{end:g}" for end in self.range]
         turned = {"direction": "lower, negated"} if self.direction == "lower" else {}
         return turned | ({"range": "..".join(ends)} if any(ends) else {})
@@ -134,7 +122,6 @@ class FunctionMetric:
         return (None if high is None else 0.0 - high), (None if low is None else 0.0 - low)
 
     def _values(self, subjects: Sequence[Subject]) -> Sequence[object]:
-        """What the function gives for each, or an `AnswerError` in its place."""
         taken = inspect.signature(self.function).parameters
         texts = {
             name: [getattr(subject, text) for subject in subjects]
@@ -171,11 +158,6 @@ def _shown(value: object) -> str:
 
 
 def _score(value: Any, low: float | None, high: float | None) -> float:  # noqa: ANN401 (what a function gives)
-    """The number that a function gave, be it Python's, numpy's or torch's.
-
-    Raises:
-        AnswerError: why there is none.
-    """
     if isinstance(value, AnswerError):
         raise value
     number = None
@@ -187,7 +169,6 @@ def _score(value: Any, low: float | None, high: float | None) -> float:  # noqa:
 
 
 def _check_name(name: str) -> None:
-    """Refuse a name that records, signatures, files and the command line could not carry, or that is ours."""
     from adjudge.metrics import METRICS
 
     if name == _LAMBDA:
@@ -261,7 +242,6 @@ _BROUGHT: Final[set[str]] = set()
 
 @contextmanager
 def _finding_beside(folder: Path) -> Iterator[None]:
-    """Let an import find the modules of a folder, those of the file that it is now."""
     for name in _BROUGHT:
         sys.modules.pop(name, None)
     _BROUGHT.clear()
@@ -283,9 +263,6 @@ def read_plugin(path: Path) -> dict[str, FunctionMetric]:
     """Import a Python file; name to each function that is decorated in it.
 
     While it is imported it finds the modules that lie beside it, which are imported anew each time.
-
-    Raises:
-        UsageError: it cannot be imported, decorates none, or has two of one name.
     """
     spec = importlib.util.spec_from_file_location(f"plugin_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():

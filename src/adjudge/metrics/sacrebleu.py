@@ -44,13 +44,7 @@ _PACKAGES: Final = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 def choose_tokenizer(lp: str, wanted: Tokenizer | None, *, force: bool) -> Tokenizer:
     """The tokenizer for the target language of an lp.
 
-    Args:
-        lp: language pair.
-        wanted: the one that was chosen; None for the one that fits.
-        force: take the chosen one even if it does not fit.
-
-    Raises:
-        UsageError: the chosen one does not fit.
+    `wanted`: the one that was chosen; None for the one that fits.
     """
     own = _tokenizer_of(lp)
     fitting = dict.fromkeys((*(_SPACED if own == "13a" else (own,)), *_ANYWHERE))
@@ -71,11 +65,7 @@ def find_words(lp: str) -> Literal["spaces", "characters", "nowhere"]:
 
 
 def check_model(tokenizer: Tokenizer) -> None:
-    """Refuse a tokenizer whose sentencepiece model is not there; sacrebleu would go and download it unasked.
-
-    Raises:
-        UsageError: says where the model must lie and how it comes there.
-    """
+    """Refuse a tokenizer whose sentencepiece model is not there; sacrebleu would download it unasked."""
     from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
     from sacrebleu.utils import SACREBLEU_DIR
 
@@ -364,11 +354,6 @@ def _scorer(metric: _SacreBleu, lp: str, *, of_segments: bool) -> Scorer:
 
 
 def _score_corpus(scorer: Scorer, translations: Sequence[str], references: Iterable[str]) -> float:
-    """Return sacrebleu's `corpus_score` without keeping the n-grams of all references at once (60 kB each).
-
-    sacrebleu computes what it needs of a reference before the first translation, and keeps it. Here it reads
-    that from an iterator, one reference at a time; everything else is its own code.
-    """
     prepare, extract = scorer._preprocess_segment, scorer._extract_reference_info  # noqa: SLF001 (no public way)
     scorer.num_refs = 1  # sacrebleu sets it where it reads references itself
     scorer._ref_cache = (extract([prepare(reference)]) for reference in references)  # noqa: SLF001

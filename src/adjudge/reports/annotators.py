@@ -50,16 +50,6 @@ def read_judged(
     """Read runs, records, campaigns' exports and score files; what is odd in them is warned of.
 
     What has texts of its own is read first, so that the rest can take them.
-
-    Args:
-        paths: where they are.
-        lp: language pair of files that do not say their own; of the others, all is read.
-        test_set: texts of what carries none.
-        beside: the same where nothing was chosen and no run is among the paths.
-
-    Raises:
-        DataError: one of them is damaged, or holds no judgements.
-        UsageError: one has lines without ids, and nothing says what they are about.
     """
     places = [Path(path) for path in paths]
     forms = [detect(place) for place in places]
@@ -78,7 +68,6 @@ def read_judged(
 
 
 def _same_texts(path: Path, found: Mapping[int, Judged], places: Sequence[Path]) -> TestSet | None:
-    """The test set of a run that was read before, where the file of this one is the same to the last byte."""
     for index, known in found.items():
         own, other = path / TEST_SET, places[index] / TEST_SET
         if isinstance(known, Run) and own.is_file() and filecmp.cmp(own, other, shallow=False):
@@ -94,7 +83,6 @@ def _read(path: Path, lp: str | None, texts: TestSet | None, beside: TestSet | N
 
 
 def _stem(path: Path) -> str:
-    """Name of a file without the endings that say its format."""
     name = path.resolve().name
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
@@ -125,38 +113,25 @@ Kept = Mapping[tuple[str, str], Collection[str]]
 
 @frozen
 class Result:
-    """The numbers of one annotator on one language pair.
+    """The numbers of one annotator on one language pair."""
 
-    Args:
-        scores: of every system and segment.
-        ranking: of its systems; without clusters where they cannot be compared.
-    """
-
-    scores: Scores
-    ranking: Ranking
+    scores: Scores  # of every system and segment
+    ranking: Ranking  # of its systems; without clusters where they cannot be compared
 
 
 @frozen
 class Annotator:
-    """One annotator of a page.
+    """One annotator of a page."""
 
-    Args:
-        label: what the page calls it; no two annotators of a page share one.
-        name: the annotator that its records name.
-        kind: what it is; `people` and `records` are those of a file or campaign.
-        protocol: of its records.
-        records: that concern a translation of the page.
-        results: language pair to numbers; none for a protocol that the page cannot score.
-        info: of its run; None for all others.
-    """
-
-    label: str
+    label: str  # what the page calls it; no two annotators of a page share one
     name: str
+    # what it is; `people` and `records` are those of a file or campaign
     kind: Kind | Literal["gold", "people", "records"]
     protocol: str
-    records: tuple[Record, ...]
+    records: tuple[Record, ...]  # that concern a translation of the page
+    # language pair to numbers; none for a protocol that the page cannot score
     results: Mapping[str, Result] = field(default_factory=dict)
-    info: RunInfo | None = None
+    info: RunInfo | None = None  # of its run; None for all others
 
     def weights_of(self, lp: str) -> Weights | None:
         """Of its marked errors; None where it has no score by any."""
@@ -187,7 +162,6 @@ class Annotator:
         }
 
     def of_lp(self, lp: str) -> tuple[Record, ...]:
-        """Its records on one language pair."""
         return tuple(record for record in self.records if record.lp == lp)
 
 
@@ -195,18 +169,10 @@ def judged_annotators(
     judged: Sequence[Judged],
     lps: Iterable[str],
     kept: Kept,
-    weights: Weights | None = None,
+    weights: Weights | None = None,  # of marked errors; None for those of each run
     texts: Iterable[Segment] = (),
 ) -> list[Annotator]:
-    """One annotator for each run, and for each protocol of anything else, in the order given.
-
-    Args:
-        judged: runs, files and campaigns.
-        lps: language pairs to keep.
-        kept: what the page shows; of files and campaigns, judgements of anything else are left out.
-        weights: of marked errors; None for those of each run.
-        texts: whose words scorecards count.
-    """
+    """One annotator for each run, and for each protocol of anything else, in the order given."""
     wanted = tuple(lps)
     plain: list[tuple[Annotator, Judged]] = []
     for each in judged:
@@ -237,10 +203,6 @@ def _of_run(run: Run, lps: Sequence[str]) -> Annotator:
 
 
 def _of_given(given: Judgements, lps: Sequence[str], kept: Kept) -> list[Annotator]:
-    """Call the annotators of a file as the file is called, or by the only name in it where that is a part.
-
-    So `en-de.chrF.seg.score` is chrF, and nobody meets a name that means something to its author alone.
-    """
     own = [r for r in shown_records(given.records, kept) if r.lp in lps]
     names = {record.annotator for record in own}
     name = names.pop() if len(names) == 1 else given.name
@@ -251,7 +213,6 @@ def _of_given(given: Judgements, lps: Sequence[str], kept: Kept) -> list[Annotat
 def _by_protocol(
     own: Sequence[Record], called: str, name: str, kind: Literal["gold", "people", "records"]
 ) -> list[Annotator]:
-    """One annotator for each protocol; the label says the protocol where there are several."""
     protocols = list(dict.fromkeys(record.protocol for record in own))
     return [
         Annotator(
@@ -271,10 +232,6 @@ def shown_records(records: Iterable[Record], kept: Kept) -> Iterator[Record]:
 
 
 def _labels(annotators: Sequence[Annotator]) -> list[str]:
-    """Tell runs of one judge apart: by their model, else by what else their signatures differ in.
-
-    Files of one name are told apart by whom their records name.
-    """
     labels = [a.label for a in annotators]
     labels = _more(labels, [a.model for a in annotators])
     fields = [{} if a.info is None else dict(a.info.signature.fields) for a in annotators]
@@ -286,7 +243,6 @@ def _labels(annotators: Sequence[Annotator]) -> list[str]:
 
 
 def _more(labels: list[str], words: list[str]) -> list[str]:
-    """Add a word to labels that are shared, where the words differ."""
     variants: dict[str, set[str]] = {}
     for label, word in zip(labels, words, strict=True):
         variants.setdefault(label, set()).add(word)
@@ -301,11 +257,7 @@ def gold_annotators(
 ) -> list[Annotator]:
     """One annotator for each protocol of the gold, restricted to translations that the page shows.
 
-    Args:
-        gold: records of any number of annotators.
-        kept: what the page shows.
-        weights: of marked errors; None for the default.
-        texts: whose words scorecards count.
+    `weights`: of marked errors; None for the default.
     """
     return [
         replace(a, results=_results(a.records, dict.fromkeys(r.lp for r in a.records), weights, texts))
@@ -341,7 +293,6 @@ def _results(
 
 
 def _ranking(scores: Scores) -> Ranking:
-    """Rank; systems that share no judged segment keep their means and get no rank."""
     try:
         return rank(scores, resamples=draws_for(len(scores.segments)))
     except DataError as error:

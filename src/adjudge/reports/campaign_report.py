@@ -116,11 +116,6 @@ def _section_table(section: Section) -> Table:
 
 
 def _shown_numbers(numbers: Sequence[Number]) -> tuple[list[Number], list[str]]:
-    """Of many pairs of people the median and the lowest of each measure, and the pairs who agree least.
-
-    Returns:
-        Numbers to be shown, and what is said of those that are not.
-    """
     pairs = grouped((number.of, number) for number in numbers if number.is_of_pair)
     if len(pairs) <= _PAIRS_SHOWN:
         return [*numbers], []
@@ -159,7 +154,6 @@ def _shown_numbers(numbers: Sequence[Number]) -> tuple[list[Number], list[str]]:
 
 
 def _cells(row: Number, *, has_both: bool) -> list[str]:
-    """A row with three significant digits, by the larger end of the interval where there is one."""
     result = row.result
     size = max((abs(v) for v in (result.value, *(result.interval or ())) if v), default=0.0)
     digits = max(0, _SIGNIFICANT - len(str(int(size)))) if size >= 1 else _SIGNIFICANT
@@ -285,7 +279,6 @@ def _figures(found: Analysis) -> Iterator[Figure]:
 
 
 def _leaders(rows: Sequence[RankedSystem]) -> str:
-    """Say which systems may be the best one, by the tests of their pairs."""
     if name := leader(rows):
         return f"{name} is significantly better than every other system"
     ties = len(unbeaten(rows))
@@ -293,7 +286,6 @@ def _leaders(rows: Sequence[RankedSystem]) -> str:
 
 
 def _of_annotators(pairs: Sequence[PairAgreement]) -> Iterator[Figure]:
-    """Heat maps of every two annotators. RATE and MENT, figures 3 and 7."""
     names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
     lp = next((pair.lp for pair in pairs), "")
     for stem, words in _HEAT_MAPS.items():
@@ -336,16 +328,7 @@ def _of_people(found: Analysis) -> Iterator[Figure]:
 def systems_figure(
     name: str, systems: Sequence[str], ours: Floats, gold: Floats, cuts: Sequence[float], n: int
 ) -> Figure:
-    """Draw each system at its mean by people and by gold, with people's clusters. The ESA paper, figure 4.
-
-    Args:
-        name: stem of its files.
-        systems: names.
-        ours: mean of each by people.
-        gold: by gold.
-        cuts: on our scale, where a cluster ends.
-        n: segments.
-    """
+    """Draw each system at its mean by people and by gold, with people's clusters. The ESA paper, figure 4."""
     accuracy = pairwise_accuracy(gold, ours)
     right = round((accuracy.value or 0) * accuracy.n)
     title = f"People order {right} of {count(accuracy.n, 'pair')} of systems as gold does"
@@ -367,12 +350,7 @@ def systems_figure(
 
 
 def twice_figure(name: str, both: Twice) -> Figure:
-    """Draw every translation that was judged twice at both scores. The ESA paper, figure 7.
-
-    Args:
-        name: stem of its files.
-        both: judgements; equal points grow with their number.
-    """
+    """Draw every translation that was judged twice at both scores. The ESA paper, figure 7."""
     first, second = both.scores
     known = pearson(first, second).value
     told = "cannot be correlated" if known is None else f"correlate with r = {number(known, 2)}"
@@ -394,13 +372,7 @@ def twice_figure(name: str, both: Twice) -> Figure:
 
 
 def people_figure(name: str, rows: Sequence[Number], what: str) -> Figure:
-    """Draw one number of each person with its interval, the lowest below.
-
-    Args:
-        name: stem of its files.
-        rows: one a person.
-        what: what it is.
-    """
+    """Draw one number of each person with its interval, the lowest below."""
     known = sorted((r for r in rows if r.result.value is not None), key=lambda r: -(r.result.value or 0.0))
     kept = (
         known if len(known) <= _MOST_PEOPLE else [*known[: _MOST_PEOPLE // 2], *known[-_MOST_PEOPLE // 2 :]]
@@ -431,12 +403,7 @@ def people_figure(name: str, rows: Sequence[Number], what: str) -> Figure:
 
 
 def pace_figure(name: str, seconds: Floats) -> Figure:
-    """Draw seconds of a segment by how much of the work is done. The ESA paper, figure 5.
-
-    Args:
-        name: stem of its files.
-        seconds: from the start to the end.
-    """
+    """Draw seconds of a segment by how much of the work is done. The ESA paper, figure 5."""
     edge = max(1, len(seconds) // 10)
     start, end = float(seconds[:edge].mean()), float(seconds[-edge:].mean())
     title = f"A segment takes {number(start, 0)} s at the start and {number(end, 0)} s at the end"
@@ -445,12 +412,7 @@ def pace_figure(name: str, seconds: Floats) -> Figure:
 
 
 def weights_figure(name: str, curve: Floats) -> Figure:
-    """Draw how well marked errors fit ratings, by the weight of a major one. The ESA paper, figure 8.
-
-    Args:
-        name: stem of its files.
-        curve: correlation at each of `WEIGHTS`.
-    """
+    """Draw how well marked errors fit ratings, by the weight of a major one. The ESA paper, figure 8."""
     best = int(np.nanargmax(curve))
     title = f"Errors fit ratings best where a major one weighs {WEIGHTS[best]:g} minor ones"
     words = ("weight of a major error", "Pearson's r with the rating")
@@ -468,10 +430,7 @@ class Subsets:
 def subsets_figure(name: str, curves: Mapping[str, Subsets], of: str = "") -> Figure:
     """Draw how few segments order the systems as all of them do. The ESA paper, figure 9.
 
-    Args:
-        name: stem of its files.
-        curves: label to curve.
-        of: label of the curve that the title tells of; empty for the last one, without its name.
+    `of`: label of the curve that the title tells of; empty for the last one, without its name.
     """
     last = curves[of] if of else list(curves.values())[-1]
     enough = next((n for n, share in zip(last.sizes, last.shares, strict=True) if share >= _HIGH), None)
@@ -505,7 +464,6 @@ def _line_figure(
 
 
 def _label_lines(axes: Axes, lines: Mapping[str, tuple[Floats, Floats]]) -> None:
-    """Write each line's name at its end, from above; lines that end together in the order of their means."""
     low, high = axes.get_ylim()
     downs = [(high - float(y[-1])) / (high - low) - 1e-9 * float(y.mean()) for _, y in lines.values()]
     places = [1 - down for down in spread_heights(downs, _GAP)]
@@ -530,7 +488,6 @@ def reproduction_figures(found: Reproduction) -> Iterator[Figure]:
 
 
 def _columns(found: Reproduction, table: str) -> dict[str, dict[str, float]]:
-    """Our numbers in one of the paper's figures, by column and row."""
     columns: dict[str, dict[str, float]] = {}
     for cell in found.cells:
         if cell.table == table and cell.ours is not None:
@@ -539,7 +496,6 @@ def _columns(found: Reproduction, table: str) -> dict[str, dict[str, float]]:
 
 
 def _systems(columns: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
-    """Figure 4: systems by each protocol beside WMT23's MQM."""
     gold = columns.get(_GOLD, {})
     for protocol, numbers in columns.items():
         systems = [row for row in numbers if row in gold and not _NO_SYSTEM.fullmatch(row)]

@@ -74,16 +74,11 @@ _DATES: Final[Mapping[str, Mapping[str, None]]] = {
 
 @frozen
 class Figure:
-    """One figure, ready to be drawn and written.
+    """One figure, ready to be drawn and written."""
 
-    Args:
-        name: stem of its files, such as `ranking.en-de.gemba-mqm`.
-        title: the finding that it shows.
-        draw: draws it with matplotlib, when it is wanted; the page's figures draw in another process, too.
-    """
-
-    name: str
-    title: str
+    name: str  # stem of its files, such as `ranking.en-de.gemba-mqm`
+    title: str  # the finding that it shows
+    # draws it with matplotlib, when it is wanted; the page's figures draw in another process, too
     draw: Callable[[], Drawing]
 
     @property
@@ -93,14 +88,12 @@ class Figure:
             return self.draw()
 
     def render(self, form: str) -> bytes:
-        """Write it as `pdf`, `svg` or `png`."""
         buffer = io.BytesIO()
         with figure_style():
             self.drawing.savefig(buffer, format=form, metadata=dict(_DATES[form]), transparent=form == "svg")
         return buffer.getvalue()
 
     def write(self, folder: Path) -> list[Path]:
-        """Write all three files into a folder."""
         paths = [folder / f"{self.name}.{form}" for form in FILE_FORMATS]
         make_folder(folder)
         for path in paths:
@@ -108,22 +101,14 @@ class Figure:
         return paths
 
     def write_file(self, path: Path) -> None:
-        """Write one file, in the format that its name ends in.
-
-        Raises:
-            UsageError: it ends in none.
-        """
+        """Write one file, in the format that its name ends in."""
         form = figure_format(path)
         make_parents(path)
         path.write_bytes(self.render(form))
 
 
 def figure_format(path: Path) -> str:
-    """Format that the name of a figure's file ends in.
-
-    Raises:
-        UsageError: it ends in none.
-    """
+    """Format that the name of a figure's file ends in."""
     form = path.suffix.removeprefix(".").lower()
     if form not in FILE_FORMATS:
         raise UsageError(f"a figure is a file that ends in .{', .'.join(FILE_FORMATS)}; got {str(path)!r}")
@@ -167,16 +152,7 @@ def fitting_lines(
     most: int = 120,
     fewest: int = _FEWEST_LETTERS,
 ) -> list[str]:
-    """Break text into lines that fit into a width, measured and not estimated by the number of letters.
-
-    Args:
-        text: one paragraph.
-        inches: the width.
-        size: of the letters, in points.
-        weight: `normal` or `bold`.
-        most: letters in a line, however narrow they are.
-        fewest: letters in a line, however wide they are.
-    """
+    """Break text into lines that fit into a width, measured and not estimated by the number of letters."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
@@ -190,13 +166,7 @@ def fitting_lines(
 
 
 def add_caption(drawing: Drawing, *paragraphs: str, size: float = 7.5) -> None:
-    """Put text below everything that is drawn, in lines that the drawing is wide enough for.
-
-    Args:
-        drawing: made by `titled_drawing` or `figure_canvas`.
-        paragraphs: each begins a line.
-        size: of the letters, in points.
-    """
+    """Put text below everything that is drawn, in lines that the drawing is wide enough for."""
     inches = _TITLE_ROOM * drawing.get_figwidth()
     lines = [line for words in paragraphs for line in fitting_lines(name_invisible(words), inches, size=size)]
     drawing.set_figheight(drawing.get_figheight() + _LINE_HEIGHT * size * max(len(lines) - _USUAL_LINES, 0))
@@ -206,11 +176,7 @@ def add_caption(drawing: Drawing, *paragraphs: str, size: float = 7.5) -> None:
 def draw_matrix(title: str, names: Sequence[str], table: Floats, caption: str) -> Drawing:
     """Draw correlations of every two as a heat map: white is 0 or less, the darkest 1, grey is unknown.
 
-    Args:
-        title: the finding.
-        names: of rows and columns.
-        table: correlations, rows by columns; NaN where there is none.
-        caption: what they are.
+    `table`: correlations, rows by columns; NaN where there is none.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -234,14 +200,7 @@ def draw_matrix(title: str, names: Sequence[str], table: Floats, caption: str) -
 
 
 def ranking_figure(name: str, title: str, rows: Sequence[RankedSystem], what: str) -> Figure:
-    """Draw a ranking: mean and interval of each system, a line between clusters.
-
-    Args:
-        name: stem of its files.
-        title: the finding.
-        rows: best first; those without a score are left out.
-        what: what the axis shows.
-    """
+    """Draw a ranking: mean and interval of each system, a line between clusters."""
     return Figure(name=name, title=title, draw=partial(_draw_ranking, title, rows, what))
 
 
@@ -275,17 +234,12 @@ def distribution_figure(
     scores: Mapping[str, Sequence[float]],
     what: str,
     *,
-    top: float,
+    top: float,  # the best possible score; a share of scores that reaches it is named
     lost: Mapping[str, Mapping[str, int]],
 ) -> Figure:
     """Draw how the scores of each system spread: one row of bars for each, on one axis.
 
-    Args:
-        name: stem of its files.
-        scores: system to scores of its segments, best system first; without failed ones, at least one.
-        what: what the axis shows.
-        top: the best possible score; a share of scores that reaches it is named.
-        lost: as `lost_of` counts what has no score.
+    `scores`: system to scores of its segments, best system first; without failed ones, at least one.
     """
     import numpy as np
 
@@ -397,7 +351,6 @@ def _alike(ordered: Sequence[str], words: Mapping[str, str], own: str) -> list[s
 def _median_words(
     scores: Mapping[str, Sequence[float]], ordered: Sequence[str], words: Mapping[str, str]
 ) -> str:
-    """Compare the middle of the best system with that of the last one; say it where nothing differs."""
     first, last = (_alike(ordered, words, ordered[end]) for end in (0, -1))
     best = words[ordered[0]]
     if len({value for values in scores.values() for value in values}) == 1:
@@ -418,11 +371,6 @@ def page_svg(figure: Figure, prefix: str, drawn: bytes | None = None) -> Markup:
     """Render a figure as an inline `svg` element, in the colours of the page's theme.
 
     Nothing stays in it that a Content Security Policy refuses.
-
-    Args:
-        figure: what to draw.
-        prefix: of its identifiers; unique in the page.
-        drawn: the figure as SVG, where that was done already.
     """
     root = ET.fromstring(figure.render("svg") if drawn is None else drawn)  # noqa: S314 (by matplotlib)
     for parent in list(root.iter()):
@@ -456,7 +404,6 @@ def _clean(element: ET.Element, prefix: str, referred: set[str]) -> None:
 
 
 def _unstyle(attributes: dict[str, str], *, is_text: bool) -> None:
-    """Turn style declarations into attributes, and our colours into the page's, which follow the theme."""
     for declaration in filter(None, attributes.pop("style", "").split(";")):
         name, _, value = declaration.partition(":")
         if name.strip() not in {"font-family", "font"}:
@@ -501,21 +448,12 @@ def label_ends(
     axes: Axes,
     labels: Iterable[str],
     ends: Iterable[tuple[float, float]],
-    colours: Iterable[str],
+    colours: Iterable[str],  # at least as many
     *,
     gap: float = 6,
-    size: float | None = None,
+    size: float | None = None,  # of the letters, in points; None for the usual one
 ) -> None:
-    """Write the name of each line at its end, in the line's colour, outside of the axes.
-
-    Args:
-        axes: that the lines are in.
-        labels: names.
-        ends: where each name stands.
-        colours: at least as many.
-        gap: between a line and its name, in points.
-        size: of the letters, in points; None for the usual one.
-    """
+    """Write the name of each line at its end, in the line's colour, outside of the axes."""
     for label, end, colour in zip(labels, ends, colours, strict=False):
         axes.annotate(
             label,
@@ -544,12 +482,6 @@ def place_labels(
 
     Labels are placed one after the other, points in the densest places first; a place outside of the frame
     costs as much as one upon another label.
-
-    Args:
-        points: where they are.
-        sizes: width and height of each label.
-        frame: in which labels may stand.
-        gap: between a point and its label.
     """
     taken = [Box(x - gap / 2, y - gap / 2, x + gap / 2, y + gap / 2) for x, y in points]
     placed: dict[int, Box] = {}
@@ -595,7 +527,6 @@ def _box(point: tuple[float, float], size: tuple[float, float], side: tuple[floa
 
 
 def _cost(box: Box, others: Sequence[Box], frame: Box) -> float:
-    """Area of a label that stands upon others or outside of the frame, as a part of its own."""
     area = (box.right - box.left) * (box.top - box.bottom)
     return (sum(map(box.shared, others)) + area - box.shared(frame)) / area
 
@@ -620,9 +551,7 @@ def count_steps(records: Iterable[Record]) -> list[Counter[str]]:
 def steps_figure(name: str, turns: Sequence[Mapping[str, int]]) -> Figure:
     """Draw a bar for each turn of a judge that chooses its tools: how many judgements used which tool.
 
-    Args:
-        name: stem of its files.
-        turns: as `count_steps` gives them, at least one.
+    `turns`: as `count_steps` gives them, at least one.
     """
     title = _finding(turns)
     return Figure(name=name, title=title, draw=partial(_draw_steps, title, turns))
@@ -682,11 +611,8 @@ def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Fi
 
     Each system has a small panel, with the others behind it as thin lines.
 
-    Args:
-        name: stem of its files.
-        rankings: criterion to ranking by comparisons, at least three. Systems stand in the order of their
-            mean points; those that some criterion has no score for are left out.
-        by: whose rankings they are, where figures of several stand side by side.
+    `rankings`: criterion to ranking by comparisons, at least three. Systems stand in the order of their mean
+    points; those that some criterion has no score for are left out.
     """
     rows = {
         criterion: {s.system: s for s in r.systems if s.score is not None}
@@ -715,7 +641,6 @@ def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawin
 
 
 def _place(spoke: int, spokes: int, radius: float) -> tuple[float, float]:
-    """Where a radius ends on a spoke; the first one points up, the others follow clockwise."""
     angle = math.pi / 2 - 2 * math.pi * spoke / spokes
     return radius * math.cos(angle), radius * math.sin(angle)
 
@@ -763,7 +688,6 @@ def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
 
 
 def _title(rankings: Mapping[str, Ranking], by: str) -> str:
-    """Say which system is significantly better than every other one on which criterion."""
     led: dict[str, list[str]] = {}
     for criterion, ranking in rankings.items():
         led.setdefault(leader(ranking.systems) or "", []).append(criterion)

@@ -57,16 +57,13 @@ _HIGHEST: Final = 6  # level for these: twice the time for one part in eleven
 
 
 def size_of(segments: Iterable[Segment]) -> int:
-    """Characters of all sources and translations."""
     return sum(len(s.source) + sum(map(len, s.translations.values())) for s in segments)
 
 
 def packed_blocks(segments: Iterable[Mapping[str, Any]], size: int = 0) -> Iterator[str]:
     """Blocks of segments as text, in order: compressed, then base64, which a browser takes apart by itself.
 
-    Args:
-        segments: as the script of the page reads them, thin.
-        size: characters of their texts.
+    `size`: characters of their texts.
     """
     rows, level = iter(segments), _HIGHEST if size > _LARGEST else _LEVEL
     with ThreadPoolExecutor(1) as beside:
@@ -149,12 +146,7 @@ def drawn(figure: Figure, waiting: Future[bytes] | None) -> bytes:
 
 @contextmanager
 def drawing(figures: Sequence[Figure], drawer: Drawer | None) -> Iterator[Callable[[], list[bytes]]]:
-    """Begin to draw figures; what this gives finishes that, and returns all as SVG.
-
-    Args:
-        figures: what to draw.
-        drawer: that was started before; else many figures get one of their own, and a few are drawn here.
-    """
+    """Begin to draw figures; what this gives finishes that, and returns all as SVG."""
     own = Drawer() if drawer is None and len(figures) > _MANY else nullcontext(drawer)
     with own as given:
         waiting = [None] * len(figures) if given is None else given.begin(figures)
@@ -162,7 +154,6 @@ def drawing(figures: Sequence[Figure], drawer: Drawer | None) -> Iterator[Callab
 
 
 def _finish(figures: Sequence[Figure], waiting: Sequence[Future[bytes] | None]) -> list[bytes]:
-    """The process draws from the first figure on, and this one from the last where many are left."""
     known: dict[int, bytes] = {}
     for place in reversed(range(len(figures))):
         done = sum(future is not None and future.done() for future in waiting)
@@ -182,11 +173,6 @@ def drawer_for(judged: Sequence[Judged]) -> AbstractContextManager[Drawer | None
 
 
 def _receive(answers: IO[bytes]) -> bytes:
-    """One figure as SVG: its size, then its bytes.
-
-    Raises:
-        EOFError: the process ended.
-    """
     if len(head := answers.read(_SIZE.size)) < _SIZE.size:
         raise EOFError
     (size,) = _SIZE.unpack(head)
@@ -263,7 +249,6 @@ def report(
 
 
 def _in_memory(source: Given, lp: str | None, texts: TestSet | None) -> Judged:
-    """A run as it is; of anything else the judgements, called by who made them."""
     if isinstance(source, (Run, Judgements)):
         return source
     found = read_judgements(source, lp, texts, needed=False).warn()
@@ -282,7 +267,6 @@ def _read_gold(gold: Given, lp: str | None, texts: TestSet | None, beside: TestS
 
 
 def _commands(given: Sequence[Given], judged: Sequence[Judged], asked: Mapping[str, object]) -> list[str]:
-    """The command lines that make a page again; those of its runs, where not all of it came from files."""
     places = [each for each in given if isinstance(each, (Path, str))]
     wanted = {
         name: value
@@ -301,21 +285,11 @@ def render_page(
     served: Mapping[str, object] | None = None,
     drawer: Drawer | None = None,
 ) -> str:
-    """Render a page as HTML.
-
-    Args:
-        page: what stands on it.
-        commands: the command lines that make it again.
-        served: for a page whose segments and figures come from a server: what its script reads in place of
-            `page.data`.
-        drawer: draws its figures meanwhile.
-    """
     figures = page.figures if has_library("matplotlib") else []
     if served is not None:
         places = {id(figure): place for place, figure in enumerate(figures)}
 
         def awaited(figure: Figure, _: str) -> Markup:
-            """Say in words what a figure shows until the server has drawn it."""
             if (place := places.get(id(figure))) is None:
                 return _undrawn(figure)
             words = name_invisible(figure.title)
@@ -370,7 +344,6 @@ def _render(
 
 
 def _style() -> str:
-    """The house's one stylesheet; it lives with the pages, which use it too."""
     return (files("adjudge") / "web" / "static" / "adjudge.css").read_text(encoding="utf-8")
 
 
@@ -385,7 +358,6 @@ def served_policy() -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Content Security Policy: this style, this script, images within the page, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -416,19 +388,16 @@ def _finalize(value: object) -> object:
 
 
 def _code(text: str) -> Markup:
-    """Set what stands between backticks as code, as the terminal's notes have it."""
     parts = [escape(name_invisible(part)) for part in text.split("`")]
     marked = (Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(parts))
     return Markup("").join(marked)
 
 
 def _breakable(name: str) -> Markup:
-    """Let a long name break after its underscores and points, not within its words."""
     return Markup(re.sub(r"([_./])", r"\1<wbr>", str(escape(name_invisible(name)))))  # noqa: S704 (escaped)
 
 
 def _whole(text: str) -> Markup:
-    """Keep names with hyphens, such as gemba-mqm, on one line of a headline."""
     words = (escape(name_invisible(word)) for word in text.split(" "))
     kept = (
         Markup('<span class="whole">{}</span>').format(w) if 0 < w.find("-") < _LONGEST else w for w in words

@@ -75,14 +75,7 @@ def _varies(values: Floats) -> bool:
 
 
 def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure:
-    """Draw each system at its gold score and its metric score, with its name.
-
-    Args:
-        name: stem of its files.
-        scores: of the systems compared.
-        gold: name of the gold.
-        metric: name of the metric; it has scores of two systems at the least.
-    """
+    """Draw each system at its gold score and its metric score, with its name."""
     kept = _judged_systems(scores, gold, metric)
     x, y = scores.golds[gold].systems[kept], scores.metrics[metric].systems[kept]
     systems = [s for s, k in zip(scores.systems, kept.tolist(), strict=True) if k]
@@ -116,14 +109,7 @@ def _show_constant(axes: Axes, x: Floats, y: Floats) -> None:
 
 
 def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str]) -> Figure:
-    """Draw Pearson's r of every two metrics, and of each with gold, over the translations both judged.
-
-    Args:
-        name: stem of its files.
-        scores: of the systems compared.
-        gold: name of the gold; its row is the first.
-        metrics: two names or more, the best first, each with scores that differ.
-    """
+    """Draw Pearson's r of every two metrics, and of each with gold, over the translations both judged."""
     names = [gold, *metrics]
     arrays = [scores.golds[gold].segments, *(scores.metrics[m].segments for m in metrics)]
     table = np.array([[pearson(a, b).value or 0.0 for b in arrays] for a in arrays])
@@ -142,7 +128,6 @@ def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str])
 
 
 def _matrix_title(table: Floats, names: Sequence[str]) -> str:
-    """Say which two metrics agree most, and how that compares with the best one's agreement with gold."""
     metrics = table[1:, 1:].copy()
     np.fill_diagonal(metrics, -2)
     first, second = np.unravel_index(int(metrics.argmax()), metrics.shape)
@@ -158,12 +143,6 @@ def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Fi
 
     A metric that knows nothing is flat; gold itself, dotted, is the steepest line there can be. Equal scores
     share their mean rank, and so their tenth.
-
-    Args:
-        name: stem of its files.
-        scores: of the systems compared.
-        gold: name of the gold.
-        metric: with scores that differ, as those of gold do.
     """
     truth = scores.golds[gold].segments
     best, curve = _curve(truth, truth), _curve(truth, scores.metrics[metric].segments)
@@ -195,7 +174,6 @@ _Curve = tuple[list[float], list[float]]
 
 
 def _curve(gold: Floats, metric: Floats) -> _Curve:
-    """Middle percentile and mean gold score of each tenth that holds a translation."""
     tenths = binned_means(gold, metric)
     return [tenth.percentile for tenth in tenths], [tenth.gold for tenth in tenths]
 
@@ -212,13 +190,7 @@ _GAP_OF_RUNS: Final = 0.085  # of two labels, as a part of the height of the axe
 
 
 def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Figure:
-    """Draw how precision, recall and F1 fall as more of two marks must agree.
-
-    Args:
-        name: stem of its files.
-        comparisons: by run, each with rows of one rule at several thresholds. One run is one panel with
-            three lines; several are three panels with a line each.
-    """
+    """Draw how precision, recall and F1 fall as more of two marks must agree."""
     curves = {run: [s for s in c.scores if not s.group] for run, c in comparisons.items()}
     single = len(curves) == 1
 

@@ -83,7 +83,6 @@ def _table(
     notes: Sequence[str],
     people: Sequence[MetricResults] = (),
 ) -> Table:
-    """Rows as `best_first` has them, and below a line those of people."""
     with_meta, ordered = _has_meta(metrics), best_first(metrics, measures)
     with_ranks = any(m.average_rank is not None for m in metrics)
     columns = ["metric", *([">meta"] if with_meta else []), *([">rank"] if with_ranks else [])]
@@ -109,7 +108,6 @@ def _table(
 
 
 def _strata_table(strata: Sequence[Stratum], measures: Sequence[str]) -> Table:
-    """Parts of one kind one below the other, with a line between them; those that are too small as notes."""
     rows: list[list[str]] = []
     rules, best, notes = set(), set(), []
     columns: Sequence[str] = ()
@@ -133,7 +131,6 @@ def _strata_table(strata: Sequence[Stratum], measures: Sequence[str]) -> Table:
 
 
 def _interval_table(part: MetaEvaluation) -> Table:
-    """95 % intervals, in the order of the values' table."""
     with_meta, ordered = _has_meta(part.metrics), best_first(part.metrics, part.measures)
     names = [*([">meta"] if with_meta else []), *(f">{HEADINGS.get(name, name)}" for name in part.measures)]
     rows = []
@@ -161,7 +158,6 @@ def _rank(
 
 
 def _signed(name: str, results: Mapping[str, Result]) -> float | None:
-    """Value of a measure, negated where less is better."""
     value = results[name].value if name in results else None
     return value if value is None or MEASURES[name].higher_is_better else -value
 
@@ -188,7 +184,6 @@ def _cells(metric: MetricResults, measures: Sequence[str]) -> Iterator[str]:
 def _best(
     ordered: Sequence[MetricResults], measures: Sequence[str], *, with_meta: bool
 ) -> Iterator[tuple[int, int]]:
-    """Cells with the best value of their column, or, where there are clusters, those of the first one."""
     names = [*(["meta"] if with_meta else []), *measures]
     if len(_amounts(ordered)) > 1:
         return
@@ -208,12 +203,10 @@ def _best(
 
 
 def _amounts(metrics: Sequence[MetricResults]) -> set[int]:
-    """How many translations each metric was compared on, of those that have all systems."""
     return {m.n for m in metrics if not m.partial}
 
 
 def _beats_chance(result: Result | None) -> bool:
-    """Whether a value is above what a constant metric gets, where that is known."""
     if result is None or result.value is None or result.chance is None:
         return True
     return _same(result.value) > _same(result.chance)
@@ -227,12 +220,10 @@ def _best_of(values: Sequence[float | None], column: int) -> Iterator[tuple[int,
 
 
 def _same(value: float) -> float:
-    """The value without its last digits, by which rounding alone tells metrics apart."""
     return round(value, _EXACT)
 
 
 def _legend(measures: Sequence[str], metrics: Sequence[MetricResults]) -> Iterator[str]:
-    """What stars and brackets say."""
     if any(m.clusters for m in metrics):
         yield "In parentheses the significance cluster; a star marks the first one."
     elif len(metrics) > 1:
@@ -251,7 +242,6 @@ def _legend(measures: Sequence[str], metrics: Sequence[MetricResults]) -> Iterat
 
 
 def _remarks(metrics: Sequence[MetricResults], measures: Sequence[str]) -> Iterator[str]:
-    """Why a cell is a dash, or what to know of its number, once for all cells that share it."""
     told: dict[tuple[str, str], list[str]] = {}
     for metric in metrics:
         for name in measures:
@@ -277,13 +267,7 @@ def _has_intervals(parts: Sequence[MetaEvaluation]) -> bool:
 
 
 def span_table(comparisons: Mapping[str, SpanComparison], *, exact: bool, by: str = "group") -> Table:
-    """One row a run, rule, threshold and group.
-
-    Args:
-        comparisons: by run.
-        exact: full precision, for programs.
-        by: what the groups are.
-    """
+    """One row a run, rule, threshold and group."""
     from adjudge.analysis.spans import SpanRow, span_columns
 
     rows = [
@@ -320,7 +304,6 @@ def _notes(comparisons: Mapping[str, SpanComparison]) -> Sequence[str]:
 def _signatures(
     found: Mapping[str, SpanComparison] | Mapping[str, Confusion],
 ) -> list[str]:
-    """One line a run, named where there are several."""
     return [f"{run}: {one.signature}" if len(found) > 1 else str(one.signature) for run, one in found.items()]
 
 
@@ -328,12 +311,7 @@ def _signatures(
 
 
 def confusion_table(found: Confusion, title: str = "") -> Table:
-    """A row for each severity of gold, a column for each of the run; then what one side alone marked.
-
-    Args:
-        found: of one run.
-        title: its name, where there are several.
-    """
+    """A row for each severity of gold, a column for each of the run; then what one side alone marked."""
     severities = [*found.severities, None]
     rows = [[gold or "not marked", *(_amount(found, gold, run) for run in severities)] for gold in severities]
     return Table(
@@ -392,7 +370,6 @@ def span_data(comparison: SpanComparison, by: str | None) -> dict[str, Any]:
 
 
 def _said(found: SpanComparison | Confusion) -> dict[str, Any]:
-    """What is said beside the numbers."""
     return {"signature": str(found.signature), "notes": list(found.notes)}
 
 

@@ -80,11 +80,6 @@ _TABLES: Final[dict[str, Callable[[Any], Iterable[Table]]]] = {
 
 
 def render_latex(value: Framed) -> str:
-    """The tables of a result in LaTeX.
-
-    Raises:
-        UsageError: it has none.
-    """
     kind = type(value).__name__
     if kind not in _TABLES:
         raise UsageError(f"{kind} has no table for a paper; there are tables of {', '.join(_TABLES)}")
@@ -112,11 +107,6 @@ def render_text(value: Framed) -> str:
 
 
 def figure_of(value: Framed) -> Figure:
-    """The figure of a result.
-
-    Raises:
-        UsageError: there is none of its kind, it is of several language pairs, or it has nothing to draw.
-    """
     kind = type(value).__name__
     if kind not in _FIGURES:
         raise UsageError(f"{kind} has no figure; there are figures of {', '.join(_FIGURES)}")
@@ -211,19 +201,13 @@ _FIGURES: Final[dict[str, Callable[[Any], Figure | None]]] = {
 
 
 class Shown:
-    """Records under the texts that they are about; a notebook shows it, elsewhere it says what it is.
-
-    Args:
-        records: what was said.
-        test_set: the texts.
-    """
+    """Records under the texts that they are about; a notebook shows it, elsewhere it says what it is."""
 
     def __init__(self, records: Iterable[Record], test_set: TestSet) -> None:
         self.records = tuple(records)
         self.test_set = test_set
 
     def __repr__(self) -> str:
-        """Say how much there is."""
         return f"<{len(self.records)} records on {len(self.test_set)} segments of {self.test_set.name!r}>"
 
     def _repr_html_(self) -> str:
@@ -239,17 +223,7 @@ def show(
     segments: Iterable[str] = (),
     systems: Iterable[str] = (),
 ) -> Shown:
-    """Records in a notebook, with their errors underlined in the texts.
-
-    Args:
-        judged: a run, or records.
-        test_set: the texts; those of the run where left out.
-        segments: ids of those to show; all that were judged where empty.
-        systems: whose translations; all where empty.
-
-    Raises:
-        UsageError: records without texts, or a segment or a system of which nothing was said.
-    """
+    """Records in a notebook, with their errors underlined in the texts."""
     texts = judged.test_set if test_set is None and isinstance(judged, Run) else test_set
     if texts is None:
         raise UsageError("records have no texts: show(records, test_set) needs the test set they are about")
@@ -268,11 +242,6 @@ def show(
 
 
 def _check(what: str, wanted: set[str], known: set[str]) -> None:
-    """Refuse names that nothing was said of.
-
-    Raises:
-        UsageError: there is one.
-    """
     if unknown := sorted(map(repr, wanted - known)):
         raise UsageError(
             f"no judgement is about {what} {', '.join(unknown)}; there are judgements of {len(known)} others"

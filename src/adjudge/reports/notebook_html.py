@@ -95,10 +95,7 @@ def _scores(run: Run) -> str:
 def render_records(records: Iterable[Record], test_set: TestSet, most: int | None = None) -> str:
     """What was said of each translation, under its source, with the errors underlined in the texts.
 
-    Args:
-        records: what was said.
-        test_set: the texts.
-        most: translations or pairs of each segment; None for all.
+    `most`: translations or pairs of each segment; None for all.
     """
     said: dict[tuple[str, str], list[Record]] = {(s.lp, s.segment): [] for s in test_set}
     for record in records:
@@ -127,7 +124,6 @@ def _errors(said: Iterable[Record], side: str) -> list[ErrorSpan]:
 
 
 def _judged(segment: Segment, names: tuple[str, ...], said: list[Record]) -> str:
-    """All that was said of one translation, or of a pair, beside the texts."""
     lang, spans = _lang(target_language, segment.lp), _errors(said, "translation")
     texts = [render_marked(segment.translations.get(name, ""), spans, lang) for name in names]
     if len(texts) > 1:
@@ -166,7 +162,6 @@ def _verdict(record: Record) -> str:
 
 
 def _more(record: Annotation | Preference) -> str:
-    """Errors in words, flags, and the annotator's reason."""
     errors = record.spans if isinstance(record, Annotation) else ()
     flags = f"flags: {', '.join(record.flags)}" if record.flags else ""
     lines = filter(None, [*(f"{span_words(s)}{_place(s)}" for s in errors), flags, record.rationale])

@@ -217,11 +217,7 @@ class Page:
         return {**self.facts, "segments": list(self.iter_segments())}
 
     def iter_segments(self, *, is_thin: bool = False) -> Iterator[dict[str, Any]]:
-        """Every segment as its script reads it, one at a time: all may not fit in memory.
-
-        Args:
-            is_thin: whether bare scores are numbers, for a page that is packed.
-        """
+        """Every segment as its script reads it, one at a time: all may not fit in memory."""
         segments = list(self.segments.values())
         return iter_segments_data(segments, self.annotators, self.systems, is_thin=is_thin)
 
@@ -235,7 +231,6 @@ class Page:
 
     @property
     def figures(self) -> list[Figure]:
-        """Every figure, in page order."""
         return [
             figure
             for section in self.sections
@@ -248,7 +243,7 @@ class Page:
 def make_page(  # noqa: PLR0913 (what stands on a page; every one has its default)
     judged: Sequence[Judged],
     *,
-    title: str | None = None,
+    title: str | None = None,  # of the page; None for the name of the test set
     gold: Judgements | Sequence[Record] = (),
     lp: str | None = None,
     test_set: TestSet | None = None,
@@ -260,20 +255,7 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
     Where runs are among what was judged, the page is about their texts; else about what was judged of the
     texts that files and campaigns bring along. Each of them is an annotator, or one for each protocol.
 
-    Args:
-        judged: runs, files and campaigns, all of one test set.
-        title: of the page; None for the name of the test set.
-        gold: records to show beside them, by which they are measured.
-        lp: keep one language pair.
-        test_set: texts of files that carry none; what was judged of it is shown beside what the runs judged.
-        weights: points of all marked errors, by name or from a file; None for those of each run.
-        mismatched: whether texts that differ are refused, or left out.
-
-    Raises:
-        UsageError: nothing given, no texts, no such weights, an lp that nothing has, or judgements of
-            different texts.
-        DataError: a run with records that do not belong to its test set, or a file or gold without any that
-            do.
+    `weights`: points of all marked errors, by name or from a file; None for those of each run.
     """
     points = None if weights is None else find_weights(weights)
     if not judged:
@@ -335,7 +317,6 @@ def make_page(  # noqa: PLR0913 (what stands on a page; every one has its defaul
 
 
 def _part_of_gold(gold: Sequence[Annotator], segments: Mapping[Key, Segment]) -> str:
-    """Say how many segments gold has, where it has not all of them."""
     records = (r for annotator in gold for r in annotator.records if not isinstance(r, Failure))
     judged = len({(r.lp, r.segment) for r in records})
     return (
@@ -458,7 +439,6 @@ def _block(lp: str, annotator: Annotator) -> Block:
 
 
 def _pairs(result: Result) -> dict[tuple[str, str], Pair]:
-    """Every two of the first systems, better one first, on the segments that the ranking took."""
     rows, p_values = result.ranking.systems, result.ranking.p_values
     judged = [row for row in rows if row.score is not None]
     shown = judged[:_MOST_PAIRED] if p_values else []
@@ -486,7 +466,6 @@ def _pairs(result: Result) -> dict[tuple[str, str], Pair]:
 
 
 def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], tuple[str, str]]:
-    """Rows with their places on one axis, and what stands at its ends."""
     points = [p for r in rows for p in (r.score, *(r.interval or ())) if p is not None]
     low, high = min(points, default=0.0), max(points, default=0.0)
     width = (high - low) or 1.0
@@ -511,7 +490,6 @@ def _bars(rows: Sequence[RankedSystem], digits: int) -> tuple[tuple[Bar, ...], t
 
 
 def _rank(row: RankedSystem) -> str:
-    """Ranks that a row may have by the tests of its pairs, as in 2–4."""
     return "" if row.best is None else f"{row.best}" if row.best == row.worst else f"{row.best}–{row.worst}"
 
 
@@ -561,9 +539,7 @@ _FILES: Final = re.compile(r"(?<=^files):.*", re.DOTALL)
 def run_command(info: RunInfo, folder: str | None = None) -> str:
     """The `adjudge run` that judges the same test set in the same way.
 
-    Args:
-        info: of the run.
-        folder: its directory, whose copy of the test set is judged again; None where it has no place.
+    `folder`: its directory, whose copy of the test set is judged again; None where it has no place.
     """
     test_set = "TEST_SET" if folder is None else f"{folder.rstrip('/')}/test_set.jsonl"
     again = "RUN" if folder is None else f"{folder.rstrip('/')}-again"
@@ -588,7 +564,6 @@ def run_command(info: RunInfo, folder: str | None = None) -> str:
 
 
 def _mapping(info: RunInfo, key: str) -> Mapping[str, object]:
-    """A setting that is a mapping; empty where the run has none."""
     found = info.settings.get(key)
     return found if isinstance(found, Mapping) else {}
 
@@ -627,14 +602,7 @@ def page_commands(
     places: Sequence[Path | str],
     options: Mapping[str, object],
 ) -> list[str]:
-    """The command lines that make the runs, their rankings and a page of them again, each as it stands.
-
-    Args:
-        command: that makes the page.
-        judged: what is on it.
-        places: where each of that is.
-        options: of the command, by their names in Python; True for one without a value.
-    """
+    """The command lines that make the runs, their rankings and a page of them again, each as it stands."""
     names = [str(place) for place in places]
     runs = [run_command(r.info, n) for r, n in zip(judged, names, strict=True) if isinstance(r, Run)]
     ranked = [n for r, n in zip(judged, names, strict=True) if isinstance(r, Run) or not Path(n).is_dir()]

@@ -39,20 +39,12 @@ if TYPE_CHECKING:
 
 @frozen
 class Bin:
-    """Translations whose scores by one annotator are alike.
+    """Translations whose scores by one annotator are alike."""
 
-    Args:
-        score: their mean score by that annotator.
-        percentile: the mean of their ranks by it, 0 to 100.
-        gold: their mean score by gold.
-        interval: 95 % interval of `gold`; None where there is one document or segment only.
-        n: translations in it.
-    """
-
-    score: float
-    percentile: float
-    gold: float
-    interval: Interval | None
+    score: float  # their mean score by that annotator
+    percentile: float  # the mean of their ranks by it, 0 to 100
+    gold: float  # their mean score by gold
+    interval: Interval | None  # 95 % interval of `gold`; None where there is one document or segment only
     n: int
 
 
@@ -64,14 +56,7 @@ def binned_means(
     Equal scores share their mean rank and so their bin; a bin that nothing falls into is left out. What one
     of them did not judge is in none. Intervals as `clustered_mean`.
 
-    Args:
-        gold: systems by segments, NaN where not judged.
-        scores: the same shape.
-        units: number of each segment's document, as `clustered_mean` has it.
-        bins: how many.
-
-    Raises:
-        UsageError: the shapes differ.
+    `gold`: systems by segments, NaN where not judged. `scores`: the same shape.
     """
     if gold.shape != scores.shape:
         raise UsageError(f"gold and scores must have the same shape, got {gold.shape} and {scores.shape}")
@@ -107,10 +92,8 @@ def clustered_mean(
     Translations of one segment are not independent of each other, nor are segments of one document:
     their sums count. No interval where all cells are of one document or segment.
 
-    Args:
-        scores: systems by segments.
-        inside: the same shape; at least one cell, and none of them NaN.
-        units: number of each segment's document, from 0; None where segments are independent.
+    `scores`: systems by segments. `inside`: the same shape; at least one cell, and none of them NaN. `units`:
+    number of each segment's document, from 0; None where segments are independent.
     """
     sums, sizes = np.where(inside, scores, 0.0).sum(axis=0), inside.sum(axis=0).astype(np.float64)
     if units is not None:
@@ -135,12 +118,7 @@ Values = Mapping[tuple[str, str], float | None]
 def matrix_figure(name: str, title: str, names: Sequence[str], values: Values, what: str) -> Figure:
     """Draw a value for every two annotators, darker where it is larger.
 
-    Args:
-        name: stem of its files.
-        title: the finding.
-        names: rows and columns.
-        values: of each two, up to 1; None where it is not defined. Two without a value stay empty.
-        what: what a value is.
+    `values`: of each two, up to 1; None where it is not defined. Two without a value stay empty.
     """
     return Figure(name=name, title=title, draw=partial(_draw_matrix, title, names, values, what))
 
@@ -179,15 +157,7 @@ def _draw_matrix(title: str, names: Sequence[str], values: Values, what: str) ->
 def curve_figure(
     name: str, title: str, bins: Sequence[Bin], labels: tuple[str, str], *, same_scale: bool
 ) -> Figure:
-    """Draw mean gold scores of bins by another annotator's score, with their intervals.
-
-    Args:
-        name: stem of its files.
-        title: the finding.
-        bins: worst first.
-        labels: the other annotator, and gold.
-        same_scale: whether both score on one scale, so that equal scores lie on a line.
-    """
+    """Draw mean gold scores of bins by another annotator's score, with their intervals."""
     return Figure(
         name=name, title=title, draw=partial(_draw_curve, title, bins, labels, same_scale=same_scale)
     )
@@ -227,11 +197,7 @@ class Point:
 def cost_figure(name: str, title: str, points: Sequence[Point], axes_words: tuple[str, str]) -> Figure:
     """Draw agreement with gold over cost, each annotator with its name and interval.
 
-    Args:
-        name: stem of its files.
-        title: the finding.
-        points: at least one.
-        axes_words: what the axis of cost shows, and that of agreement.
+    `points`: at least one.
     """
     return Figure(name=name, title=title, draw=partial(_draw_costs, title, points, axes_words))
 
@@ -266,14 +232,7 @@ class Dot:
 
 
 def dots_figure(name: str, title: str, dots: Sequence[Dot], what: str) -> Figure:
-    """Draw means with their intervals, a row each, a line between groups.
-
-    Args:
-        name: stem of its files.
-        title: the finding.
-        dots: rows from the top.
-        what: what the axis shows.
-    """
+    """Draw means with their intervals, a row each, a line between groups."""
     return Figure(name=name, title=title, draw=partial(_draw_dots, title, dots, what))
 
 
@@ -305,11 +264,7 @@ def _draw_dots(title: str, dots: Sequence[Dot], what: str) -> Drawing:
 def bars_figure(name: str, title: str, shares: Mapping[str, Mapping[str, float]], what: str) -> Figure:
     """Draw shares as small bars: a row for each system, a column for each category.
 
-    Args:
-        name: stem of its files.
-        title: the finding.
-        shares: system to category to share, 0 to 1; the same categories in all of them.
-        what: what a bar shows.
+    `shares`: system to category to share, 0 to 1; the same categories in all of them.
     """
     return Figure(name=name, title=title, draw=partial(_draw_shares, title, shares, what))
 
@@ -353,23 +308,14 @@ def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
 
 @frozen
 class Part:
-    """One part.
+    """One part."""
 
-    Args:
-        name: in addresses, such as `agreement`.
-        title: its heading.
-        finding: what it shows, a sentence without its full stop.
-        figures: in page order.
-        tables: in page order.
-        notes: what a reader must know.
-    """
-
-    name: str
+    name: str  # in addresses, such as `agreement`
     title: str
-    finding: str
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
+    finding: str  # what it shows, a sentence without its full stop
+    figures: tuple[Figure, ...] = ()  # in page order
+    tables: tuple[Table, ...] = ()  # in page order
+    notes: tuple[str, ...] = ()  # what a reader must know
 
     @property
     def is_wide(self) -> bool:

@@ -59,40 +59,25 @@ MOST_ROWS: Final = 16  # of a matrix in which numbers can be read
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # two of them are one only where they are the same
 class Voice:
-    """Scores of one annotator, or of one person of several.
+    """Scores of one annotator, or of one person of several."""
 
-    Args:
-        label: what the page calls it.
-        scores: systems by segments, NaN where not judged or failed.
-        annotator: whom it belongs to.
-        range: lowest and highest possible score.
-    """
-
-    label: str
-    scores: Floats
+    label: str  # what the page calls it
+    scores: Floats  # systems by segments, NaN where not judged or failed
     annotator: Annotator
-    range: tuple[float, float]
+    range: tuple[float, float]  # lowest and highest possible score
 
 
 @frozen
 class Beside:
-    """All annotators of one language pair.
+    """All annotators of one language pair."""
 
-    Args:
-        lp: language pair.
-        segments: columns.
-        systems: rows.
-        voices: one for each annotator with scores of translations, in page order.
-        people: people of annotators that are several, where they judged the same translations.
-        annotators: all of the language pair, those that compare translations among them.
-    """
-
-    lp: str
+    lp: str  # language pair
     segments: tuple[Segment, ...]
     systems: tuple[str, ...]
-    voices: tuple[Voice, ...]
+    voices: tuple[Voice, ...]  # one for each annotator with scores of translations, in page order
+    # people of annotators that are several, where they judged the same translations
     people: tuple[Voice, ...]
-    annotators: tuple[Annotator, ...]
+    annotators: tuple[Annotator, ...]  # all of the language pair, those that compare translations among them
 
     @cached_property
     def units(self) -> NDArray[np.int64] | None:
@@ -108,12 +93,10 @@ class Beside:
 
     @property
     def of(self) -> str:
-        """What intervals of means are over."""
         return "segments" if self.units is None else "documents"
 
     @property
     def size(self) -> int:
-        """Translations of the page, judged or not."""
         return len(self.segments) * len(self.systems)
 
     @cached_property
@@ -148,13 +131,7 @@ class Beside:
 
 
 def beside(lp: str, segments: Iterable[Segment], annotators: Sequence[Annotator]) -> Beside:
-    """Put the scores of annotators side by side.
-
-    Args:
-        lp: language pair.
-        segments: of the page; others are left out.
-        annotators: of the page.
-    """
+    """Put the scores of annotators side by side."""
     own = tuple(s for s in segments if s.lp == lp)
     systems = tuple(dict.fromkeys(name for s in own for name in s.translations))
     columns = {s.segment: column for column, s in enumerate(own)}
@@ -183,7 +160,6 @@ def _voice(
 def _people(
     annotator: Annotator, lp: str, rows: Mapping[str, int], columns: Mapping[str, int]
 ) -> Iterator[Voice]:
-    """Each person, where there are few and two of them judged the same translations."""
     by_person: dict[str, list[Record]] = {}
     for record in annotator.of_lp(lp):
         by_person.setdefault(record.annotator, []).append(record)
@@ -206,7 +182,6 @@ def _people(
 
 
 def _person(annotator: Annotator, name: str) -> str:
-    """What a page calls a person: its name, and whose it is where there are several."""
     return f"{name} ({annotator.label})" if annotator.is_several else annotator.label
 
 
@@ -243,7 +218,6 @@ def agreement_part(found: Beside) -> Part | None:
 
 
 def _score_finding(pairs: Sequence[PairAgreement], truth: str | None) -> str:
-    """Who agrees most with gold; where there is none, which two agree most."""
     with_truth = [p for p in pairs if truth in p.between and p.pearson.value is not None]
     known = with_truth or [p for p in pairs if p.pearson.value is not None]
     if not known:
@@ -303,7 +277,6 @@ _Kappas = Mapping[tuple[str, tuple[str, str]], tuple[Result, float]]
 
 
 def _kappas(found: Beside, draws: int) -> _Kappas:
-    """Criterion and two annotators to Cohen's kappa and the share of equal verdicts; each person apart."""
     records = [
         replace(r, annotator=_person(a, r.annotator))
         for a in found.annotators
@@ -388,7 +361,6 @@ def calibration_part(found: Beside) -> Part | None:
 
 
 def _is_same_scale(voice: Voice, truth: Voice) -> bool:
-    """Whether two score on one scale: marked errors by the same weights, or ratings of one protocol."""
     signatures = [next(iter(v.annotator.results.values())).scores.signature for v in (voice, truth)]
     weights = {signature.fields.get("weights") for signature in signatures}
     same = voice.annotator.protocol == truth.annotator.protocol != "metric"
@@ -403,7 +375,6 @@ def _title(label: str, bins: list[Bin], truth: Voice) -> str:
 
 
 def _finding(curves: dict[str, list[Bin]], truth: Voice) -> str:
-    """Whose scores tell good translations from bad ones."""
     telling = [label for label, bins in curves.items() if _is_below(bins[0].interval, bins[-1].interval)]
     if not telling:
         return f"Nobody’s lowest scores are shown to be worse by {truth.label} than the highest"
@@ -418,36 +389,25 @@ def _finding(curves: dict[str, list[Bin]], truth: Voice) -> str:
 
 
 def _is_below(low: Interval | None, high: Interval | None) -> bool:
-    """Whether one interval ends before the other begins; never where one of them is unknown."""
     return low is not None and high is not None and low.high < high.low
 
 
 @frozen
 class Cost:
-    """What a run cost.
+    """What a run cost."""
 
-    Args:
-        judgements: that were obtained or failed; what failed was paid for too.
-        calls: asked of a server, stored answers not counted twice.
-        tokens: prompt and completion; None where no server counted them.
-        price: in `currency`; None for unknown. A run that asked nothing cost nothing.
-        currency: of the price.
-    """
-
-    judgements: int
-    calls: int
-    tokens: int | None
-    price: float | None
+    judgements: int  # that were obtained or failed; what failed was paid for too
+    calls: int  # asked of a server, stored answers not counted twice
+    tokens: int | None  # prompt and completion; None where no server counted them
+    price: float | None  # in `currency`; None for unknown. A run that asked nothing cost nothing.
     currency: str
 
     @property
     def per_thousand(self) -> float | None:
-        """Price of a thousand judgements."""
         return None if self.price is None or not self.judgements else 1000 * self.price / self.judgements
 
     @property
     def tokens_each(self) -> float | None:
-        """Tokens of a judgement."""
         return None if self.tokens is None or not self.judgements else self.tokens / self.judgements
 
 
@@ -497,7 +457,6 @@ def cost_part(found: Beside) -> Part | None:
 
 
 def _points(runs: dict[str, Cost], agreed: dict[str, Result], *, by_price: bool) -> list[Point]:
-    """Runs whose cost and agreement are known."""
     points = []
     for label, cost in runs.items():
         spent = cost.per_thousand if by_price else cost.tokens_each
@@ -610,7 +569,6 @@ def criteria_part(found: Beside) -> Part | None:
 
 
 def _thinned(source: Judgements) -> tuple[Judgements, int]:
-    """One in so many segments, in page order, that the comparisons are not too many; and in how many."""
     step = max(-(-_comparisons(source) // _MOST_COMPARISONS), -(-len(source.records) // _MOST_RECORDS))
     if step <= 1:
         return source, 1
@@ -620,7 +578,6 @@ def _thinned(source: Judgements) -> tuple[Judgements, int]:
 
 
 def _source(annotator: Annotator, lp: str) -> Judgements | None:
-    """What can be compared by criterion: preferences, or errors of categories."""
     if annotator.protocol not in {"mqm", "pairwise"}:
         return None
     records = annotator.of_lp(lp)
@@ -643,12 +600,7 @@ _ERRORS_FEWEST: Final = 10  # errors of a system; shares of fewer say little
 
 
 def errors_part(lp: str, errors: Mapping[str, Errors]) -> Part | None:
-    """Kinds of errors as shares of all errors of each system, by each annotator that marks categories.
-
-    Args:
-        lp: language pair.
-        errors: annotator's label to what it marked.
-    """
+    """Kinds of errors as shares of all errors of each system, by each annotator that marks categories."""
     figures, findings, few = [], [], []
     for label, own in errors.items():
         totals = _core_totals(own)
@@ -675,7 +627,6 @@ def errors_part(lp: str, errors: Mapping[str, Errors]) -> Part | None:
 
 
 def _core_totals(errors: Errors) -> dict[str, Counter[str]]:
-    """System to errors of each core type, in page order."""
     totals: dict[str, Counter[str]] = {system: Counter() for system in errors.systems}
     for category, counts in errors.categories.items():
         core = category.partition("/")[0]
@@ -713,15 +664,9 @@ _STRATA_FEWEST: Final = 6  # segments; fewer are not worth cutting into parts
 
 @frozen
 class Stratum:
-    """Segments that have something in common.
+    """Segments that have something in common."""
 
-    Args:
-        kind: domain, length or document.
-        label: their name.
-        columns: which they are.
-    """
-
-    kind: str
+    kind: str  # domain, length or document
     label: str
     columns: NDArray[np.bool_]
 
@@ -772,7 +717,6 @@ def _by_domain(found: Beside) -> Iterator[Stratum]:
 
 
 def _by_length(found: Beside) -> Iterator[Stratum]:
-    """Thirds of the segments by the length of their sources."""
     lengths = np.array(source_lengths(found.segments, found.lp))
     cuts = sorted({int(np.ceil(q)) for q in np.quantile(lengths, (1 / 3, 2 / 3))} - {int(lengths.min())})
     if not cuts:
@@ -783,7 +727,6 @@ def _by_length(found: Beside) -> Iterator[Stratum]:
 
 
 def _by_document(found: Beside, first: Voice) -> list[Stratum]:
-    """The documents of several segments that score lowest."""
     counts = Counter(s.document for s in found.segments if s.document)
     if len(counts) < 2 or len(counts) * 2 > len(found.segments):
         return []
@@ -839,7 +782,6 @@ def _strata_table(found: Beside, strata: Sequence[Stratum]) -> Table:
 
 
 def _column(scores: Floats, strata: Sequence[Stratum], units: NDArray[np.int64] | None) -> list[str]:
-    """Means of some cells by stratum, all with the same digits."""
     dots = [_dot(scores, s, units) for s in strata]
     digits = digits_for([d.value for d in dots if d], [d.interval for d in dots if d])
     return [NOTHING if d is None else _with_reach(d, digits) for d in dots]

@@ -51,13 +51,7 @@ from adjudge.stats.judged import Result
 
 
 def system_table(scores: Scores, *, exact: bool) -> Table:
-    """One row a system, best first.
-
-    Args:
-        scores: with or without intervals; several language pairs stand one below the other, then all of
-            them together.
-        exact: full precision, and an empty cell where there is no number, for programs.
-    """
+    """One row a system, best first."""
     columns = scores.columns()
     passing = None if scores.weights is None else scores.weights.passing
     notes = [*_notes(scores), *scores.interval_notes, *([] if passing is None else [card_words(passing)])]
@@ -66,13 +60,7 @@ def system_table(scores: Scores, *, exact: bool) -> Table:
 
 
 def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
-    """One row a system, best first, with the ranks that its tests allow and a line below each cluster.
-
-    Args:
-        ranking: several language pairs stand one below the other, then all of them together.
-        exact: full precision, and an empty cell where there is no number, for programs.
-        title: such as the run's name.
-    """
+    """One row a system, best first, with the ranks that its tests allow and a line below each cluster."""
     clusters = [row.cluster for rows in ranking.groups().values() for row in rows]
     return table_of(
         ranking.columns(),
@@ -85,17 +73,11 @@ def ranking_table(ranking: Ranking, *, exact: bool, title: str = "") -> Table:
 
 
 def _between(labels: Sequence[object]) -> frozenset[int]:
-    """A line where the label of the rows changes."""
     return frozenset(i for i, (this, following) in enumerate(pairwise(labels)) if this != following)
 
 
 def p_value_table(ranking: Ranking, *, exact: bool) -> Table:
-    """One row a system, best first: the two-sided p-value of its difference to each system below.
-
-    Args:
-        ranking: several language pairs stand one below the other, then all of them together.
-        exact: full precision, one row a pair, for programs.
-    """
+    """One row a system, best first: the two-sided p-value of its difference to each system below."""
     parts = {lp: part for lp, part in by_lp(ranking.lps, ranking).items() if part.p_values}
     names = {lp: [row.system for row in part.systems if row.best is not None] for lp, part in parts.items()}
     if exact:
@@ -169,19 +151,13 @@ def _with_lp(columns: list[str], groups: Mapping[str, object]) -> list[str]:
 
 
 def _notes(scores: Scores, level: Literal["corpus", "mean", "segment"] = "corpus") -> list[str]:
-    """Signature, range and notes; `level` is that of the table, where a metric has a score of the corpus."""
     low, high = (number(bound, 0) for bound in scores.range)
     scale = f"Scores lie in {low} to {high}; {scores.direction}."
     return [str(scores.signature_of(level)), scale, *scores.notes]
 
 
 def comparison_table(comparison: Comparison, *, exact: bool) -> Table:
-    """One row for all segments, then one for each language pair and each domain.
-
-    Args:
-        comparison: what was found.
-        exact: full precision, and an empty cell where there is no number, for programs.
-    """
+    """One row for all segments, then one for each language pair and each domain."""
     return table_of(
         comparison.columns(),
         comparison.groups(),
@@ -192,7 +168,6 @@ def comparison_table(comparison: Comparison, *, exact: bool) -> Table:
 
 
 def _below_first(others: Sequence[object]) -> frozenset[int]:
-    """A line below the row for all, where there are others."""
     return frozenset({0} if others else ())
 
 
@@ -213,12 +188,7 @@ def _signatures(comparison: Comparison) -> list[str]:
 
 
 def gate_table(gate: Gate, *, exact: bool) -> Table:
-    """One row for all segments, then one for each language pair and each domain.
-
-    Args:
-        gate: what was found.
-        exact: full precision and no notes, for programs.
-    """
+    """One row for all segments, then one for each language pair and each domain."""
     return table_of(
         gate.columns(),
         gate.groups(),
@@ -318,12 +288,7 @@ def _case(suite: ET.Element, name: str, problem: tuple[Verdict, str] | None) -> 
 
 
 def power_table(found: Power, *, exact: bool) -> Table:
-    """One row for each pair of systems, or one for the plan.
-
-    Args:
-        found: what judgements can show.
-        exact: full precision, and an empty cell where there is no number, for programs.
-    """
+    """One row for each pair of systems, or one for the plan."""
     plans = [pair.plan for pair in found.pairs] if found.plan is None else [found.plan]
     several = len({plan.segments for plan in plans}) > 1
     return table_of(
@@ -349,12 +314,7 @@ _MOST_DIGITS = 15
 
 
 def threshold_table(found: Thresholds, *, exact: bool) -> Table:
-    """One row for all translations, then one for each language pair and each domain.
-
-    Args:
-        found: the cut-offs.
-        exact: full precision and no notes, for programs.
-    """
+    """One row for all translations, then one for each language pair and each domain."""
     return table_of(
         found.columns(),
         found.groups(),
@@ -366,7 +326,6 @@ def threshold_table(found: Thresholds, *, exact: bool) -> Table:
 
 
 def _digits_apart(bands: Sequence[Band]) -> int:
-    """Digits after the point, with which the two cut-offs of a band look the same only if they are."""
     both = [(band.publish.bound, band.reject.bound) for band in bands]
     digits = digits_for((bound for pair in both for bound in pair), [])
     apart = [(a, b) for a, b in both if a != b]
@@ -411,12 +370,7 @@ _FOR_PEOPLE: Final = (
 
 
 def estimate_table(found: Estimation, *, exact: bool) -> Table:
-    """One row a system, best first: its mean from labels and scores, from labels alone, and its lead.
-
-    Args:
-        found: the estimates.
-        exact: full precision and no notes, for programs.
-    """
+    """One row a system, best first: its mean from labels and scores, from labels alone, and its lead."""
     known = {column.name: column for column in found.columns()} | {"worth": _WORTH}
     explained = (
         "Worth labels: so many labels alone would have given as narrow an interval. Rank: those that the "
@@ -434,12 +388,7 @@ _DIGITS: Final = 3
 
 
 def agreement_table(agreement: Agreement, *, exact: bool) -> Table:
-    """One row a number; a line between criteria.
-
-    Args:
-        agreement: of people, and of judges with them.
-        exact: full precision, and an empty cell where there is no number, for programs.
-    """
+    """One row a number; a line between criteria."""
     criteria = [row.criterion for row in agreement.rows]
     return table_of(
         agreement.columns(),
@@ -452,7 +401,6 @@ def agreement_table(agreement: Agreement, *, exact: bool) -> Table:
 
 
 def _reasons(agreement: Agreement) -> Iterator[str]:
-    """Why some numbers are missing."""
     for row in agreement.rows:
         if row.result.value is None:
             yield f"{row.measure}, {' and '.join(row.between)}: {row.result.reason}."
@@ -514,12 +462,7 @@ def _test_data(test: AlternativeTest) -> dict[str, Any]:
 
 
 def bias_table(biases: Biases, *, exact: bool) -> Table:
-    """One row a number; a line below each annotator and criterion.
-
-    Args:
-        biases: of any number of annotators.
-        exact: full precision, and an empty cell where there is no number, for programs.
-    """
+    """One row a number; a line below each annotator and criterion."""
     groups = biases.groups()
     return table_of(
         biases.columns(),

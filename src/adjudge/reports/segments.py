@@ -59,15 +59,7 @@ def iter_segments_data(
     *,
     is_thin: bool = False,
 ) -> Iterator[Json]:
-    """Describe every segment with all that was said of it, in test-set order, one at a time.
-
-    Args:
-        segments: of the page.
-        annotators: of the page.
-        systems: of the page.
-        is_thin: whether judgements that are a score and nothing else, which most are, become three numbers
-            each under `scores`: annotator, system, score.
-    """
+    """Describe every segment with all that was said of it, in test-set order, one at a time."""
     said = _by_segment(segments, annotators)
     position = {name: index for index, name in enumerate(systems)}
     spreads = spread_by_translation(annotators)
@@ -103,10 +95,6 @@ def _by_segment(
 
 
 def _annotation(record: Annotation, segment: Segment, annotator: Annotator, *, is_first: bool) -> Json:
-    """Describe an annotation, or a verdict on one criterion.
-
-    Of the verdicts on a translation the first has the score, which all of them make together.
-    """
     score = annotator.segment_scores.get(((record.lp, record.segment), record.system))
     shown = None if score is None else round(score, _DIGITS)
     if record.criterion is not None:
@@ -129,7 +117,6 @@ def _annotation(record: Annotation, segment: Segment, annotator: Annotator, *, i
 
 
 def _criterion(segment: Segment, record: Annotation | Failure) -> str:
-    """Name and text of a criterion; the name alone where the text is not known."""
     texts = [each.text for each in read_criteria(segment) if each.id == record.criterion]
     return ": ".join([record.criterion or "", *texts])
 
@@ -160,7 +147,6 @@ def _known(**facts: object) -> Json:
 
 
 def _words(record: Annotation | Preference) -> Json:
-    """What was said beside the judgement itself."""
     return _known(flags=list(record.flags), rationale=record.rationale)
 
 
@@ -175,7 +161,6 @@ def _preference(record: Preference, position: Mapping[str, int]) -> Json:
 
 
 def _failure(record: Failure, segment: Segment, position: Mapping[str, int]) -> list[Json]:
-    """Describe a failure; one over several systems is an entry for each of them, but for comparisons."""
     why = {"failed": record.reason, **_known(detail=record.detail)}
     if record.protocol == "pairwise":
         pair = [position[name] for name in record.systems]
@@ -245,14 +230,7 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
     The texts of the runs, if there are any; else those that files and campaigns bring along, and of those
     what was judged. Of a test set that was chosen, what was judged comes besides.
 
-    Args:
-        judged: runs, files and campaigns.
-        lp: keep one language pair.
-        test_set: that was chosen; else None.
-
-    Raises:
-        UsageError: there are no texts, none of the lp, or two versions of one.
-        DataError: a run judged what its test set lacks, or a file nothing that is there.
+    `test_set`: that was chosen; else None.
     """
     runs = [each for each in judged if isinstance(each, Run)]
     files = [each for each in judged if isinstance(each, Judgements)]
@@ -353,25 +331,18 @@ _UNDECIDED: Final = "\0undecided"  # no name of a system
 
 @frozen
 class Errors:
-    """Errors of one annotator on one language pair.
+    """Errors of one annotator on one language pair."""
 
-    Args:
-        systems: in the order of the page.
-        judged: system to annotations.
-        clean: system to annotations without any error.
-        severities: severity to system to errors; only severities that occur or that a reader expects.
-        categories: category to system to errors, in the order of the typology; empty where none were asked.
-    """
-
-    systems: tuple[str, ...]
-    judged: Mapping[str, int]
-    clean: Mapping[str, int]
+    systems: tuple[str, ...]  # in the order of the page
+    judged: Mapping[str, int]  # system to annotations
+    clean: Mapping[str, int]  # system to annotations without any error
+    # severity to system to errors; only severities that occur or that a reader expects
     severities: Mapping[Severity, Mapping[str, int]]
+    # category to system to errors, in the order of the typology; empty where none were asked
     categories: Mapping[str, Mapping[str, int]]
 
     @property
     def total(self) -> int:
-        """Errors of all systems."""
         return sum(sum(counts.values()) for counts in self.severities.values())
 
     @property
@@ -380,7 +351,6 @@ class Errors:
         return max((max(counts.values()) for counts in self.categories.values()), default=0)
 
     def of_system(self, system: str) -> int:
-        """Errors of one system."""
         return sum(counts[system] for counts in self.severities.values())
 
 
@@ -427,23 +397,14 @@ def count_failures(records: Iterable[Record]) -> dict[str, Counter[str]]:
 
 @frozen
 class Verdicts:
-    """Preferences between two systems on one criterion.
-
-    Args:
-        pair: the systems A and B.
-        criterion: what was asked about.
-        a: how often A was preferred.
-        b: how often B was preferred.
-        equal: how often neither was.
-        undecided: how often the verdict changed with the order and was kept as that.
-    """
+    """Preferences between two systems on one criterion."""
 
     pair: tuple[str, str]
-    criterion: str
-    a: int
-    b: int
-    equal: int
-    undecided: int = 0
+    criterion: str  # what was asked about
+    a: int  # how often A was preferred
+    b: int  # how often B was preferred
+    equal: int  # how often neither was
+    undecided: int = 0  # how often the verdict changed with the order and was kept as that
 
 
 def count_verdicts(records: Iterable[Record]) -> list[Verdicts]:
@@ -485,7 +446,6 @@ def plain(text: str) -> str:
 
 
 def span_words(span: ErrorSpan) -> str:
-    """What is wrong, in words."""
     words = [span.severity, *([span.category] if span.category else []), *([span.note] if span.note else [])]
     return ": ".join(words)
 
@@ -493,13 +453,8 @@ def span_words(span: ErrorSpan) -> str:
 def render_marked(text: str, spans: Sequence[ErrorSpan], lang: str = "") -> str:
     """A text with its errors underlined.
 
-    Args:
-        text: of one side.
-        spans: errors of that side; those without a place in it are left out here.
-        lang: its language, as a page names it; empty where unknown.
-
-    Returns:
-        An element in whatever direction the text has.
+    An element in whatever direction the text has. `lang`: its language, as a page names it; empty where
+    unknown.
     """
     placed = [
         (max(s.start, 0), min(s.end, len(text)), s)
@@ -513,7 +468,6 @@ def render_marked(text: str, spans: Sequence[ErrorSpan], lang: str = "") -> str:
 
 
 def _pieces(text: str, edges: list[int], placed: list[tuple[int, int, ErrorSpan]]) -> Iterator[str]:
-    """The text cut where a span begins or ends; what nobody sees is named in small frames."""
     for place, start in enumerate(edges):
         yield from (_marked(_HERE, [s]) for at, end, s in placed if at == end == start)
         if place + 1 < len(edges):
@@ -527,14 +481,12 @@ def _pieces(text: str, edges: list[int], placed: list[tuple[int, int, ErrorSpan]
 
 
 def _marked(shown: str, over: list[ErrorSpan]) -> str:
-    """A piece that one or more errors cover, in the line of the worst."""
     worst = max(over, key=lambda span: SEVERITIES.index(span.severity))
     words = plain("; ".join(map(span_words, over)))
     return f'<span title="{words}" style="{_LINES[worst.severity]}">{shown}</span>'
 
 
 def _framed(text: str, place: int) -> str:
-    """The name of an invisible character; a joiner inside an emoji is left alone."""
     char = text[place]
     if char == _JOINER and text[place + 1 : place + 2] >= _EMOJI:
         return char
@@ -582,7 +534,6 @@ def _language(code: str) -> dict[str, str]:
 
 
 def _segment_digits(annotator: Annotator) -> int:
-    """As many digits as the scores of segments need, at most two; three where they lie within 0 and 1."""
     scores = [score for score in annotator.segment_scores.values() if score is not None]
     if scores and max(map(abs, scores)) <= 1 and any(score % 1 for score in scores):
         return 3
@@ -619,7 +570,6 @@ def filter_choices(
 
 
 def _kinds(annotators: Sequence[Annotator]) -> tuple[set[str], set[str]]:
-    """Every severity and category of an error that was marked or counted."""
     annotations = [r for a in annotators for r in a.records if isinstance(r, Annotation)]
     spans = [span for r in annotations for span in r.spans]
     counted: set[str] = {name for r in annotations if r.counts and not r.spans for name in r.counts}

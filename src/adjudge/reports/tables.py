@@ -91,7 +91,6 @@ def is_invisible(char: str) -> bool:
 
 
 def name_of(char: str) -> str:
-    """What stands in the mark."""
     return NAMES.get(ord(char), f"U+{ord(char):04X}")
 
 
@@ -113,34 +112,24 @@ _WIDTH: Final = 200  # columns of a table that is not for a terminal
 
 @frozen
 class Table:
-    """Cells as text, ready to be read.
+    """Cells as text, ready to be read."""
 
-    Args:
-        columns: headings; one that starts with `>` is right-aligned and loses the mark.
-        rows: as many cells as there are columns.
-        rules: rows after which a line is drawn (clusters), counted from 0.
-        title: stands above it.
-        notes: stand below it, such as the signature.
-        best: cells, as row and column, that stand out; a star marks them where print cannot be bold.
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    rules: frozenset[int] = frozenset()
-    title: str = ""
-    notes: Sequence[str] = ()
+    columns: Sequence[str]  # headings; one that starts with `>` is right-aligned and loses the mark
+    rows: Sequence[Sequence[str]]  # as many cells as there are columns
+    rules: frozenset[int] = frozenset()  # rows after which a line is drawn (clusters), counted from 0
+    title: str = ""  # stands above it
+    notes: Sequence[str] = ()  # stand below it, such as the signature
+    # cells, as row and column, that stand out; a star marks them where print cannot be bold
     best: frozenset[tuple[int, int]] = frozenset()
 
     _repr_html_ = as_html
 
     @property
     def headings(self) -> list[str]:
-        """Headings without the mark of alignment."""
         return [c.removeprefix(">") for c in self.columns]
 
     @property
     def right(self) -> list[bool]:
-        """Whether each column is right-aligned."""
         return [c.startswith(">") for c in self.columns]
 
 
@@ -148,9 +137,6 @@ def render_table(table: Table, form: TableFormat) -> str:
     """Write the table down; `json` is not a table and belongs to the caller.
 
     Characters that nobody sees, and that a terminal would obey, are shown as marks such as `[ESC]`.
-
-    Raises:
-        UsageError: an unknown format.
     """
     table = _visible(table)
     if form in {"csv", "tsv"}:
@@ -183,7 +169,6 @@ def _terminal(table: Table) -> str:
 
 
 def _aligned(table: Table, width: int) -> str:
-    """The table where each cell is one line and all columns fit; empty where not, which `_folded` can."""
     from rich.cells import cell_len
 
     rows = [table.headings, *_starred(table)]
@@ -235,7 +220,6 @@ def _folded(table: Table, width: int) -> str:
 
 
 def _starred(table: Table) -> Iterator[list[str]]:
-    """Rows with a star behind the best cells, and room for one behind the other cells of their columns."""
     columns = {column for _, column in table.best}
     for index, row in enumerate(table.rows):
         yield [
@@ -245,7 +229,6 @@ def _starred(table: Table) -> Iterator[list[str]]:
 
 
 def _separated(table: Table, delimiter: str) -> str:
-    """Separated values. Systems are named by others, so no cell may be a formula to a spreadsheet."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     writer.writerow(map(disarm, table.headings))
@@ -336,7 +319,6 @@ def number(value: float | None, digits: int) -> str:
 
 
 def interval(value: Interval | None, digits: int) -> str:
-    """Write an interval, its lower end first."""
     if value is None:
         return NOTHING
     return f"{number(value.low, digits)} to {number(value.high, digits)}"
@@ -367,15 +349,7 @@ def table_of(
     digits: int | None = None,
     **more: Any,  # noqa: ANN401 (fields of Table)
 ) -> Table:
-    """Lay out rows by their columns; a line ends each language pair.
-
-    Args:
-        columns: of a row.
-        groups: language pair to its rows; "" where there is one or none.
-        exact: full precision, and an empty cell where there is no number, for programs.
-        digits: after the point of scores and intervals; else those that the first column of scores bears.
-        more: other fields of the table; `rules` are drawn besides.
-    """
+    """Lay out rows by their columns; a line ends each language pair."""
     shown = [column for column in columns if (column.names if exact else column.heading)]
     every = [row for rows in groups.values() for row in rows]
     if digits is None:

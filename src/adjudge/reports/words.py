@@ -58,7 +58,6 @@ def lp_words(lp: str) -> str:
 
 
 def axis_words(annotator: Annotator, scores: Scores) -> str:
-    """What an axis of scores shows."""
     weights = scores.weights and scores.weights.name
     if scores.range == (0.0, 1.0) and annotator.protocol == "pairwise":
         return "share of comparisons won, higher is better"
@@ -143,12 +142,7 @@ def in_words(names: Sequence[str], most: int = _MOST_NAMES) -> str:
 
 
 def finding(rows: Sequence[RankedSystem], few: str = "") -> str:
-    """State what one ranking shows.
-
-    Args:
-        rows: best first.
-        few: that there are too few units to test, as `Ranking.few` says it.
-    """
+    """State what one ranking shows."""
     judged = [row for row in rows if row.score is not None]
     if not judged:
         failed = sum(row.failed for row in rows)
@@ -206,12 +200,7 @@ def _pairs(judged: Sequence[RankedSystem]) -> str:
 
 
 def leader(rows: Sequence[RankedSystem], among: Collection[str] | None = None) -> str | None:
-    """Name the system that is significantly better than every other one, if one is.
-
-    Args:
-        rows: a ranking.
-        among: leaves the other systems out.
-    """
+    """Name the system that is significantly better than every other one, if one is."""
     judged = {row.system for row in rows if row.score is not None and (among is None or row.system in among)}
     leading = (r.system for r in rows if r.system in judged and judged - {r.system} <= {*r.better_than})
     return next(leading, None) if len(judged) > 1 else None
@@ -232,13 +221,7 @@ def headline(
     gold: Collection[str] = (),
     few: Mapping[Place, str] | None = None,
 ) -> str:
-    """State what all rankings show together; annotators are compared on systems that both of them judged.
-
-    Args:
-        rankings: language pair and annotator to rows, best first.
-        gold: the annotators among them that the others are measured by.
-        few: the same to what is said where there are too few units to test, as `Ranking.few`.
-    """
+    """State what all rankings show together; annotators are compared on systems that both of them judged."""
     weak = {key: words for key, words in (few or {}).items() if words}
     judged = {key: rows for key, rows in rankings.items() if any(row.score is not None for row in rows)}
     if len(rankings) == 1 or not judged:
@@ -291,7 +274,6 @@ def _who(names: Sequence[str]) -> str:
 
 
 def _without(told: Mapping[Place, Sequence[RankedSystem]], common: Mapping[str, set[str]]) -> str:
-    """Name the systems that are in none of it, for some annotator did not judge them."""
     left = dict.fromkeys(
         row.system
         for (lp, _), rows in told.items()
@@ -331,12 +313,6 @@ def _beside(
     """Say what the rankings of some annotators show, and who of the others shows it; None without others.
 
     Who did not rank a leader beside another of their systems can neither show nor deny it.
-
-    Args:
-        told: all rankings.
-        whose: the annotators that the others are compared with.
-        name: what they are called together.
-        pairs: words for all language pairs.
     """
     lps = list(dict.fromkeys(lp for lp, annotator in told if annotator in whose))
     own = {lp: [r for (other, a), r in told.items() if other == lp and a in whose] for lp in lps}
@@ -386,11 +362,8 @@ def _claim(
 ) -> str:
     """Say which system is best in which language pair, by one annotator.
 
-    Args:
-        claims: language pair to the leader, None where there is none.
-        pairs: words for all of these language pairs.
-        told: all rankings, of which a language pair is named where they have several.
-        by: whose ranking it is; None where all rankings are one annotator's.
+    `claims`: language pair to the leader, None where there is none. `by`: whose ranking it is; None where all
+    rankings are one annotator's.
     """
     places: dict[str | None, list[str]] = {}
     for lp, name in sorted(claims.items(), key=lambda each: each[1] is None):
@@ -409,7 +382,6 @@ def _claim(
 
 
 def _ranks(rows: Sequence[RankedSystem], name: str, systems: Collection[str]) -> bool:
-    """Whether a ranking has a system beside another one of these."""
     both = _judged(rows).intersection(systems)
     return name in both and len(both) > 1
 
@@ -430,7 +402,6 @@ def _shown(agreed: Sequence[str], unsure: Sequence[str], contrary: Sequence[str]
 def _disagreement(
     told: Mapping[Place, Sequence[RankedSystem]], leading: Mapping[Place, str | None], pairs: str
 ) -> str:
-    """Say what one annotator shows, the one with the most leaders, and who of the others shows it."""
     by_lp = grouped((lp, name) for (lp, _), name in leading.items() if name is not None)
     if any(len({*names}) > 1 for names in by_lp.values()):
         return "The annotators do not agree on which system is best"

@@ -79,13 +79,6 @@ def points_of(spans: Iterable[AppraiseSpan]) -> float:
 
 
 def marks_of_appraise(spans: Iterable[AppraiseSpan], *, exact: bool = False) -> tuple[Mark, ...]:
-    """Marks of a campaign.
-
-    Args:
-        spans: of one translation.
-        exact: whether categories are ours; else the campaign's in lower case, as the ESA paper compares
-            them with WMT's, though the typologies differ: `linguistic conventions` is never `fluency`.
-    """
     return tuple(
         Mark(span.start, span.end, span.severity, *_names(span.error_type, exact=exact)) for span in spans
     )
@@ -98,13 +91,6 @@ def _names(error_type: Sequence[str], *, exact: bool) -> tuple[str, str]:
 
 
 def marks_of_wmt(spans: Iterable[ErrorSpan], *, as_published: bool, with_source: bool) -> tuple[Mark, ...]:
-    """Marks of WMT23.
-
-    Args:
-        spans: of one translation.
-        as_published: whether the half-open end is taken as inclusive, as the ESA paper does: one too far.
-        with_source: whether offsets in the source are taken as if they were in the translation.
-    """
     found = []
     for span in spans:
         core, _, sub = (span.category or "").partition("/")
@@ -119,11 +105,6 @@ class Study:
     """Everything that the tables need, each file read once and only when it is wanted.
 
     `rows`, `last`, `gold` and `by_key` are functions of a name, which remember what they gave.
-
-    Args:
-        folder: the campaigns' exports, their batches and the list of annotators.
-        wmt: WMT23's test set, as mt-metrics-eval has it.
-        told: a path as people are told it.
     """
 
     def __init__(self, folder: Path, wmt: Path, told: Callable[[Path], str]) -> None:
@@ -132,11 +113,6 @@ class Study:
         self.gold, self.by_key = cache(self._gold), cache(self._by_key)
 
     def there(self, path: Path) -> Path:
-        """A file that is there.
-
-        Raises:
-            MissingInputError: it is not.
-        """
         if not path.exists():
             raise MissingInputError(self._told(path))
         return path
@@ -168,12 +144,10 @@ class Study:
     # What was said...
 
     def _rows(self, campaign: str) -> tuple[AppraiseRow, ...]:
-        """Every submission of a campaign that is no tutorial, in file order."""
         path = self.there(self.folder / f"{CAMPAIGNS[campaign]}.scores.csv")
         return tuple(r for r in read_appraise(path).rows if not r.is_tutorial)
 
     def _last(self, campaign: str) -> dict[Key, AppraiseRow]:
-        """The last judgement of each translation, by its end; of equal ends the later row of the file."""
         found: dict[Key, AppraiseRow] = {}
         for row in self.rows(campaign):
             if row.kind == "TGT" and not row.is_duplicate:
@@ -184,17 +158,14 @@ class Study:
 
     @cached_property
     def people(self) -> Mapping[str, str]:
-        """Login to annotator."""
         text = read_text(self.there(self.folder / _PEOPLE), keep_mark=True).removeprefix("\ufeff")
         return {row["login"]: row["AnnotatorID"] for row in csv.DictReader(io.StringIO(text, newline=""))}
 
     def _gold(self, name: str) -> ScoreTable:
-        """Segment scores of WMT23, such as `en-de.mqm`."""
         return read_score_file(self.there(self.wmt / "human-scores" / f"{name}.seg.score"))
 
     @cached_property
     def wmt_spans(self) -> Mapping[Key, tuple[ErrorSpan, ...]]:
-        """Errors that WMT23 marked, where it looked."""
         path = self.there(self.wmt / "human-scores" / "en-de.mqm.merged.seg.rating")
         records = read_ratings(path, read_mtme(self.wmt, "en-de")).records
         return {(r.system, int(r.segment) - 1): r.spans for r in records}
@@ -203,7 +174,6 @@ class Study:
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
-        """Systems by name."""
         return tuple(sorted({system for system, _ in self.shown}))
 
     @cached_property
@@ -219,7 +189,6 @@ class Study:
 
     @cached_property
     def is_shared(self) -> frozenset[Key]:
-        """The shared ones, to look one up."""
         return frozenset(self.shared)
 
     @cached_property
@@ -229,7 +198,6 @@ class Study:
         return tuple(key for key in self.shared if key in twice)
 
     def _by_key(self, name: str) -> Mapping[Key, float]:
-        """Scores of WMT23 where there are any."""
         table = self.gold(name)
         return {
             (system, line): value
@@ -241,13 +209,6 @@ class Study:
     # Numbers of them...
 
     def scores(self, protocol: str, keys: Sequence[Key]) -> Floats:
-        """A protocol's scores.
-
-        Args:
-            protocol: a campaign, one with `_spans` after it for the points of its marks, `MQM_WMT` or
-                `DA_WMT`. Campaigns of MQM have no other scores than points.
-            keys: translations.
-        """
         golds = {"MQM_WMT": "en-de.mqm", "DA_WMT": "en-de.da-sqm"}
         if protocol in golds:
             found = self.by_key(golds[protocol])
@@ -287,11 +248,6 @@ _CHECKED: Final = {
 
 
 def known(result: Result) -> float:
-    """The value of a measure.
-
-    Raises:
-        MissingInputError: it has none.
-    """
     if result.value is None:
         raise MissingInputError(f"no value: {result.reason}")
     return result.value
@@ -375,7 +331,6 @@ def coverage(study: Study) -> Numbers:
 
 
 def _all_marks(study: Study, *, exact: bool) -> Mapping[str, list[tuple[Mark, ...]]]:
-    """Marks of the shared translations; exact: ends as they are meant, and none of the source."""
     found = {
         name: [marks_of_appraise(study.last(campaign)[key].spans) for key in study.shared]
         for name, campaign in (("ESA", "ESA_1"), ("MQM", "MQM"))
@@ -450,7 +405,6 @@ def _place(row: AppraiseRow) -> _Place:
 
 
 def _checks(study: Study, campaign: str, *, has_rating: bool) -> Mapping[_Place, Check]:
-    """Damaged copies of a campaign, without fillers, by their place in the batches."""
     copies = _copies(study, campaign)
     originals = {(row.login, study.key(row)): row for row in study.last(campaign).values()}
     found = {}
@@ -476,11 +430,6 @@ def _copies(study: Study, campaign: str) -> Mapping[_Place, AppraiseRow]:
 
 
 def _with_neighbours(study: Study) -> list[_Place]:
-    """The copies that the paper counts: none that comes before or after another one in the ESA-AI campaign.
-
-    The paper's script skips a copy where the item before or after it has no spans of the machine, which is
-    so for copies; the first and the last item of a batch have one neighbour only, and are counted.
-    """
     every = (*study.last("ESA_AI").values(), *_copies(study, "ESA_AI").values())
     by_batch = grouped((row.login, row) for row in every)
     found = []
@@ -622,9 +571,7 @@ def _people(study: Study, campaign: str, *, by_start: bool) -> list[Floats]:
 def wmt_systems(study: Study, name: str) -> Numbers:
     """Figure 6: systems and cuts by WMT23's own scores, over every segment that was judged.
 
-    Args:
-        study: where they lie.
-        name: of the scores, such as `en-de.mqm`; also the column.
+    `name`: of the scores, such as `en-de.mqm`; also the column.
     """
     table = study.gold(name)
     rows = [place for place, system in enumerate(table.systems) if system != "synthetic_ref"]
@@ -694,18 +641,7 @@ CAMPAIGN_MEASURES: Final[Mapping[str, Callable[[Study], Numbers]]] = {
 
 
 def campaign_value(definition: Definition, row: str, source: str, inputs: Inputs) -> float:
-    """Compute a cell about the campaigns.
-
-    Args:
-        definition: whose measure is one of `CAMPAIGN_MEASURES`; its criterion names the column.
-        row: name of the row.
-        source: name of the input; beside its place stands WMT23's test set.
-        inputs: the files.
-
-    Raises:
-        MissingInputError: a file is not there, or there is no such number.
-        DataError: a file is not what it should be.
-    """
+    """Compute a cell about the campaigns."""
     place = inputs.paper.inputs[source].place
     folder = inputs.place(place, "240315rc5ESA.scores.csv")
 

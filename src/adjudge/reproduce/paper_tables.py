@@ -37,47 +37,32 @@ COUNT: Final = "translations"
 
 @frozen
 class Definition:
-    """What a column's numbers are.
+    """What a column's numbers are."""
 
-    Args:
-        measure: in `stats.measures`; `meta`, a task's mean; `translations`, how many people judged, of the
-            language pairs that the row's metric names; or one of `reproduction.PAIR_MEASURES`,
-            `reproduction.MARK_MEASURES` or `esa_tables.CAMPAIGN_MEASURES`.
-        lps: language pairs, one unless it is a mean.
-        average: of a segment measure; None for the measure's own.
-        task: whose mean `meta` is; None for that of the input.
-        metric: another than the row's.
-        segments: first and last line, counted from 1, of every language pair or by it; None for all.
-        domain: only this one.
-        lengths: shortest source and the first length that is too long, in tokens; None for all.
-        scale: of mean errors.
-        totals: scores of systems are passed as those of one segment.
-        rounded: digits after the point that the parts of a mean over language pairs are rounded to.
-        criterion: of pairs, None for the row's; of campaigns, which of the row's numbers.
-        subset: of pairs.
-        threshold: of marked errors, the overlap that a match needs.
-        judged_by: only what this metric judged; empty for all. The evaluator of `pairs_score`.
-    """
-
+    # in `stats.measures`; `meta`, a task's mean; `translations`, how many people judged, of the language
+    # pairs that the row's metric names; or one of `reproduction.PAIR_MEASURES`, `reproduction.MARK_MEASURES`
+    # or `esa_tables.CAMPAIGN_MEASURES`
     measure: str
-    lps: tuple[str, ...]
-    average: Average | None = None
-    task: str | None = None
-    metric: str | None = None
+    lps: tuple[str, ...]  # language pairs, one unless it is a mean
+    average: Average | None = None  # of a segment measure; None for the measure's own
+    task: str | None = None  # whose mean `meta` is; None for that of the input
+    metric: str | None = None  # another than the row's
+    # first and last line, counted from 1, of every language pair or by it; None for all
     segments: tuple[int, int] | Mapping[str, tuple[int, int]] | None = None
     domain: str | None = None
+    # shortest source and the first length that is too long, in tokens; None for all
     lengths: tuple[int, int] | None = None
-    scale: Scale = "range"
-    totals: bool = False
+    scale: Scale = "range"  # of mean errors
+    totals: bool = False  # scores of systems are passed as those of one segment
+    # digits after the point that the parts of a mean over language pairs are rounded to
     rounded: int | None = None
-    criterion: str | None = None
+    criterion: str | None = None  # of pairs, None for the row's; of campaigns, which of the row's numbers
     subset: str = "ranked"
-    threshold: float = 0.5
-    judged_by: str = ""
+    threshold: float = 0.5  # of marked errors, the overlap that a match needs
+    judged_by: str = ""  # only what this metric judged; empty for all. The evaluator of `pairs_score`.
 
     @property
     def is_of_systems(self) -> bool:
-        """Whether scores of systems are compared."""
         return self.measure == META or (
             self.measure in MEASURES and MEASURES[self.measure].takes == "systems"
         )
@@ -94,45 +79,28 @@ class Row:
 
 @frozen
 class PaperTable:
-    """One table.
+    """One table."""
 
-    Args:
-        name: such as `Table 2`.
-        input: name of the input that its numbers come from.
-        columns: name to definition.
-        rows: in order.
-        percent: whether numbers are printed a hundred times as large.
-    """
-
-    name: str
-    input: str
+    name: str  # such as `Table 2`
+    input: str  # name of the input that its numbers come from
     columns: Mapping[str, Definition]
-    rows: tuple[Row, ...]
-    percent: bool = False
+    rows: tuple[Row, ...]  # in order
+    percent: bool = False  # whether numbers are printed a hundred times as large
 
 
 @frozen
 class Reason:
-    """Why a paper's number is not what its column says.
-
-    Args:
-        tables: where.
-        rows: names; empty for all.
-        columns: names; empty for all.
-        text: the reason.
-        instead: fields of the definition that the paper used in place of the column's.
-        rounding: whether it is a matter of rounding.
-    """
+    """Why a paper's number is not what its column says."""
 
     tables: tuple[str, ...]
     text: str
-    rows: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()  # names; empty for all
+    columns: tuple[str, ...] = ()  # names; empty for all
+    # fields of the definition that the paper used in place of the column's
     instead: Mapping[str, Any] = field(default_factory=dict)
-    rounding: bool = False
+    rounding: bool = False  # whether it is a matter of rounding
 
     def applies(self, table: str, row: str, column: str) -> bool:
-        """Whether it is about this cell."""
         return (
             table in self.tables
             and (not self.rows or row in self.rows)
@@ -146,61 +114,39 @@ class Reason:
 
 @frozen
 class Input:
-    """A test set that tables are computed from.
+    """A test set that tables are computed from."""
 
-    Args:
-        place: the folder's name in `Paper.places`.
-        gold: name of its gold.
-        task: that says which systems are compared and which reference metrics were shown.
-        reference: that metrics were shown, where the task says nothing.
-        systems: language pair to the systems that are compared; empty for those of the task.
-    """
-
-    place: str
+    place: str  # the folder's name in `Paper.places`
     gold: str = ""
-    task: str | None = None
-    reference: str = "src"
+    task: str | None = None  # that says which systems are compared and which reference metrics were shown
+    reference: str = "src"  # that metrics were shown, where the task says nothing
+    # language pair to the systems that are compared; empty for those of the task
     systems: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 @frozen
 class Paper:
-    """All that we know of a paper's tables.
+    """All that we know of a paper's tables."""
 
-    Args:
-        name: such as `m-mad`.
-        title: of the paper.
-        source: address.
-        places: name of a folder to where it may lie below the data folder, the usual place first.
-        inputs: by name.
-        tables: in order.
-        reasons: the first that applies to a cell counts.
-        notes: what a reader of the tables must know.
-    """
-
-    name: str
+    name: str  # such as `m-mad`
     title: str
     source: str
+    # name of a folder to where it may lie below the data folder, the usual place first
     places: Mapping[str, list[str]]
     inputs: Mapping[str, Input]
-    tables: tuple[PaperTable, ...]
-    reasons: tuple[Reason, ...]
-    notes: tuple[str, ...]
+    tables: tuple[PaperTable, ...]  # in order
+    reasons: tuple[Reason, ...]  # the first that applies to a cell counts
+    notes: tuple[str, ...]  # what a reader of the tables must know
 
 
 def list_papers() -> tuple[str, ...]:
-    """Names of the papers that we know."""
     folder = files("adjudge.reproduce") / "papers"
     return tuple(sorted(file.name.removesuffix(".toml") for file in folder.iterdir()))
 
 
 @cache
 def read_paper(name: str) -> Paper:
-    """Read what we know of a paper.
-
-    Raises:
-        UsageError: there is no such paper.
-    """
+    """Read what we know of a paper."""
     if name not in list_papers():
         raise UsageError(f"no paper {name!r}; there are {', '.join(list_papers())}")
     file = files("adjudge.reproduce") / "papers" / f"{name}.toml"
@@ -235,7 +181,6 @@ def _table(values: Mapping[str, Any]) -> PaperTable:
 
 
 def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """TOML has lists, where frozen fields are tuples."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
 
 
@@ -252,26 +197,15 @@ class MissingInputError(Exception):
 
 @frozen
 class Side:
-    """Gold of one language pair, over the systems that are compared.
+    """Gold of one language pair, over the systems that are compared."""
 
-    Args:
-        eval_set: with these systems.
-        gold: systems by segments.
-        folder: of the test set.
-    """
-
-    eval_set: EvalSet
-    gold: ScoreSet
-    folder: Path
+    eval_set: EvalSet  # with these systems
+    gold: ScoreSet  # systems by segments
+    folder: Path  # of the test set
 
 
 class Inputs:
     """What lies below a data folder; everything is read once.
-
-    Args:
-        data: the folder.
-        paper: says what may lie where.
-        own: runs and files of a user's own, by the metric of their rows.
 
     `notes` collects what a reader must know of the files that were read.
     """
@@ -284,15 +218,7 @@ class Inputs:
         self._contents: dict[tuple[Path, str], Any] = {}
 
     def place(self, name: str, wanted: str) -> Path:
-        """A folder that is there: below the data folder, or a public test set that was fetched.
-
-        Args:
-            name: in `Paper.places`.
-            wanted: file in it, for the message.
-
-        Raises:
-            MissingInputError: it lies nowhere that we look.
-        """
+        """A folder that is there: below the data folder, or a public test set that was fetched."""
         usual = self.paper.places[name][0]
         places = [self.data / place for place in self.paper.places[name]]
         places += [cached_path(entry) for entry in CATALOG if entry.name == name]
@@ -307,12 +233,6 @@ class Inputs:
         return LpRule() if task is None else find_task(task).rule(lp)
 
     def _side(self, name: str, lp: str) -> Side:
-        """Gold of one language pair of an input, over the systems that are compared.
-
-        Raises:
-            MissingInputError: the folder, the language pair or the gold is not there.
-            DataError: a file is not what it should be.
-        """
         wanted = self.paper.inputs[name]
         folder = self.place(wanted.place, f"sources/{lp}.txt")
         if lp not in find_lps(folder):
@@ -337,18 +257,6 @@ class Inputs:
         return wanted
 
     def _metric(self, name: str, lp: str, metric: str) -> ScoreSet:
-        """Read a metric, over the systems that are compared.
-
-        Args:
-            name: of the input.
-            lp: language pair.
-            metric: of the test set's folder; with a `/`, the place and the stem of a file beside it. `{lp}`
-                and `{ref}` stand for the language pair and the reference. Or one of `own`.
-
-        Raises:
-            MissingInputError: there is no such file.
-            DataError: it is not what it should be.
-        """
         side = self.side(name, lp)
         reference = self.rule(name, lp).reference or self.paper.inputs[name].reference
         if metric in self.own or "/" in metric:
@@ -375,22 +283,13 @@ class Inputs:
         return scores
 
     def _check(self, scores: ScoreSet, side: Side, source: str) -> None:
-        """Refuse a metric without one of the systems, and note what looks wrong in it.
-
-        Raises:
-            MissingInputError: a paper's number is over all systems, and this one would not be.
-        """
         rows = zip(side.eval_set.systems, scores.segments, strict=True)
         if absent := [system for system, row in rows if np.isnan(row).all()]:
             raise MissingInputError(f"scores of {', '.join(absent)} in {source}")
         self.notes |= dict.fromkeys(suspicious(source, scores, side.gold, side.eval_set.systems))
 
     def read(self, metric: str, read: Callable[[], Content]) -> Content:
-        """Read a metric's file. One of `own` that is about something else leaves its cells empty.
-
-        Raises:
-            MissingInputError: it is one of `own`, and cannot be used here.
-        """
+        """Read a metric's file. One of `own` that is about something else leaves its cells empty."""
         try:
             return read()
         except (DataError, UsageError) as error:
@@ -399,16 +298,7 @@ class Inputs:
             raise MissingInputError(str(error)) from error
 
     def file(self, metric: str, lp: str, endings: Sequence[str] = _ENDINGS) -> Path:
-        """Return the path if it is an existing file or run directory.
-
-        Args:
-            metric: its place and stem, with a `/` between them; or one of `own`.
-            lp: language pair.
-            endings: that the name may have, the usual one first.
-
-        Raises:
-            MissingInputError: there is none.
-        """
+        """Return the path if it is an existing file or run directory."""
         if metric in self.own:
             path = self.own[metric].file_of(lp)
             if not isinstance(path, Path):

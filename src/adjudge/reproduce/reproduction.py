@@ -60,18 +60,7 @@ _ENDINGS: Final = (".jsonl", ".jsonl.gz", "")
 
 
 def pair_value(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
-    """Compute a cell about pairs.
-
-    Args:
-        definition: whose measure is one of `PAIR_MEASURES`.
-        metric: place and stem of an evaluator's records; a criterion, if the definition has none; a system.
-        source: name of the input.
-        inputs: the files.
-
-    Raises:
-        MissingInputError: a file is not there, or has no verdict on the criterion.
-        DataError: it is not what it should be.
-    """
+    """Compute a cell about pairs."""
     (lp,) = definition.lps
     criterion = definition.criterion or metric
     if definition.measure == "pairs_score":
@@ -101,7 +90,6 @@ def _points(definition: Definition, system: str, lp: str, criterion: str, inputs
 
 
 def _benchmark(definition: Definition, source: str, inputs: Inputs) -> tuple[Path, Sequence[FirePair]]:
-    """The pairs of a language pair, and their file."""
     (lp,) = definition.lps
     place = inputs.paper.inputs[source].place
     file = inputs.place(place, f"{lp}/{lp}-annotation.json") / lp / f"{lp}-annotation.json"
@@ -111,7 +99,6 @@ def _benchmark(definition: Definition, source: str, inputs: Inputs) -> tuple[Pat
 
 
 def _said(definition: Definition, metric: str, lp: str, pairs: Sequence[FirePair], inputs: Inputs) -> Floats:
-    """An evaluator's verdict on each pair; scores are compared, and those of marked errors by criterion."""
     file = inputs.file(metric, lp, _ENDINGS)
 
     def read() -> Floats:
@@ -136,7 +123,6 @@ def _labels(pair: FirePair, criterion: str, file: Path) -> list[float]:
 
 
 def _subset(gold: Floats, subset: str) -> NDArray[np.bool_]:
-    """Which pairs have a majority, and are what the subset says."""
     wanted = majority(gold)
     easy = (gold == gold[:, :1]).all(axis=1)
     chosen = ~np.isnan(wanted)
@@ -147,11 +133,7 @@ def _subset(gold: Floats, subset: str) -> NDArray[np.bool_]:
 
 
 def _verdicts(records: Iterable[Record], pairs: Sequence[FirePair], criterion: str, file: Path) -> Floats:
-    """An evaluator's verdict on each pair; NaN where it gave none, or decided nothing.
-
-    Raises:
-        DataError: a pair that there is not, or that is of other systems, or stands there twice.
-    """
+    """An evaluator's verdict on each pair; NaN where it gave none, or decided nothing."""
     found: dict[int, float] = {}
     for record in records:
         if not isinstance(record, Preference) or record.criterion != criterion:
@@ -176,20 +158,7 @@ MARK_MEASURES: Final = frozenset({"span_f1"})
 def mark_value(
     definition: Definition, metric: str, source: str, segments: Collection[str], inputs: Inputs
 ) -> float:
-    """Compute F1 of marked errors at the definition's threshold.
-
-    Args:
-        definition: whose measure is one of `MARK_MEASURES`.
-        metric: place and stem of a run or of records.
-        source: name of the input.
-        segments: ids of those that count.
-        inputs: the files.
-
-    Raises:
-        MissingInputError: a file is not there, or judges none of the segments.
-        DataError: it is not what it should be.
-        UsageError: its protocol marks no errors.
-    """
+    """Compute F1 of marked errors at the definition's threshold."""
     (lp,) = definition.lps
     side = inputs.side(source, lp)
     gold = _gold_file(side.folder / "human-scores", f"{lp}.{side.gold.name}", inputs)
@@ -215,11 +184,6 @@ def mark_value(
 
 
 def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
-    """The ratings of gold: those of all raters together, or the only ones.
-
-    Raises:
-        MissingInputError: there are none, or several and none of all raters.
-    """
     merged = folder / f"{stem}.merged.seg.rating"
     there = [merged] if merged.is_file() else sorted(folder.glob(f"{stem}*.seg.rating"))
     if len(there) != 1:
@@ -228,18 +192,7 @@ def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
 
 
 def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
-    """Compute what a cell claims.
-
-    Args:
-        definition: of its column, or the paper's own.
-        metric: of its row.
-        source: name of the input.
-        inputs: the files.
-
-    Raises:
-        MissingInputError: a file is not there, or the measure has no value on what is there.
-        DataError: a file is not what it should be.
-    """
+    """Compute what a cell claims."""
     metric = definition.metric or metric
     if definition.measure in PAIR_MEASURES:
         return pair_value(definition, metric, source, inputs)
@@ -264,7 +217,6 @@ def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -
 
 
 def _meta(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
-    """A task's mean over the language pairs, or the mean of their rounded means."""
     name = definition.task or inputs.paper.inputs[source].task
     task = find_task(str(name))
     parts = []
@@ -287,7 +239,6 @@ def _mean(task: Task, parts: list[tuple[Result, ...]]) -> float:
 def _scores(
     definition: Definition, metric: str, lp: str, source: str, inputs: Inputs
 ) -> tuple[ScoreSet, ScoreSet]:
-    """Gold and metric of the translations that the definition is about."""
     side = inputs.side(source, lp)
     gold, scores = side.gold, inputs.metric(source, lp, metric)
     kept = _kept(definition, lp, source, inputs)
@@ -312,7 +263,6 @@ def _kept(definition: Definition, lp: str, source: str, inputs: Inputs) -> NDArr
 
 
 def _are_means(scores: ScoreSet) -> bool:
-    """Whether scores of systems are means, or sums, of those of segments, and not of a corpus."""
     means = row_means(scores.segments)
     sums = means * (~np.isnan(scores.segments)).sum(axis=1)
     return any(np.allclose(scores.systems, own, rtol=_PUBLISHED, equal_nan=True) for own in (means, sums))
@@ -339,7 +289,6 @@ def _columns(definition: Definition, eval_set: EvalSet) -> np.ndarray[tuple[int]
 
 
 def _of_totals(scores: ScoreSet) -> ScoreSet:
-    """Scores of systems in the place of those of one segment."""
     return replace(scores, segments=scores.systems[:, None])
 
 
@@ -353,27 +302,18 @@ _UNPRINTED: Final = "no number of the paper to compare"
 
 @frozen
 class Cell:
-    """One number of a paper beside ours.
+    """One number of a paper beside ours."""
 
-    Args:
-        table: such as `Table 2`.
-        row: its name.
-        column: its name.
-        paper: as printed; empty where the paper prints none.
-        ours: on the same scale, with every digit; None where an input is missing.
-        verdict: `match`: ours is the paper's, rounded as that is printed. `rounding`: they are less than one
-            unit of the last digit apart, for no reason but rounding. `differs`. `missing-input`: there are
-            no two numbers to compare, since a file is missing or we have none of the paper.
-        reason: empty for a match; else why, or which file is wanted.
-    """
-
-    table: str
+    table: str  # such as `Table 2`
     row: str
     column: str
-    paper: str
-    ours: float | None
+    paper: str  # as printed; empty where the paper prints none
+    ours: float | None  # on the same scale, with every digit; None where an input is missing
+    # `match`: ours is the paper's, rounded as that is printed. `rounding`: they are less than one unit of the
+    # last digit apart, for no reason but rounding. `differs`. `missing-input`: there are no two numbers to
+    # compare, since a file is missing or we have none of the paper.
     verdict: Verdict
-    reason: str = ""
+    reason: str = ""  # empty for a match; else why, or which file is wanted
 
     @property
     def is_unprinted(self) -> bool:
@@ -383,48 +323,26 @@ class Cell:
 
 @frozen
 class Reproduction:
-    """A paper's tables, cell by cell.
-
-    Args:
-        paper: its name.
-        title: of the paper.
-        source: its address.
-        cells: by table, row and column, in the paper's order.
-        notes: what a reader must know of the paper, and of the files that were read.
-    """
+    """A paper's tables, cell by cell."""
 
     paper: str
     title: str
     source: str
-    cells: tuple[Cell, ...]
-    notes: tuple[str, ...]
+    cells: tuple[Cell, ...]  # by table, row and column, in the paper's order
+    notes: tuple[str, ...]  # what a reader must know of the paper, and of the files that were read
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
-        """Verdict to its number of cells."""
         found = Counter(cell.verdict for cell in self.cells)
         return {verdict: found[verdict] for verdict in VERDICTS}
 
     @property
     def signature(self) -> Signature:
-        """What makes every number in here repeatable."""
         return Signature("reproduce", {"paper": self.paper, "version": VERSION})
 
 
 def reproduce(paper: str | Paper, data: Path | str, add: Sequence[str] = ()) -> Reproduction:
-    """Compute the tables of a paper again, as far as their inputs are there.
-
-    Args:
-        paper: one of `papers.list_papers`, or one of your own.
-        data: folder with the test sets and score files that the paper's page in the documentation names.
-        add: `[NAME=]PATH` of runs and files of scores. Each gets a row in every table of judges; where it
-            judged only a part of what a column is about, all rows are computed again on that part, in a table
-            of their own.
-
-    Raises:
-        UsageError: no such paper, or no such folder; a run that can stand in no table.
-        DataError: a file is not what it should be; one of `add`, where it can stand in no table.
-    """
+    """Compute the tables of a paper again, as far as their inputs are there."""
     described = read_paper(paper) if isinstance(paper, str) else paper
     data = Path(data)
     if not data.is_dir():
@@ -463,7 +381,6 @@ def reproduce(paper: str | Paper, data: Path | str, add: Sequence[str] = ()) -> 
 
 
 def _with_own(table: PaperTable, inputs: Inputs) -> Iterator[PaperTable]:
-    """The table with a row for each run of the user's own, and one on what each judged only a part of."""
     if not inputs.own or any(c.measure in _ROWS_ARE_NO_JUDGES for c in table.columns.values()):
         yield table
         return
@@ -492,7 +409,6 @@ def _part(table: str, name: str) -> str:
 
 
 def _judged(definition: Definition, metric: str, source: str, inputs: Inputs) -> tuple[int, int]:
-    """Count the translations, or pairs, that a metric judged, and all those that a definition is about."""
     found = [0, 0]
     try:
         for lp in definition.lps:
@@ -521,16 +437,13 @@ class _Printed:
     text: str
 
     def value(self, definition: Definition, inputs: Inputs) -> float:
-        """What a definition gives here, on the scale that the table is printed in."""
         found = value_of(definition, self.row.metric, self.table.input, inputs)
         return found * 100 if self.table.percent else found
 
     def is_met_by(self, value: float) -> bool:
-        """Whether a number, rounded as this one is printed, is this one."""
         return Decimal(printed(value, self.text)) == Decimal(self.text)
 
     def is_near(self, value: float) -> bool:
-        """Whether a number is less than one unit of the last digit away."""
         return abs(round(value - float(self.text), _NOISE)) < float(_unit(self.text))
 
 
@@ -572,7 +485,6 @@ def _refuse_part(theirs: _Printed, inputs: Inputs) -> None:
 
 
 def _proof(reason: Reason, theirs: _Printed, inputs: Inputs) -> str:
-    """What the definition that the paper used gives, where we know it."""
     definition = reason.definition(theirs.claimed)
     if definition is None:
         return ""
@@ -584,7 +496,6 @@ def _proof(reason: Reason, theirs: _Printed, inputs: Inputs) -> str:
 
 
 def _unit(text: str) -> Decimal:
-    """One in the last digit."""
     return Decimal(1).scaleb(int(Decimal(text).as_tuple().exponent))
 
 

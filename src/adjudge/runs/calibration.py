@@ -46,11 +46,7 @@ class Calibrated(Protocol):
     async def measure(self, subject: Subject, ask: Ask) -> tuple[Annotation, tuple[tuple[str, float], ...]]:
         """Judge one translation as far as confidences go.
 
-        Returns:
-            The judgement so far, and the confidences, from 0 to 1, each with the subtype of its error.
-
-        Raises:
-            AnswerError: an answer could not be had.
+        The judgement so far, and the confidences, from 0 to 1, each with the subtype of its error.
         """
 
 
@@ -65,7 +61,6 @@ class _Gathering:
     failures: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     async def annotate(self, subject: Subject, ask: Ask) -> Annotation:
-        """Judge, and keep the confidences."""
         try:
             annotation, confidences = await self.judge.measure(subject, ask)
         except AnswerError as error:
@@ -77,16 +72,10 @@ class _Gathering:
         return annotation
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the judge has)
-        """Everything else is the judge's own."""
         return getattr(self.judge, name)
 
 
 def for_calibration(annotator: Annotator) -> Judge:
-    """The judge as it runs to be calibrated.
-
-    Raises:
-        UsageError: it has nothing to calibrate.
-    """
     if not isinstance(annotator, Calibrated):
         raise UsageError(f"{annotator.name} has no threshold to calibrate; himate has one")
     return annotator.for_calibration()
@@ -95,14 +84,7 @@ def for_calibration(annotator: Annotator) -> Judge:
 async def acalibrate(job: Job, percentile: float) -> tuple[Calibration, Outcome]:
     """Run a job whose judge comes from `for_calibration`, and take a percentile of its confidences by lp.
 
-    Args:
-        job: ready to go; it goes on where it was stopped.
-        percentile: above 0, at most 100.
-
-    Raises:
-        UsageError: no such percentile, no such judge, or a model without the log-probabilities it needs.
-        DataError: an lp in which nothing was found, so that there are no confidences.
-        AdjudgeError: something stopped the run.
+    `percentile`: above 0, at most 100.
     """
     if not 0 < percentile <= 100:
         raise UsageError(f"the percentile must be above 0 and at most 100, got {percentile:g}")
@@ -153,7 +135,6 @@ def _threshold(gathering: _Gathering, lp: str, percentile: float) -> LpThreshold
 
 
 def _by_subtype(found: Sequence[tuple[str, float]], percentile: float) -> dict[str, float]:
-    """The threshold of each subtype that was seen often enough, else of its core type where that was."""
     thresholds: dict[str, float] = {}
     for subtype in SUBTYPES:
         core = subtype.partition("/")[0]

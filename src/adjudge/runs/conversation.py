@@ -78,7 +78,6 @@ class _Recorder:
             raise why from None
 
     async def search(self, query: Query) -> tuple[Snippet, ...]:
-        """Look nothing up; see `core.ask.SearchEngine`."""
         stored = StoredRequest(model={}, messages=(query_message(query),), sampling=Sampling())
         said = Exchange(use=Use(b"", "search", "engine"), request=stored, reply=search_reply("", [_FOUND]))
         self.exchanges.append(said)
@@ -100,14 +99,6 @@ async def check_adapter(judge: Judge, adapter: Adapter, subjects: Iterable[Subje
     """Refuse an adapter that speaks of questions which a judge does not ask.
 
     The judge is rehearsed: which questions it asks can depend on the answers.
-
-    Args:
-        judge: with the adapter beside its prompts.
-        adapter: says how some kinds of questions are put, and their answers read.
-        subjects: some that are to be judged.
-
-    Raises:
-        UsageError: the judge asks no such question, or samples at a temperature that the adapter sets.
     """
     ask = _Recorder(RulesModel(), None)
     for subject in subjects:
@@ -150,7 +141,6 @@ def render_exchange(exchange: Exchange, number: int, mark: str) -> str:
 
 
 def _spoken(message: Message, mark: str) -> list[str]:
-    """One message; the result of a tool names the call."""
     name = f" {message.calls[0].name} {message.calls[0].id}" if message.role == "tool" else ""
     lines = [f"[{message.role}{name}]", _indent(render_message(message, mark))]
     return lines if message.role == "tool" else [*lines, *_asked_for(message.calls)]
@@ -208,7 +198,6 @@ def _messages(messages: Iterable[Message], mark: str) -> list[dict[str, object]]
 
 
 def _calls(calls: Iterable[ToolCall]) -> dict[str, object]:
-    """Tools that were asked for, or the call that is answered; nothing where there is none."""
     shown = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
     return {"calls": shown} if shown else {}
 
@@ -227,13 +216,6 @@ class ReadableRun:
     """A run directory whose conversations can be read."""
 
     def __init__(self, path: Path) -> None:
-        """Find its store.
-
-        Raises:
-            DataError: it is no run directory.
-            StoreError: it has no call store, or not one of ours.
-            UsageError: prices in a settings file that cannot be read, or is not trusted.
-        """
         self._conversations = Conversations(path)
         self._secret = bytes.fromhex(self._conversations.info.secret)
         self._prices = read_prices(None)
@@ -241,12 +223,8 @@ class ReadableRun:
     def conversation(self, segment: Segment, systems: tuple[str, ...]) -> list[dict[str, object]]:
         """Questions and answers behind a judgement, in the order asked.
 
-        Returns:
-            For each what `exchange_to_json` says, and `time`, `seconds`, `asked` (the model) and `price` in
-            words; these are empty where no attempt is known.
-
-        Raises:
-            StoreError: the store cannot be read any more.
+        For each what `exchange_to_json` says, and `time`, `seconds`, `asked` (the model) and `price` in
+        words; these are empty where no attempt is known.
         """
         mark = mark_of(segment, self._secret)
         found = self._conversations.find(segment.lp, segment.segment, systems)
@@ -257,7 +235,6 @@ class ReadableRun:
 
 
 def _answered(exchange: Exchange, attempt: Attempt | None, prices: PriceTable) -> dict[str, object]:
-    """When, how quickly and for how much a call was answered."""
     if attempt is None:
         return {"time": "", "seconds": None, "asked": "", "price": ""}
     return {
@@ -269,7 +246,6 @@ def _answered(exchange: Exchange, attempt: Attempt | None, prices: PriceTable) -
 
 
 def _price(exchange: Exchange, attempt: Attempt, prices: PriceTable) -> str:
-    """What it cost; nothing where no tokens are counted by design, as of the embedded rules."""
     usage = attempt.usage
     price = prices.find(attempt.model)
     is_counted = bool(usage.prompt or usage.completion or usage.reasoning)

@@ -40,11 +40,7 @@ ENGINES: Final[Mapping[str, str]] = {
 
 
 async def carry_out(job: Job) -> Outcome:
-    """Run a job to its end, with the engine that it names.
-
-    Raises:
-        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
-    """
+    """Run a job to its end, with the engine that it names."""
     module, _, function = ENGINES[job.options.engine].partition(":")
     if (done := _only_read(job)) is not None:
         return done
@@ -53,11 +49,7 @@ async def carry_out(job: Job) -> Outcome:
 
 
 def _only_read(job: Job) -> Outcome | None:
-    """How a run stands that is finished and lies where nothing can be written; None for any other.
-
-    Raises:
-        UsageError: something is to be done in it, or it was made with other settings.
-    """
+    """How a run stands that is finished and lies where nothing can be written; None for any other."""
     if not (job.out / INFO).is_file() or os.access(job.out, os.W_OK):
         return None
     info = read_run_info(job.out)
@@ -127,11 +119,6 @@ _OF_FOLDER: Final = ("retry_failed", "reparse", "ask_again")
 
 
 def _refuse_to_forget(job: Job) -> None:
-    """Refuse a run in memory whose answers cost something, or whose settings are about a run directory.
-
-    Raises:
-        UsageError: it needs `out`.
-    """
     if given := [name for name in _OF_FOLDER if getattr(job.options, name)]:
         raise UsageError(f"{given[0]} needs a run directory: add out=...")
     if job.models is not None and job.models.is_paid and job.options.store is None:
@@ -146,7 +133,6 @@ _EXAMPLE: Final = 200  # characters of the first failure
 
 
 def _warned(job: Job, done: Run) -> Run:
-    """The run, with a warning where more failed than may, or where its judge is unfit."""
     info, allowed = done.info, job.options.max_failed
     if has_too_many_failures(info.failed, info.counts["judged"], allowed):
         failures = Counter(info.failures)

@@ -53,26 +53,17 @@ _OTHERWISE: Final = 200
 
 @dataclass
 class Seen:
-    """Answered calls of one model whose tokens its server counted.
+    """Answered calls of one model whose tokens its server counted."""
 
-    Args:
-        estimated: what we would have said of their prompts.
-        counted: what the server said.
-        least: smallest share of counted to estimated in one call.
-        most: largest share.
-        calls: how many.
-        replies: calls and tokens of replies, by the instruction they followed.
-    """
-
-    estimated: float = 0.0
-    counted: int = 0
-    least: float = float("inf")
-    most: float = 0.0
+    estimated: float = 0.0  # what we would have said of their prompts
+    counted: int = 0  # what the server said
+    least: float = float("inf")  # smallest share of counted to estimated in one call
+    most: float = 0.0  # largest share
     calls: int = 0
+    # calls and tokens of replies, by the instruction they followed
     replies: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, estimate: Tokens, prompt: int, completion: int, instruction: str) -> None:
-        """One more call."""
         self.estimated += estimate.typical
         self.counted += prompt
         self.least = min(self.least, prompt / estimate.typical)
@@ -85,28 +76,17 @@ class Seen:
 
 @frozen
 class Experience:
-    """What was seen of each model.
+    """What was seen of each model."""
 
-    Args:
-        models: by name, those with enough calls.
-        seconds: of one call.
-    """
-
-    models: dict[str, Seen] = field(default_factory=dict)
+    models: dict[str, Seen] = field(default_factory=dict)  # by name, those with enough calls
     seconds: float = _SECONDS
 
     @property
     def calls(self) -> int:
-        """All that was looked at."""
         return sum(seen.calls for seen in self.models.values())
 
     def estimate(self, model: str, request: Request) -> tuple[Tokens, Tokens]:
-        """Tokens of a prompt and of its reply.
-
-        Args:
-            model: who would be asked.
-            request: what.
-        """
+        """Tokens of a prompt and of its reply."""
         typical = float(_TYPICAL.get(request.about.wants, _OTHERWISE))
         most = request.sampling.max_tokens
         prompt, seen = _prompt(request), self.models.get(model)
@@ -149,7 +129,6 @@ def _prompt(request: Request | StoredRequest) -> Tokens:
 
 
 def _schema(schema: object) -> Tokens:
-    """A schema is part of the prompt with some servers, and free with others."""
     if schema is None:
         return Tokens()
     size = _text_tokens(orjson.dumps(schema, option=orjson.OPT_SORT_KEYS))
@@ -162,7 +141,6 @@ def _text_tokens(raw: bytes) -> Tokens:
 
 
 def _instruction(messages: Iterable[Message]) -> str:
-    """The first message: every role and stage has its own."""
     first = next(iter(messages), None)
     return "" if first is None else render_message(first, _MARK)
 
@@ -180,7 +158,6 @@ class _Ledger:
         self.began_empty = reader is None
 
     def find(self, key: bytes) -> Reply | None:
-        """The stored reply."""
         reply = None if self._reader is None else self._reader.find(key)
         self.stored += reply is not None and not is_search(reply.model)
         return reply
@@ -193,7 +170,6 @@ class _Ledger:
         *,
         replaces: bool = False,
     ) -> Reply:
-        """Keep nothing."""
         del key, request, replaces
         return reply
 
@@ -222,11 +198,6 @@ class _Unasked:
         self._questions = questions
 
     async def reply(self, request: Request) -> Reply:
-        """Give none.
-
-        Raises:
-            AnswerError: always.
-        """
         sent = request if self._sends_schema else replace(request, schema=None)
         self._questions.meet(self.name, sent)
         raise AnswerError("missing", "only the first question is looked at")
@@ -241,7 +212,6 @@ class _Questions:
         self._met: set[bytes] = set()
 
     def begin(self) -> None:
-        """The next judgement."""
         self.first, self.is_left = None, False
 
     def meet(self, model: str, request: Request) -> None:
@@ -255,11 +225,7 @@ class _Questions:
 class Beginnings:
     """Judgements as far as the store has answers.
 
-    Args:
-        job: what would be judged.
-        models: whom it would ask.
-        reader: of the run's store, if there is one.
-        experience: of the tokens of these models.
+    `experience`: of the tokens of these models.
     """
 
     def __init__(self, job: Job, models: Models, reader: CallReader | None, experience: Experience) -> None:
@@ -305,7 +271,6 @@ class Beginnings:
         self.completion += _of_calls(completion, *bounds)
 
     async def _put(self, judge: Judge, unit: Unit) -> tuple[UnitAsk, bool]:
-        """Put the questions of one judgement; whether it failed, or is not over."""
         self._questions.begin()
         self._ledger.stored = 0
         ask = self._asker.for_unit(unit.subject)
@@ -323,7 +288,6 @@ def _of_calls(tokens: Tokens, least: int, typical: int, most: int) -> Tokens:
 
 
 def _spread(plan: Plan, count: int, wanted: int) -> Iterator[Unit]:
-    """So many of the units that have something to judge, evenly."""
     for place, unit in enumerate(unit for unit in plan if unit.is_there):
         if (place + 1) * wanted // count > place * wanted // count:
             yield unit
@@ -342,37 +306,26 @@ _COLUMNS: Final = (
 
 @frozen
 class Forecast(Framed):
-    """What is still to be asked and paid.
+    """What is still to be asked and paid."""
 
-    Args:
-        units: units of work of the run.
-        calls: to be put to the model; what the store answers and what judgements share is left out. Answers
-            that cannot be read are asked for again, and come on top.
-        stored: calls that the store answers.
-        prompt: tokens of the prompts.
-        completion: tokens of the replies; at most what they have room for.
-        price: least, typical and most; None where the price of a model is unknown.
-        currency: of the price.
-        price_date: the day from which the prices are known to hold; of several the earliest.
-        seconds: how long it typically takes; None where the provider decides when it answers.
-        begun: judgements whose first question was looked at.
-        seen: answered calls by whose tokens the estimate was corrected.
-    """
-
-    units: int
+    units: int  # units of work of the run
+    # to be put to the model; what the store answers and what judgements share is left out. Answers that
+    # cannot be read are asked for again, and come on top.
     calls: Calls = _NONE
-    stored: int = 0
-    prompt: Calls = _NONE
-    completion: Calls = _NONE
+    stored: int = 0  # calls that the store answers
+    prompt: Calls = _NONE  # tokens of the prompts
+    completion: Calls = _NONE  # tokens of the replies; at most what they have room for
+    # least, typical and most; None where the price of a model is unknown
     price: tuple[Decimal, Decimal, Decimal] | None = (Decimal(), Decimal(), Decimal())
     currency: str = ""
+    # the day from which the prices are known to hold; of several the earliest
     price_date: dt.date | None = None
+    # how long it typically takes; None where the provider decides when it answers
     seconds: float | None = 0.0
-    begun: int = 0
-    seen: int = 0
+    begun: int = 0  # judgements whose first question was looked at
+    seen: int = 0  # answered calls by whose tokens the estimate was corrected
 
     def columns(self) -> Sequence[Column]:
-        """Bounds of each quantity."""
         return _COLUMNS
 
     def groups(self) -> dict[str, list[tuple[str, *tuple[object, ...]]]]:
@@ -428,9 +381,7 @@ async def aforecast(
 async def forecast_job(job: Job, most: int = _BEGUN) -> Forecast:
     """What a job will ask and cost.
 
-    Args:
-        job: ready to go; it may go afterwards.
-        most: judgements that are begun at most, evenly spread; others are taken to be like these.
+    `most`: judgements that are begun at most, evenly spread; others are taken to be like these.
     """
     if job.models is None or not is_judge(job.annotator):
         return Forecast(units=len(job.plan))
@@ -470,11 +421,6 @@ def _whole(tokens: Tokens) -> Calls:
 def _price(
     prompt: Tokens, completion: Tokens, prices: Sequence[Price | None]
 ) -> tuple[Decimal, Decimal, Decimal] | None:
-    """Least, typical and most; models that cost nothing: 0.
-
-    At least: every prompt was kept by the server. Of several models, all calls cost as with the cheapest at
-    least, as with the dearest at most, and typically the mean: nobody knows how often each role will ask.
-    """
     if not prices or not prompt.high:
         return Decimal(), Decimal(), Decimal()
     if None in prices:

@@ -73,11 +73,7 @@ Rooms = Annotated[
 
 @settings
 class RunSettings(TextSettings):
-    """What is judged, by which model, how, and what may be paid.
-
-    Raises:
-        UsageError: names the first value that does not fit.
-    """
+    """What is judged, by which model, how, and what may be paid."""
 
     out: Annotated[
         Path | str | None,
@@ -209,7 +205,6 @@ class RunSettings(TextSettings):
 
     @property
     def prompts_folder(self) -> Path | None:
-        """The folder of prompts, if one was given."""
         return None if self.prompts is None else Path(self.prompts)
 
     def without(self, *names: str) -> Self:
@@ -279,16 +274,7 @@ class Advising(Protocol):
         """Roles whose answers are worth nothing without log-probabilities."""
 
     def advise(self, model: str, lps: Sequence[str], subjects: Sequence[Subject]) -> tuple[str, ...]:
-        """What the user must know.
-
-        Args:
-            model: whom the run asks, as its signature names it.
-            lps: language pairs that it judges.
-            subjects: the first translations that it judges.
-
-        Raises:
-            UsageError: it cannot judge these with this model under its settings.
-        """
+        """What the user must know."""
 
 
 @runtime_checkable
@@ -300,11 +286,7 @@ class Lacking(Protocol):
 
 
 def advise(annotator: Annotator, models: Models | None, plan: Plan) -> list[str]:
-    """What the user must know: of prompts, of the embedded rules, and what the judge itself says.
-
-    Raises:
-        UsageError: it cannot be run so.
-    """
+    """What the user must know: of prompts, of the embedded rules, and what the judge itself says."""
     notes = []
     if (adapter := adapter_of(annotator)) is not None and adapter.is_verbatim:
         notes.append(VERBATIM)
@@ -338,11 +320,7 @@ def remedy_for(annotator: Annotator, reason: FailureReason) -> str:
 
 
 def check_logprobs(models: Models, roles: Iterable[str]) -> None:
-    """Refuse a model that is known not to give log-probabilities where they are needed.
-
-    Raises:
-        UsageError: one of the roles has such a model.
-    """
+    """Refuse a model that is known not to give log-probabilities where they are needed."""
     for identity in (models.for_role(role).identity for role in roles):
         if not identity.gives_logprobs:
             raise UsageError(
@@ -351,11 +329,7 @@ def check_logprobs(models: Models, roles: Iterable[str]) -> None:
 
 
 def check_roles(annotator: Annotator, models: Models) -> None:
-    """Refuse a model for a role that the judge does not have, before anything is paid for the others.
-
-    Raises:
-        UsageError: there is no such role, and the judge says which there are.
-    """
+    """Refuse a model for a role that the judge does not have, before anything is paid for the others."""
     known = roles_of(annotator)
     if known is None:
         return
@@ -387,38 +361,23 @@ _METRICS: Final = "adjudge.metrics."  # begins the modules of ours
 
 @frozen
 class Job:
-    """One run, ready to go.
+    """One run, ready to go."""
 
-    Args:
-        annotator: judge or metric.
-        plan: what is judged.
-        out: run directory.
-        models: whom a judge asks; None for a metric.
-        store: path of the call store.
-        settings: as `run.json` keeps them.
-        signature: without the failed count.
-        options: the settings that it was made with.
-        origin: file of the test set; judgements can be written back into some.
-        prices: of every model that may be paid, None where unknown.
-        budget: limits of what may be paid.
-        notes: what the user must know beforehand.
-        base: store whose answers count too, and which is not written.
-        meter: counts what is paid, where jobs share a budget; else each begins one of its own.
-    """
-
-    annotator: Annotator
+    annotator: Annotator  # judge or metric
     plan: Plan
-    out: Path
-    models: Models | None
+    out: Path  # run directory
+    models: Models | None  # whom a judge asks; None for a metric
     store: Path
-    settings: Mapping[str, object]
-    signature: Signature
-    options: RunSettings
-    origin: Path | str | None = None
+    settings: Mapping[str, object]  # as `run.json` keeps them
+    signature: Signature  # without the failed count
+    options: RunSettings  # the settings that it was made with
+    origin: Path | str | None = None  # file of the test set; judgements can be written back into some
+    # of every model that may be paid, None where unknown
     prices: Mapping[str, Price | None] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
-    notes: tuple[str, ...] = ()
-    base: Path | None = None
+    budget: Budget = field(default_factory=Budget)  # limits of what may be paid
+    notes: tuple[str, ...] = ()  # what the user must know beforehand
+    base: Path | None = None  # store whose answers count too, and which is not written
+    # counts what is paid, where jobs share a budget; else each begins one of its own
     meter: Meter | None = None
 
     def info(self) -> RunInfo:
@@ -442,12 +401,7 @@ class Job:
 
 @takes(RunSettings)
 def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, options: RunSettings) -> Job:
-    """Resolve names, files and options.
-
-    Raises:
-        UsageError: something is unknown, unclear or contradicts.
-        DataError: a file cannot be read.
-    """
+    """Resolve names, files and options."""
     chosen, limited = options.load(test_set), []
     if options.limit is not None and len(chosen.lps) > 1:
         told = count(options.limit, "segment")
@@ -496,11 +450,6 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
 
 
 def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunSettings]:
-    """Return the judge with its settings, and the options, without anchors that are the judge's own.
-
-    Raises:
-        UsageError: a setting is given twice, or to an object, which has its settings already.
-    """
     given = [name for name in _OF_NAMED if getattr(options, name) not in (None, {}, RunSettings.profile)]
     if not isinstance(judge, str):
         if given:
@@ -532,11 +481,6 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
 
 
 def _refuse_strangers(judge: object) -> None:
-    """Refuse what is neither judge nor metric.
-
-    Raises:
-        UsageError: says what to do.
-    """
     name = getattr(judge, "__name__", type(judge).__name__)
     if isinstance(judge, type):
         raise UsageError(f"{name} is a class: make a judge or a metric of it, {name}()")
@@ -563,11 +507,7 @@ _OTHERS: Final = frozenset(
 
 
 def refuse_options(annotator: Annotator) -> None:
-    """Refuse a judge or a metric of another package with a setting that no command line can give it.
-
-    Raises:
-        UsageError: an option of `adjudge run` or `adjudge show` has the name of the setting.
-    """
+    """Refuse a judge or a metric of another package with a setting that no command line can give it."""
     taken = (_OTHERS | RunSettings.__dataclass_fields__.keys()) - {*_OF_NAMED, "anchors"} | {"settings"}
     if found := sorted(settings_of(annotator).keys() & taken):
         raise UsageError(
@@ -577,20 +517,11 @@ def refuse_options(annotator: Annotator) -> None:
 
 
 def open_again(job: Job) -> Models | None:
-    """The models of a job, opened once more: of every part of a run that is judged beside others.
-
-    Raises:
-        ModelError: a key is missing.
-    """
+    """The models of a job, opened once more: of every part of a run that is judged beside others."""
     return _opened(job.annotator, job.options)[1]
 
 
 def _schedule(annotator: Annotator, of: UnitKind, options: RunSettings, test_set: TestSet) -> Schedule:
-    """The pairs that are compared: those of a file, else those that a test set of pairs lists, else all.
-
-    Raises:
-        UsageError: this is chosen for who compares none, or none of a metric's at a time.
-    """
     kind, per_segment = options.pairs, options.pairs_per_segment
     in_all, anchors = options.pairs_in_all, tuple(options.anchors or ())
     file = options.pairs_file
@@ -647,12 +578,6 @@ def _refuse_unused(annotator: Annotator, options: RunSettings) -> None:
 
 
 def _opened(annotator: Annotator, options: RunSettings) -> tuple[Annotator, Models | None]:
-    """The models; a judge that searches with its search engine, and with what its model can do.
-
-    Raises:
-        UsageError: no such model or engine, or one that it cannot have; a key where none is needed.
-        ModelError: a key is missing.
-    """
     connection = Connection(
         base_url=options.base_url,
         key_env=options.key_env,
@@ -687,11 +612,6 @@ def _opened(annotator: Annotator, options: RunSettings) -> tuple[Annotator, Mode
 
 
 def _budget(prices: Mapping[str, Price | None], options: RunSettings) -> Budget:
-    """The limits, if they can be kept.
-
-    Raises:
-        UsageError: a limit is no number, or a price that it needs is unknown.
-    """
     said = options.budget
     if said is None:
         return Budget(tokens=options.budget_tokens)
@@ -710,7 +630,6 @@ def _budget(prices: Mapping[str, Price | None], options: RunSettings) -> Budget:
 
 
 def _money(prices: Mapping[str, Price | None], budget: Budget) -> dict[str, object]:
-    """What `run.json` says of prices and limits; no record depends on them."""
     dates = [price.as_of.isoformat() for price in prices.values() if price is not None]
     return {
         "budget": None if budget.amount is None else float(budget.amount),
@@ -722,7 +641,6 @@ def _money(prices: Mapping[str, Price | None], budget: Budget) -> dict[str, obje
 def _settings(
     annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings
 ) -> dict[str, object]:
-    """Every setting as it was used."""
     settings: dict[str, object] = {"judge" if models else "metric": settings_of(annotator)}
     if code := code_of(annotator):
         settings["code"] = code
@@ -756,7 +674,6 @@ def _seen_from(path: Path, out: Path) -> str:
 
 
 def _digest(plan: Plan) -> str:
-    """Six hexadecimal digits over the glossary."""
     text = "\n".join(f"{t.source}\t{t.translation}" for t in plan.terms)
     return hashlib.sha256(text.encode()).hexdigest()[:6]
 

@@ -71,47 +71,29 @@ RAISED: Final = (
 
 @frozen
 class Recipe:
-    """What a worker makes its job of. No key is in it: that must be where the worker is.
-
-    Args:
-        annotator: the judge.
-        options: of the job.
-        info: of the whole run, as the driver opened it.
-        out: directory of the whole run.
-        folder: that relative paths are relative to.
-        shards: into how many the run is split.
-    """
+    """What a worker makes its job of. No key is in it: that must be where the worker is."""
 
     annotator: Annotator
     options: RunSettings
-    info: RunInfo
-    out: Path
+    info: RunInfo  # of the whole run, as the driver opened it
+    out: Path  # directory of the whole run
     folder: Path
-    shards: int
+    shards: int  # into how many the run is split
 
 
 @dataclass(frozen=True)
 class Share:
-    """What a worker may do of what all may do together; when it dies, its successor takes what is left of it.
+    """What a worker may do of what all may do together; when it dies, its successor takes the rest."""
 
-    Args:
-        calls: at a time with each server.
-        part: of what a server's headers allow.
-        budget: that it may pay.
-    """
-
-    calls: int
-    part: float
-    budget: Budget
+    calls: int  # at a time with each server
+    part: float  # of what a server's headers allow
+    budget: Budget  # that it may pay
 
 
 def shares_of(concurrency: int, left: Budget, workers: int) -> list[Share]:
     """Divide calls at a time and what is left of a budget, so that no sum exceeds the whole.
 
-    Args:
-        concurrency: calls at a time; at least one for each worker.
-        left: of the budget.
-        workers: so many share.
+    `concurrency`: calls at a time; at least one for each worker. `workers`: so many share.
     """
     amount = None if left.amount is None else (left.amount / workers).quantize(_STEP, ROUND_DOWN)
     budget = Budget(amount=amount, tokens=None if left.tokens is None else left.tokens // workers)
@@ -125,7 +107,6 @@ Paid = tuple[Decimal, int]
 
 
 def less(budget: Budget, paid: Paid) -> Budget:
-    """What is left of a budget."""
     return Budget(
         amount=None if budget.amount is None else max(budget.amount - paid[0], Decimal()),
         tokens=None if budget.tokens is None else max(budget.tokens - paid[1], 0),
@@ -134,19 +115,13 @@ def less(budget: Budget, paid: Paid) -> Budget:
 
 @dataclass(frozen=True)
 class Stopped:
-    """Why a worker stopped; exceptions themselves would lose their arguments on the way.
+    """Why a worker stopped; exceptions themselves would lose their arguments on the way."""
 
-    Args:
-        kind: name of the exception.
-        words: what it says.
-    """
-
-    kind: str
+    kind: str  # name of the exception
     words: str
 
     @classmethod
     def of(cls, error: BaseException) -> Stopped:
-        """Say what it was."""
         return cls(type(error).__name__, str(error) or type(error).__name__)
 
     def error(self) -> AdjudgeError:
@@ -172,12 +147,7 @@ def recipe_of(job: Job, info: RunInfo, shards: int) -> Recipe:
 
 
 class Worker:
-    """See the module.
-
-    Args:
-        recipe: of the job.
-        share: that it keeps within.
-    """
+    """See the module."""
 
     def __init__(self, recipe: Recipe, share: Share) -> None:
         self._recipe = recipe
@@ -203,7 +173,6 @@ class Worker:
         return None
 
     def _endpoints(self) -> Iterator[Endpoint]:
-        """Where calls go that other workers may send as well."""
         models = self._job.models
         for model in () if models is None else models.all:
             if isinstance(model.remote, RemoteModel):
@@ -250,7 +219,6 @@ class Worker:
         return await run_execute(replace(job, models=open_again(job), meter=self._meter))
 
     async def load(self) -> Load:
-        """How it stands with the servers."""
         return load_of(limit.limiter for limit in self._limits)
 
     async def stop(self) -> None:
@@ -273,11 +241,6 @@ def job_of(job: Job, part: Plan, out: Path) -> Job:
 
 
 async def _wait_until_free(folder: Path) -> None:
-    """Wait until a worker that is being ended has let go of a shard.
-
-    Raises:
-        StoreError: somebody else works on it.
-    """
     until = asyncio.get_running_loop().time() + _PATIENCE
     while True:
         try:
@@ -296,23 +259,14 @@ _GRACE: Final = 10.0  # seconds for answers that are under way when a run is sto
 
 @dataclass
 class Fleet:
-    """Workers, and what they have still to do.
-
-    Args:
-        ray: the library.
-        recipe: of the job.
-        shares: of the workers.
-        paid_in: what the sessions in the directory of a shard have paid.
-        on_done: is called with the outcome of each shard.
-        outcomes: of the shards that are done, by number.
-    """
+    """Workers, and what they have still to do."""
 
     ray: Any
     recipe: Recipe
     shares: list[Share]
-    paid_in: Callable[[Path], Paid]
+    paid_in: Callable[[Path], Paid]  # what the sessions in the directory of a shard have paid
     on_done: Callable[[Outcome], None]
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)  # of the shards that are done, by number
 
     def __post_init__(self) -> None:
         self._left = deque(range(1, self.recipe.shards + 1))
@@ -325,11 +279,7 @@ class Fleet:
         self.loads: dict[int, Load] = {}
 
     async def run(self) -> None:
-        """Judge all shards; those are left that no worker's share of the budget allows.
-
-        Raises:
-            AdjudgeError: something else stopped a worker; the others were stopped too.
-        """
+        """Judge all shards; those are left that no worker's share of the budget allows."""
         lanes = [asyncio.create_task(self._serve(place)) for place in range(len(self.shares))]
         try:
             await self._wait(lanes)
@@ -355,7 +305,6 @@ class Fleet:
         return len(self.outcomes) < self.recipe.shards and place not in self._used_up
 
     async def _serve(self, place: int) -> None:
-        """Have one worker judge until nothing is left; one that dies has a successor."""
         while self._may_go_on(place):
             actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Worker)
             worker = self._workers[place] = actor.remote(self.recipe, self.shares[place])
@@ -415,7 +364,6 @@ class Fleet:
         return self.paid_in(folder) if self.shares[0].budget.is_set else (Decimal(), 0)
 
     async def _bury(self, place: int) -> None:
-        """Take a dead worker's shards back, and what it may have paid from its share."""
         given, self._given[place] = self._given[place], {}
         try:
             for number, before in given.items() if self.shares[place].budget.is_set else ():
@@ -439,11 +387,7 @@ class Fleet:
             ) from error
 
     async def stop(self, lanes: Sequence[asyncio.Task[None]]) -> None:
-        """End all workers; answers that are under way may come in.
-
-        Args:
-            lanes: tasks that feed them.
-        """
+        """End all workers; answers that are under way may come in."""
         for lane in lanes:
             lane.cancel()
         stopping = [worker.stop.remote() for worker in self._workers.values()]
@@ -466,11 +410,7 @@ _QUIET: Final = {
 
 
 def import_ray() -> Any:  # noqa: ANN401 (a module is of no type that a caller could be given)
-    """Import Ray, which is told to keep quiet.
-
-    Raises:
-        UsageError: it is not installed; says what installs it.
-    """
+    """Import Ray, which is told to keep quiet."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -487,12 +427,7 @@ def shards_for(units: int, workers: int) -> int:
 
 
 async def execute(job: Job) -> Outcome:
-    """Run a job to its end on a Ray cluster; see `runs.engines.carry_out`.
-
-    Raises:
-        UsageError: Ray is not installed, or the run cannot be split.
-        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
-    """
+    """Run a job to its end on a Ray cluster; see `runs.engines.carry_out`."""
     if is_metric(job.annotator):
         raise UsageError(
             f"--engine ray: {job.annotator.name} is a metric, asks no model and scores all at once"
@@ -526,7 +461,6 @@ async def execute(job: Job) -> Outcome:
 
 @asynccontextmanager
 async def _cluster(ray: Any) -> AsyncIterator[None]:  # noqa: ANN401 (a module)
-    """Be connected to the cluster that the environment names, or to one of this machine's own."""
     if ray.is_initialized():
         yield
         return
@@ -591,7 +525,6 @@ def _workers(job: Job, cpus: int) -> int:
 
 
 def _used_up(job: Job) -> BudgetError:
-    """What to say where no worker's share of the budget has room for another call."""
     meter, limit = _meter(job, _totals(job)), job.budget
     paid, options = [], []
     if limit.amount is not None:
@@ -608,7 +541,6 @@ def _used_up(job: Job) -> BudgetError:
 
 
 def _asked_in(folder: Path, store: Path) -> CallTotals:
-    """What the run in a directory has asked; nothing where it was not begun."""
     if not (store.is_file() and (folder / INFO).is_file()):
         return CallTotals()
     with closing(CallStore(store, run_name(read_run_info(folder).secret))) as opened:
@@ -617,7 +549,6 @@ def _asked_in(folder: Path, store: Path) -> CallTotals:
 
 
 def _totals(job: Job) -> CallTotals:
-    """What the whole run and its shards have asked."""
     found = [_asked_in(job.out, job.store), *(_asked_in(path, path / STORE) for path in shards_in(job.out))]
     spent: dict[str, Spent] = {}
     for name, one in ((name, one) for totals in found for name, one in totals.spent.items()):
@@ -640,14 +571,6 @@ def _meter(job: Job, totals: CallTotals) -> Meter:
 def _join(
     job: Job, directory: RunDirectory, info: RunInfo, parts: Sequence[RunInfo], load: Mapping[str, int]
 ) -> RunInfo:
-    """Make one run of all shards: records in the order of the test set, calls in one store, sums of counts.
-
-    It may be done again after any interruption.
-
-    Raises:
-        StoreError: somebody works on a shard, or a store cannot be written.
-        DataError: a file is damaged.
-    """
     folders = [shard_folder(job.out, number, len(parts)) for number in range(1, len(parts) + 1)]
     lines = joined_lines(job.plan.test_set, [folder / RECORDS for folder in folders])
     write_bytes(job.out / RECORDS, lines)
@@ -661,7 +584,6 @@ def _join(
 def _summed(
     job: Job, info: RunInfo, parts: Sequence[RunInfo], totals: CallTotals, load: Mapping[str, int]
 ) -> RunInfo:
-    """What `run.json` says of a run: of records what its shards say, of calls what the stores do."""
     meter = _meter(job, totals)
     judged, failed = (sum(part.counts.get(state, 0) for part in parts) for state in ("judged", "failed"))
     failures = dict(sorted(_sum(part.failures for part in parts).items()))
@@ -695,12 +617,7 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def joined_lines(test_set: TestSet, files: Sequence[Path]) -> Iterator[bytes]:
     """Every line of every shard, in the order of the test set.
 
-    Args:
-        test_set: the whole.
-        files: records of every shard by its number, each in the order of the test set.
-
-    Raises:
-        DataError: a line is no record, of another shard, or not in order.
+    `files`: records of every shard by its number, each in the order of the test set.
     """
     ahead = [_Lines(file) for file in files]
     for segment in test_set:
@@ -721,7 +638,6 @@ class _Lines:
         self._number = 1
 
     def of(self, key: tuple[str, str]) -> list[bytes]:
-        """The lines of a segment."""
         found = []
         with self._path.open("rb") as file:
             file.seek(self._place)
@@ -739,18 +655,12 @@ class _Lines:
             raise DataError("not a record", path=self._path, line=self._number) from error
 
     def check_end(self) -> None:
-        """Refuse what belongs to no segment of the shard.
-
-        Raises:
-            DataError: there is a line left.
-        """
         if self._place < self._path.stat().st_size:
             message = "a record of a segment that is not this shard's, or that is not in order"
             raise DataError(message, path=self._path, line=self._number)
 
 
 def _outcome(info: RunInfo, parts: Sequence[Outcome], seconds: float) -> Outcome:
-    """How the session went, of how its shards went."""
     tally = parts[0].tally
     examples: dict[str, str] = {}
     for part in parts:

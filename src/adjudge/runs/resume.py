@@ -62,33 +62,18 @@ _READERS: Final = ("orjson",)  # other people's code that a record depends on
 
 
 class Entry(NamedTuple):
-    """The records of one unit of work, as lines, and what is counted of them.
+    """The records of one unit of work, as lines, and what is counted of them."""
 
-    Args:
-        lines: of the file of records.
-        judged: records that are no failures.
-        repaired: of them, those whose answer had to be mended.
-        inconsistent: of them, verdicts that changed with the order.
-        identical: whether it was a pair of one text.
-        failures: reason of each failure.
-        trail: what was asked.
-    """
-
-    lines: bytes
-    judged: int
-    repaired: int = 0
-    inconsistent: int = 0
-    identical: bool = False
+    lines: bytes  # of the file of records
+    judged: int  # records that are no failures
+    repaired: int = 0  # of them, those whose answer had to be mended
+    inconsistent: int = 0  # of them, verdicts that changed with the order
+    identical: bool = False  # whether it was a pair of one text
     failures: tuple[str, ...] = ()
     trail: Trail = Trail()
 
     @classmethod
     def of(cls, records: Sequence[Record], trail: Trail = Trail()) -> Entry:  # noqa: B008 (frozen)
-        """Make one of records.
-
-        Raises:
-            UnicodeEncodeError: half a surrogate pair stands alone in one.
-        """
         judged = [record for record in records if not isinstance(record, Failure)]
         return cls(
             lines=b"".join(map(record_to_line, records)),
@@ -107,15 +92,7 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """Writes the records of a session, in test-set order, with a mark for each unit.
-
-    Args:
-        folder: of the run; what an earlier session left unfinished there has been taken by `Kept`.
-        basis: all that the records depend on but the stored answers, as `basis_of` makes it.
-
-    Raises:
-        StoreError: there is no room.
-    """
+    """Writes the records of a session, in test-set order, with a mark for each unit."""
 
     def __init__(self, folder: Path, basis: bytes) -> None:
         self._folder = folder
@@ -127,15 +104,7 @@ class Journal:
             self._files = opened.pop_all()
 
     def write(self, name: str, entry: Entry) -> None:
-        """Add one unit.
-
-        Args:
-            name: of the unit.
-            entry: its records.
-
-        Raises:
-            StoreError: there is no room.
-        """
+        """Add one unit."""
         said: list[object] = [len(entry.lines)]
         if entry.is_settled:
             said += [entry.judged, entry.repaired, entry.inconsistent, entry.identical, *entry.trail[:-1]]
@@ -147,17 +116,12 @@ class Journal:
             raise _no_room(error) from error
 
     def flush(self) -> None:
-        """Let others read what is written."""
         with _room():
             self._records.flush()
             self._marks.flush()
 
     def finish(self) -> None:
-        """Give the records their name; whole or not at all.
-
-        Raises:
-            StoreError: there is no room for the last of them.
-        """
+        """Give the records their name; whole or not at all."""
         with _room():
             for file in (self._marks, self._records):
                 file.flush()
@@ -174,15 +138,7 @@ class Journal:
 
 
 class Kept:
-    """Reads what an earlier session recorded, unit after unit.
-
-    Args:
-        folder: of the run.
-        basis: all that the records depend on now; what was made on another basis is not read.
-
-    Raises:
-        StoreError: what is there cannot be put aside.
-    """
+    """Reads what an earlier session recorded, unit after unit."""
 
     def __init__(self, folder: Path, basis: bytes) -> None:
         size = partial(_size, folder, basis)
@@ -201,10 +157,6 @@ class Kept:
         """What was recorded of a unit; None where it must be judged.
 
         Units are asked for in the order of the run; one that was passed over is not found any more.
-
-        Args:
-            index: of the unit.
-            name: of the unit.
         """
         found = None
         while self._is_open and self._at <= index:
@@ -216,11 +168,6 @@ class Kept:
         return found
 
     def _next(self, name: str | None) -> Entry | None:
-        """Read one unit on; it counts if it has this name and is settled.
-
-        Raises:
-            ValueError: the files end here, do not fit each other, or are damaged.
-        """
         checksum, _, mark = self._marks.readline().partition(b" ")
         length, *said = orjson.loads(mark)
         lines = self._records.read(length)
@@ -235,7 +182,6 @@ class Kept:
         return Entry(lines, judged, repaired, inconsistent, identical, (), trail)
 
     def close(self) -> None:
-        """Read nothing more."""
         self._is_open = False
         self._files.close()
 
@@ -245,10 +191,6 @@ def basis_of(annotator: Annotator) -> bytes:
 
     The program is in it, and files that settings name. A run directory refuses another test set and other
     settings.
-
-    Args:
-        annotator: who judges. Nothing is kept of one that is no judge of ours: its program is not known, or
-            it gathers something on the way.
     """
     judge = annotator.judge if isinstance(annotator, Sampled) else annotator
     if not type(judge).__module__.startswith(_JUDGES):
@@ -261,7 +203,6 @@ def basis_of(annotator: Annotator) -> bytes:
 
 
 def _pair(folder: Path, name: str) -> tuple[Path, Path]:
-    """A file of records, and that of its marks: a line for each unit, with what to check and to count."""
     return folder / name, folder / f".{name.removeprefix('.')}.marks"
 
 
@@ -271,7 +212,6 @@ def _move(folder: Path, name: str, new: str) -> None:
 
 
 def _size(folder: Path, basis: bytes, name: str) -> int:
-    """Bytes of the marks of a file of records that was made on this basis; 0 without one of the two."""
     records, marks = _pair(folder, name)
     try:
         with marks.open("rb") as file:
@@ -299,15 +239,7 @@ def _no_room(error: OSError) -> StoreError:
 
 
 def find_lost(folder: Path, stores: Sequence[Path]) -> frozenset[bytes]:
-    """Find the keys of answers that a run has had and its stores do not hold.
-
-    Args:
-        folder: of the run.
-        stores: the one that the run writes, then those whose answers count too.
-
-    Raises:
-        StoreError: a store is none of ours, or cannot be read.
-    """
+    """Find the keys of answers that a run has had and its stores do not hold."""
     keys: Iterable[bytes] = read_answer_keys(folder) if (folder / ANSWERS).is_file() else ()
     for store in stores:
         keys = lacking(store, keys)
@@ -315,11 +247,7 @@ def find_lost(folder: Path, stores: Sequence[Path]) -> frozenset[bytes]:
 
 
 def keep_answers(folder: Path, lost: frozenset[bytes]) -> None:
-    """Have a file with the keys of what the run has had answered, without those that are lost.
-
-    Raises:
-        DataError: it cannot be written.
-    """
+    """Have a file with the keys of what the run has had answered, without those that are lost."""
     if lost:
         write_answer_keys(folder, dict.fromkeys(key for key in read_answer_keys(folder) if key not in lost))
 
@@ -348,12 +276,6 @@ class RunDirectory:
     """A run directory that this process alone writes."""
 
     def __init__(self, path: Path) -> None:
-        """Lock it; it is made if there is none.
-
-        Raises:
-            UsageError: it holds something else.
-            StoreError: another process writes it.
-        """
         self.path = path
         refuse_foreign(path)
         try:
@@ -365,11 +287,7 @@ class RunDirectory:
         self.before: RunInfo | None = None  # as the session before has left it
 
     def open(self, info: RunInfo, test_set: TestSet) -> RunInfo:
-        """Start the run, or take it up again with the secret and the start time that it has.
-
-        Raises:
-            UsageError: it was made with other settings or another test set; says what differs.
-        """
+        """Start the run, or take it up again with the secret and the start time that it has."""
         if not (self.path / INFO).is_file():
             info = replace(info, secret=secrets.token_hex(16), times={"started": now()})
             write_test_set(self.path / TEST_SET, test_set)
@@ -397,7 +315,6 @@ class RunDirectory:
         raise UsageError(f"{self.path} holds another run: {what}. {choice}")
 
     def write(self, info: RunInfo) -> None:
-        """Write `run.json` anew."""
         write_run_info(self.path, info)
 
     def finish(self, info: RunInfo) -> RunInfo:
@@ -408,7 +325,6 @@ class RunDirectory:
         return info
 
     def close(self) -> None:
-        """Let others write it."""
         self._lock.close()  # the file stays: who removed it could remove the lock of the next process
 
 
@@ -418,16 +334,7 @@ def shards_in(out: Path) -> list[Path]:
 
 
 def take_in(out: Path, store: Path, run: str) -> None:
-    """Take the calls of shards into the store of the whole run, finished or not.
-
-    Args:
-        out: directory of the whole run.
-        store: of the whole run.
-        run: name of the whole run in it.
-
-    Raises:
-        StoreError: another process works on a shard, or a store cannot be written.
-    """
+    """Take the calls of shards into the store of the whole run, finished or not."""
     shards = shards_in(out)
     for path in shards:
         RunDirectory(path).close()
@@ -453,12 +360,7 @@ def remove_shards(out: Path) -> None:
 
 
 def refuse_foreign(path: Path) -> None:
-    """Refuse what is no run directory and holds something else.
-
-    Raises:
-        UsageError: as said.
-        StoreError: it cannot be read.
-    """
+    """Refuse what is no run directory and holds something else."""
     if path.is_file():
         raise UsageError(f"--out must name a folder, {path} is a file")
     if path.is_dir() and not (path / INFO).is_file():
@@ -471,7 +373,6 @@ def refuse_foreign(path: Path) -> None:
 
 
 def _lock(path: Path) -> sqlite3.Connection:
-    """Hold a lock that ends with this process, whatever ends it; SQLite has one on every system."""
     try:
         connection = sqlite3.connect(path / _LOCK, timeout=0, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
@@ -508,7 +409,6 @@ def _said(info: RunInfo) -> dict[str, object]:
 
 
 def _changed_texts(path: Path, after: RunInfo, before: RunInfo, now: TestSet) -> Iterator[str]:
-    """Name the first segment in which the texts of a run and those of a test set differ."""
     if _digest(after) == _digest(before):
         return
     try:
@@ -528,7 +428,6 @@ def _changed_texts(path: Path, after: RunInfo, before: RunInfo, now: TestSet) ->
 
 
 def _changed_part(old: Segment, new: Segment) -> str:
-    """The first text of a segment that was changed, added or removed, or its criteria."""
     if old.source != new.source:
         return "its source"
     for what, was, now in (
@@ -548,14 +447,12 @@ def _digest(info: RunInfo) -> str:
 
 
 def _plain(value: object) -> object:
-    """As JSON gives it back."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _shown(old: str, new: str) -> tuple[str, str]:
-    """Two texts that differ, or of long ones the part in which they begin to."""
     start = 0
     if max(len(old), len(new)) > _SHOWN:
         alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
@@ -580,5 +477,4 @@ def describe_test_set(test_set: TestSet, systems: Mapping[str, tuple[str, ...]])
 
 
 def now() -> str:
-    """The time as `run.json` has it."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")

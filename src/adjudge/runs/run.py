@@ -48,16 +48,7 @@ from adjudge.store.calls import CallStore
 async def refuse_lost(job: Job, folder: Path, stores: Sequence[Path]) -> frozenset[bytes]:
     """Stop before anything is asked and paid a second time, unless `--ask-again` allows it.
 
-    Args:
-        job: what is to be run.
-        folder: run directory whose records are looked at.
-        stores: call stores that should hold what they rest on; the first is that of this run.
-
-    Returns:
-        Keys of what is lost, and may be asked for again.
-
-    Raises:
-        UsageError: answers are lost; says how many calls they were, and what they would cost.
+    Keys of what is lost, and may be asked for again.
     """
     lost = find_lost(folder, stores)
     if not lost or job.options.ask_again or job.options.reparse:
@@ -81,15 +72,7 @@ async def refuse_lost(job: Job, folder: Path, stores: Sequence[Path]) -> frozens
 
 
 async def execute(job: Job, session: type[JudgeSession] | None = None) -> Outcome:
-    """Run a job to its end.
-
-    Args:
-        job: ready to go.
-        session: of a judge, where it is not the usual one.
-
-    Raises:
-        AdjudgeError: something stopped it; what was answered is stored, the same job goes on from there.
-    """
+    """Run a job to its end."""
     if is_judge(job.annotator) and (adapter := adapter_of(job.annotator)) is not None:
         from adjudge.runs.conversation import check_adapter
 
@@ -118,9 +101,6 @@ async def settle_lost(job: Job, directory: RunDirectory) -> None:
     """Stop where answers are lost; where they may be asked for again, they are not missed any more.
 
     A new run has lost none.
-
-    Raises:
-        UsageError: see `refuse_lost`.
     """
     if directory.before is None:
         return
@@ -131,12 +111,7 @@ async def settle_lost(job: Job, directory: RunDirectory) -> None:
 
 
 async def execute_in_batches(job: Job) -> Outcome:
-    """Run a job to its end; see `runs.run.execute`.
-
-    Raises:
-        UsageError: nobody is asked, or a model that takes no batches.
-        AdjudgeError: something stopped it; the same job goes on from what is stored, and from what is out.
-    """
+    """Run a job to its end; see `runs.run.execute`."""
     if job.models is None:
         raise UsageError(f"--engine batch: {job.annotator.name} is a metric and asks no model")
     check_batches(job.models)
@@ -175,14 +150,8 @@ class BatchSession(JudgeSession):
     async def outcomes_of(
         self, judging: Coroutine[Any, Any, Sequence[Judged]], ask: UnitAsk
     ) -> Sequence[Judged]:
-        """What a judge gives for one unit.
-
-        Raises:
-            NotYetError: it waits for answers that are on their way.
-        """
         return await ask.as_far_as_possible(judging)
 
     @property
     def words(self) -> str:
-        """How the batches stand."""
         return self.desk.words

@@ -53,11 +53,7 @@ _BREATH: Final = 8  # units between two turns of the event loop
 
 
 class Sink:
-    """Takes the records of units in any order, keeps them in test-set order, and counts them.
-
-    Args:
-        journal: where they are kept.
-    """
+    """Takes the records of units in any order, keeps them in test-set order, and counts them."""
 
     def __init__(self, journal: Journal) -> None:
         self.judged = 0
@@ -72,7 +68,6 @@ class Sink:
 
     @property
     def failed(self) -> int:
-        """Judgements that failed."""
         return self.failures.total()
 
     async def wait_for_room(self, index: int) -> None:
@@ -82,11 +77,7 @@ class Sink:
             await self._moved.wait()
 
     def add(self, unit: Unit, entry: Entry) -> None:
-        """Take the records of one unit.
-
-        Raises:
-            StoreError: there is no room for them.
-        """
+        """Take the records of one unit."""
         self.judged += entry.judged
         if entry.failures:
             self.failures.update(entry.failures)
@@ -109,9 +100,6 @@ async def work(units: Iterator[Unit], judge: Judging, sink: Sink, *, width: int)
 
     The workers draw from one iterator, so that there are never more coroutines than workers, whatever the
     size of the test set.
-
-    Raises:
-        AdjudgeError: the first that a unit raises; the others are stopped.
     """
 
     async def worker() -> None:
@@ -139,12 +127,7 @@ _LINE_SECONDS: Final = 60.0
 
 
 class Progress:
-    """Shows units done and failed, calls a second, tokens, price, and the time that is left.
-
-    Args:
-        total: units of work.
-        shown: whether anything is shown at all.
-    """
+    """Shows units done and failed, calls a second, tokens, price, and the time that is left."""
 
     def __init__(self, total: int, *, shown: bool) -> None:
         self._total = total
@@ -201,25 +184,15 @@ class Progress:
 
 @frozen
 class Outcome:
-    """How a session went.
+    """How a session went."""
 
-    Args:
-        info: as `run.json` has it now.
-        tally: what this session asked.
-        seconds: how long it took.
-        notes: what the user must know.
-        examples: the detail of the first failure of each reason.
-        identical: pairs of one text, which are equal and which nobody was asked about.
-        inconsistent: verdicts that changed with the order.
-    """
-
-    info: RunInfo
-    tally: Tally = field(default_factory=Tally)
-    seconds: float = 0.0
-    notes: tuple[str, ...] = ()
+    info: RunInfo  # as `run.json` has it now
+    tally: Tally = field(default_factory=Tally)  # what this session asked
+    seconds: float = 0.0  # how long it took
+    notes: tuple[str, ...] = ()  # what the user must know
     examples: Mapping[str, str] = field(default_factory=dict)
-    identical: int = 0
-    inconsistent: int = 0
+    identical: int = 0  # pairs of one text, which are equal and which nobody was asked about
+    inconsistent: int = 0  # verdicts that changed with the order
 
 
 class Session:
@@ -264,7 +237,6 @@ class Session:
 
     @property
     def seconds(self) -> float:
-        """Since the session began."""
         return time.monotonic() - self.began
 
 
@@ -277,13 +249,11 @@ def with_suspicion(judgement: Annotation | Preference, subject: Subject) -> Anno
 
 
 def _criterion(judgement: Annotation | Preference, subject: Subject) -> Iterator[str]:
-    """Text of the segment's criterion that a judgement is of."""
     if isinstance(judgement, Annotation) and judgement.criterion is not None:
         yield from (each.text for each in read_criteria(subject.segment) if each.id == judgement.criterion)
 
 
 def _around(subject: Subject) -> Iterator[str]:
-    """What a judge is shown besides source and translations."""
     if subject.reference is not None:
         yield subject.reference
     for segment in subject.context:
@@ -396,7 +366,6 @@ class JudgeSession(Session):
         )
 
     async def _record_anew(self, judge: Judge, asker: Asker, store: CallStore) -> None:
-        """Make the records of suspect units once more, of what is stored; the others are kept."""
         tally, asker.tally = asker.tally, Tally()
         self.journal.flush()
         self.journal.close()
@@ -408,11 +377,6 @@ class JudgeSession(Session):
         asker.tally = tally
 
     def _take_up(self, models: Models, store: CallStore) -> Mapping[str, Spent]:
-        """Go on from what earlier sessions have asked, and say what they paid, by model.
-
-        Warns:
-            DataWarning: the store holds fewer calls than they have paid for.
-        """
         store.count_lost()
         totals, before = store.totals(), self.directory.before
         if before is not None:
@@ -427,17 +391,12 @@ class JudgeSession(Session):
         return {name: spent for name, spent in totals.spent.items() if name in self.job.prices}
 
     def open(self, models: Models) -> Models:
-        """The models, as they are asked.
-
-        Raises:
-            UsageError: some calls may be in a batch, and would be paid twice.
-        """
+        """The models, as they are asked."""
         if self.directory.before is not None:
             refuse_open_batches(self.directory.path)
         return models
 
     async def work_through(self, units: Iterator[Unit], judging: Judging, store: CallStore) -> None:
-        """Judge some units to their end."""
         await work(self.at_hand(store, units), judging, self.sink, width=self.job.options.concurrency)
 
     async def outcomes_of(
@@ -490,7 +449,6 @@ class JudgeSession(Session):
             yield from block
 
     async def _judge(self, judge: Judge, asker: Asker, unit: Unit) -> Entry:
-        """One record for every slot: a judgement, or the failure that stands in its place."""
         ask = asker.for_unit(unit.subject)
         found = await self._outcomes(judge, ask, unit) if unit.is_there else ()
         has_failed = any(isinstance(each, AnswerError) for each in found)
@@ -513,11 +471,6 @@ class JudgeSession(Session):
         return Entry.of(records, ask.trail)
 
     def _look_at(self, judge: Judge, unit: Unit, questions: Mapping[bytes, int]) -> None:
-        """Look at what one unit asked.
-
-        Warns:
-            DataWarning: two of the first units put the same questions about different translations.
-        """
         asked, most = sum(questions.values()), calls_of(judge, unit.subject).max
         if asked > most and (self._over is None or asked > self._over[0]):
             self._over = asked, most
@@ -533,11 +486,6 @@ class JudgeSession(Session):
             self._first = None
 
     def _watch(self, unit: Unit, entry: Entry) -> None:
-        """Stop a run whose first units all fail for one and the same reason.
-
-        Raises:
-            UniformFailureError: they do; says what to change.
-        """
         if self._reasons is None or not unit.is_there:
             return
         found = {*entry.failures} - {"missing", "no_translation"}
@@ -621,7 +569,6 @@ class JudgeSession(Session):
         return info
 
     def _notes(self, asker: Asker, models: Models) -> Iterator[str]:
-        """What a user should know: of roles, of what servers refuse, of what is missing or spoiled."""
         tally = asker.tally
         for role in asker.models.roles:
             if not serves(role, asker.tally.roles):
@@ -658,7 +605,6 @@ class JudgeSession(Session):
             yield f"replies of {asker.models.name} that led to another question, by reason: {reasons}"
 
     def _notes_on_envelopes(self, tally: Tally) -> Iterator[str]:
-        """What came around answers: fingerprints, probabilities that are no shares."""
         if len(prints := sorted(name[1:] for name in tally.served if name.startswith("#"))) > 1:
             yield (
                 f"the server named {len(prints)} fingerprints of itself ({', '.join(prints)}): it answers "
@@ -763,32 +709,19 @@ _WAVES_BLOCK: Final = WINDOW
 async def work_in_waves(
     units: Iterator[Unit],
     at_hand: Callable[[Iterator[Unit]], Iterator[Unit]],
-    judge: Judging,
+    judge: Judging,  # one unit; gives None where it can get no further before answers come
     sink: Sink,
     *,
     width: int,
     turn: Callable[[], Awaitable[None]],
 ) -> None:
-    """Judge all units; their questions go out together, wave by wave.
-
-    Args:
-        units: to be judged.
-        at_hand: has their stored calls at hand.
-        judge: one unit; gives None where it can get no further before answers come.
-        sink: takes the records.
-        width: units at a time.
-        turn: between two waves: sends what was asked, and waits for it.
-
-    Raises:
-        AdjudgeError: the first that a unit or a turn raises.
-    """
+    """Judge all units; their questions go out together, wave by wave."""
     while left := list(islice(units, _WAVES_BLOCK)):
         while left := await _wave(at_hand(iter(left)), judge, sink, width):
             await turn()
 
 
 async def _wave(units: Iterator[Unit], judge: Judging, sink: Sink, width: int) -> list[Unit]:
-    """Take all as far as possible; those that wait for answers, in order."""
     waiting: list[Unit] = []
 
     async def judged(unit: Unit) -> Entry | None:
@@ -805,11 +738,7 @@ T = TypeVar("T")
 
 
 def run_to_end(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine from synchronous code, be it called from a notebook, which has a loop of its own.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C or SIGTERM, after everything was put away.
-    """
+    """Run a coroutine from synchronous code, be it called from a notebook, which has a loop of its own."""
     has_loop = False
     with suppress(RuntimeError):
         has_loop = asyncio.get_running_loop() is not None

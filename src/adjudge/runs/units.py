@@ -76,32 +76,20 @@ class Missing(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """One judgement that a unit of work owes; it becomes one record.
+    """One judgement that a unit of work owes; it becomes one record."""
 
-    Args:
-        systems: whose translations it is about.
-        criterion: of a comparison, or id of one of the segment; else None.
-        missing: what is not there to be judged; None if all is there.
-    """
-
-    systems: tuple[str, ...]
-    criterion: str | None
-    missing: Missing | None
+    systems: tuple[str, ...]  # whose translations it is about
+    criterion: str | None  # of a comparison, or id of one of the segment; else None
+    missing: Missing | None  # what is not there to be judged; None if all is there
 
 
 @frozen
 class Unit:
-    """One unit of work.
+    """One unit of work."""
 
-    Args:
-        index: its place in the run, from 0.
-        subject: what is judged; systems without a translation are not among those of a source.
-        slots: the judgements that it owes, in the order of the records.
-    """
-
-    index: int
-    subject: Subject
-    slots: tuple[Slot, ...]
+    index: int  # its place in the run, from 0
+    subject: Subject  # what is judged; systems without a translation are not among those of a source
+    slots: tuple[Slot, ...]  # the judgements that it owes, in the order of the records
 
     @cached_property
     def name(self) -> str:
@@ -120,35 +108,21 @@ Shown = tuple[Segment, tuple[Segment, ...]]
 
 @frozen
 class Plan:
-    """What a run will judge.
-
-    Args:
-        test_set: the segments.
-        systems: of each lp, in order.
-        references: the one that is shown, by lp; empty if none is.
-        kind: what is judged at once.
-        criteria: of comparisons; else empty.
-        schedule: which pairs are compared.
-        context: how many segments before it in its document a subject brings along.
-        terms: the glossary.
-        notes: what the user must know of the choice.
-        needs_translation: whether a translation is judged, and not a source alone.
-        needs_source: whether a translation of a blank source fails; what compares it with a reference alone
-            needs none.
-        shown: of a part of a plan, its segments with those before them, which need not be its own.
-    """
+    """What a run will judge."""
 
     test_set: TestSet
-    systems: Mapping[str, tuple[str, ...]]
-    references: Mapping[str, str]
-    kind: UnitKind = "translation"
-    criteria: tuple[str, ...] = ()
-    schedule: Schedule = field(default_factory=Schedule)
-    context: int = 0
+    systems: Mapping[str, tuple[str, ...]]  # of each lp, in order
+    references: Mapping[str, str]  # the one that is shown, by lp; empty if none is
+    kind: UnitKind = "translation"  # what is judged at once
+    criteria: tuple[str, ...] = ()  # of comparisons; else empty
+    schedule: Schedule = field(default_factory=Schedule)  # which pairs are compared
+    context: int = 0  # how many segments before it in its document a subject brings along
     terms: tuple[Term, ...] = ()
-    notes: tuple[str, ...] = ()
-    needs_translation: bool = True
+    notes: tuple[str, ...] = ()  # what the user must know of the choice
+    needs_translation: bool = True  # whether a translation is judged, and not a source alone
+    # whether a translation of a blank source fails; what compares it with a reference alone needs none
     needs_source: bool = True
+    # of a part of a plan, its segments with those before them, which need not be its own
     shown: tuple[Shown, ...] | None = None
 
     def __len__(self) -> int:
@@ -159,7 +133,6 @@ class Plan:
         return sum(len(_asked_of(s, self.systems)) for s in self.test_set)
 
     def __iter__(self) -> Iterator[Unit]:
-        """Make one unit after the other; an adaptive schedule as if nothing became known on the way."""
         return chain.from_iterable(self.rounds(Standings()))
 
     def segments(self) -> Iterator[Shown]:
@@ -189,7 +162,6 @@ class Plan:
         return _places(self.test_set, self.systems)
 
     def of_system(self, lp: str, system: str) -> Iterator[Subject]:
-        """What there is to judge of one system in one lp."""
         for segment, before in self.segments():
             if segment.lp == lp:
                 subject = self._subject(segment, (system,), before)
@@ -197,7 +169,6 @@ class Plan:
                     yield subject
 
     def _groups(self, segment: Segment) -> Iterable[tuple[str, ...]]:
-        """Which systems' translations of a segment are judged at once."""
         systems = _asked_of(segment, self.systems)
         if not systems or (self.kind == "criteria" and not read_criteria(segment)):
             return ()
@@ -243,7 +214,6 @@ def _places(test_set: TestSet, systems: Mapping[str, tuple[str, ...]]) -> list[P
 
 
 def _asked_of(segment: Segment, systems: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The systems of a segment: all of its lp, or those of the pairs that its test set lists."""
     if (pairs := listed_pairs(segment)) is None:
         return systems[segment.lp]
     return tuple(name for name in systems[segment.lp] if any(name in pair for pair in pairs))
@@ -286,13 +256,7 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
     needs_translation: bool = True,
     needs_source: bool = True,
 ) -> Plan:
-    """Decide what is judged, and which reference is shown.
-
-    Raises:
-        UsageError: a reference is needed and it is not clear which, or one is named that nobody is shown;
-            or there is nothing to judge.
-        DataError: the criteria of a segment cannot be read, and it is judged by them.
-    """
+    """Decide what is judged, and which reference is shown."""
     if reference is not None and not with_reference:
         raise UsageError(f"--reference {reference}: this method is shown no reference")
     chosen = {lp: _choose(test_set, lp, reference) for lp in test_set.lps} if with_reference else {}
@@ -336,12 +300,6 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
 
 
 def _without_criteria(test_set: TestSet) -> Iterator[str]:
-    """Say how many segments have no criteria.
-
-    Raises:
-        DataError: criteria cannot be read.
-        UsageError: no segment has any.
-    """
     without = sum(not read_criteria(segment) for segment in test_set)
     if without == len(test_set):
         raise UsageError(
@@ -355,18 +313,12 @@ def _without_criteria(test_set: TestSet) -> Iterator[str]:
 
 
 def _check_anchors(schedule: Schedule, systems: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse anchors that nobody translated with."""
     for lp, names in systems.items():
         if unknown := [name for name in schedule.anchors if name not in names]:
             raise UsageError(f"--anchors: {lp} has no system {unknown[0]!r}; it has {', '.join(names)}")
 
 
 def _absent_pairs(schedule: Schedule, places: Iterable[Place], name: str) -> Iterator[str]:
-    """Say how many of the listed pairs are not among those of the test set.
-
-    Raises:
-        UsageError: all of them are.
-    """
     listed = sum(map(len, schedule.listed.values()))
     absent = listed - schedule.count(places)
     if absent == listed:
@@ -379,7 +331,6 @@ def _absent_pairs(schedule: Schedule, places: Iterable[Place], name: str) -> Ite
 
 
 def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
-    """Say how many segments of each system are not translated."""
     which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
     missing = form(holes.total(), "is", "are")
     if holes.total() == asked:
@@ -408,9 +359,6 @@ def read_terms(path: Path) -> tuple[Term, ...]:
     """Read a glossary: source and translation, with a tab between; one term a line, empty lines skipped.
 
     A file whose name ends in `.csv` has two columns with a comma between, and quoted cells.
-
-    Raises:
-        DataError: a line is something else.
     """
     lines = read_lines(path)
     if not path.name.lower().endswith(".csv") or any("\t" in line for line in lines):
@@ -456,11 +404,7 @@ def load_annotator(
     settings: Mapping[str, str] | None = None,
     plugin: Path | None = None,
 ) -> Annotator:
-    """Load a judge or a metric by its name; `plugin` is a file whose functions may be metrics.
-
-    Raises:
-        UsageError: there is none, or it has no such setting.
-    """
+    """Load a judge or a metric by its name; `plugin` is a file whose functions may be metrics."""
     from adjudge.judges import JUDGES, load_judge
     from adjudge.metrics import METRICS, load_metric
 
@@ -508,23 +452,20 @@ def names_in(group: str, ours: Mapping[str, str]) -> list[str]:
 
 
 def is_metric(annotator: Annotator) -> TypeGuard[Metric]:
-    """Whether it scores without a language model."""
     return hasattr(annotator, "corpus_score")
 
 
 def is_judge(annotator: Annotator) -> TypeGuard[Judge]:
-    """Whether it asks a language model."""
     return not is_metric(annotator)
 
 
 def code_of(annotator: Annotator) -> str:
     """Version and digest of the code of another package, for its signature; empty for what is ours.
 
-    Returns:
-        The version of its distribution, where it is in one, `+`, and six hexadecimal digits over the Python
-        files of its package; of a module in no package over that, of a class without a file over its source.
-        Of a function, over its source, its file and what that imports of its own folder; where there is no
-        source, over its bytecode.
+    The version of its distribution, where it is in one, `+`, and six hexadecimal digits over the Python files
+    of its package; of a module in no package over that, of a class without a file over its source. Of a
+    function, over its source, its file and what that imports of its own folder; where there is no source,
+    over its bytecode.
     """
     make = type(annotator.judge if isinstance(annotator, Sampled) else annotator)
     if make.__module__.startswith("adjudge.metrics."):
@@ -545,7 +486,6 @@ def _code_of_function(function: Callable[..., Any]) -> str:
 
 
 def _files_beside(file: Path) -> list[Path]:
-    """Files of the modules that lie beside a Python file and that it imports, or that those import."""
     found: dict[Path, None] = {}
     todo = [file]
     for here in todo:
@@ -569,7 +509,6 @@ def _files_beside(file: Path) -> list[Path]:
 
 
 def _bound(function: Callable[..., Any]) -> bytes:
-    """What a function was made with: defaults, and what it holds of the function around it."""
     held = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
     bound = {**held, "": (function.__defaults__, function.__kwdefaults__)}
     if bound == {"": (None, None)}:
@@ -636,10 +575,6 @@ def _plain(value: object) -> object:
 
 
 def _changed(annotator: Annotator) -> dict[str, str]:
-    """Settings that differ from the default of their profile; how samples are drawn is always said.
-
-    A judge may name others in `said`.
-    """
     now = settings_of(annotator)
     said = _SAID | frozenset(getattr(annotator, "said", ()))
     if isinstance(annotator, Sampled):
@@ -674,16 +609,7 @@ def signature_of(
     model: str = "",
     seed: int | None = None,
 ) -> Signature:
-    """The signature of a run in which nothing failed yet.
-
-    Args:
-        annotator: who judges.
-        reference: name of the reference shown, or `src`.
-        lps: language pairs, for what a metric does differently in each.
-        extra: settings of the run that differ from their default.
-        model: whom a judge asks.
-        seed: of a judge's sampling.
-    """
+    """The signature of a run in which nothing failed yet."""
     fields: dict[str, str] = {}
     if is_metric(annotator):
         fields |= {"ref": reference, **_by_lp({lp: annotator.settings(lp) for lp in lps})}
@@ -700,7 +626,6 @@ def signature_of(
 
 
 def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """One value where all language pairs agree, else each with its own."""
     names = dict.fromkeys(name for values in settings.values() for name in values)
     found = {}
     for name in names:
@@ -724,11 +649,7 @@ _METHODS: Final[Mapping[UnitKind, str]] = {
 
 
 def kind_of(annotator: Annotator) -> UnitKind:
-    """What it judges at once.
-
-    Raises:
-        UsageError: it cannot judge anything, or has two ways to judge.
-    """
+    """What it judges at once."""
     if is_metric(annotator):
         return "pair" if annotator.protocol == "pairwise" else "translation"
     found = [*filter(partial(hasattr, annotator), _METHODS.values())]
@@ -749,11 +670,7 @@ def criteria_of(annotator: Annotator) -> tuple[str, ...]:
 
 
 def calls_of(judge: Judge, subject: Subject) -> Calls:
-    """Calls that one unit of work takes.
-
-    Raises:
-        UsageError: a judge of another package does not say it.
-    """
+    """Calls that one unit of work takes."""
     if not (is_source_judge(judge) or is_criteria_judge(judge)):
         return judge.calls
     try:
@@ -771,19 +688,7 @@ def calls_of(judge: Judge, subject: Subject) -> Calls:
 async def judge_subject(
     judge: Judge, subject: Subject, ask: Ask, engine: SearchEngine | None = None
 ) -> Sequence[Outcome]:
-    """Put the questions of one unit of work; one outcome for each judgement that it owes, in order.
-
-    Args:
-        judge: who judges.
-        subject: the unit of work.
-        ask: puts its questions.
-        engine: for a judge that searches.
-
-    Raises:
-        AnswerError: there is no judgement at all.
-        DataError: of a judge of ours, a value of the model's that no record accepts.
-        UsageError: a judge of another package is wrong; names its method, what it did, and where.
-    """
+    """Put the questions of one unit of work; one outcome for each judgement that it owes, in order."""
     kind = kind_of(judge)
     method = _METHODS[kind]
     more = (engine,) if is_searching_judge(judge) else ()
@@ -802,11 +707,6 @@ async def judge_subject(
 
 
 def _held(judge: Judge, kind: UnitKind, subject: Subject, found: object) -> Sequence[Outcome]:
-    """What a judge gave, held to what it was asked for.
-
-    Raises:
-        UsageError: these are no records, too few or too many, or they are of something else.
-    """
     if not isinstance(found, Sequence) or not all(isinstance(one, Outcome) for one in found):
         raise UsageError(
             f"judge {judge.name!r} must give records, which annotation_of and preference_of make: annotate "
@@ -873,7 +773,6 @@ def split(plan: Plan, of: int) -> list[Plan]:
 
 
 def _drawn(plan: Plan) -> dict[tuple[str, str], list[Pair]]:
-    """The pairs of a sample of all segments together, which no part could draw for itself."""
     found: dict[tuple[str, str], list[Pair]] = {}
     for unit in plan:
         a, b = unit.subject.systems

@@ -33,18 +33,11 @@ Integers = NDArray[Any]
 
 
 class Changes(NamedTuple):
-    """Differences of metric scores at which pairs change.
+    """Differences of metric scores at which pairs change."""
 
-    Args:
-        right: of the pairs that gold ties: right from here on.
-        wrong: of those that both order alike, above 0: wrong from here on.
-        right_weights: how much each counts; None where all count 1.
-        wrong_weights: the same.
-    """
-
-    right: Floats
-    wrong: Floats
-    right_weights: Integers | None = None
+    right: Floats  # of the pairs that gold ties: right from here on
+    wrong: Floats  # of those that both order alike, above 0: wrong from here on
+    right_weights: Integers | None = None  # how much each counts; None where all count 1
     wrong_weights: Integers | None = None
 
 
@@ -89,22 +82,14 @@ class _Column(NamedTuple):
 
 
 class _Bins(NamedTuple):
-    """Bins that may hold the best epsilon, ascending.
+    """Bins that may hold the best epsilon, ascending."""
 
-    Args:
-        keys: of the differences in each, shifted.
-        shift: bits in which the keys of one bin may differ.
-        before: what is won below each bin.
-        net: what is won in it.
-    """
-
-    keys: Keys
-    shift: int
-    before: Integers
+    keys: Keys  # of the differences in each, shifted
+    shift: int  # bits in which the keys of one bin may differ
+    before: Integers  # what is won below each bin
     net: Integers
 
     def find(self, differences: Floats) -> tuple[NDArray[np.intp], Keys]:
-        """Those differences that are in a bin: the bin, and their keys."""
         keys = differences.view(np.int64)
         high = keys >> self.shift
         near = (high >= self.keys[0]) & (high <= self.keys[-1])
@@ -114,7 +99,6 @@ class _Bins(NamedTuple):
         return found[inside], keys[inside]
 
     def tally(self, differences: Floats, bits: int) -> NDArray[np.int64]:
-        """How many differences are in each part of each bin, told apart by so many bits more."""
         found, keys = self.find(differences)
         part = (keys >> (self.shift - bits)) & ((1 << bits) - 1)
         return np.bincount((found << bits) + part, minlength=len(self.keys) << bits)
@@ -123,9 +107,7 @@ class _Bins(NamedTuple):
 def search_long(scores: Judged, weights: Integers) -> tuple[float, int]:
     """The smallest of the best epsilons, and the weighted number of right pairs there.
 
-    Args:
-        scores: members by groups.
-        weights: of the pairs of each group.
+    `scores`: members by groups.
     """
     counts = pair_counts(scores)
     columns = [_column(g, m, int(w)) for g, m, w in zip(scores.gold.T, scores.metric.T, weights, strict=True)]
@@ -149,7 +131,6 @@ def _column(gold: Floats, metric: Floats, weight: int) -> _Column:
 
 
 def _blocks(column: _Column) -> Iterator[tuple[Floats, Floats]]:
-    """Differences of the pairs that gold ties, and of those that both order alike."""
     gold, metric, _ = column
     start, n = 0, len(gold)
     while start < n - 1:
@@ -167,7 +148,6 @@ def _blocks(column: _Column) -> Iterator[tuple[Floats, Floats]]:
 
 
 def _refine(columns: Sequence[_Column], bins: _Bins) -> tuple[_Bins, int]:
-    """Split every bin and keep the parts that may hold the best epsilon; and the pairs that change there."""
     bits = max(1, min(bins.shift, _BINS - (len(bins.keys) - 1).bit_length()))
     size, shift = len(bins.keys) << bits, bins.shift - bits
     won, lost = (np.zeros(size, dtype=bins.before.dtype) for _ in range(2))
@@ -187,7 +167,6 @@ def _refine(columns: Sequence[_Column], bins: _Bins) -> tuple[_Bins, int]:
 
 
 def _may_be_best(before: Integers, won: Integers, after: Integers) -> NDArray[np.bool_]:
-    """Whether a bin may hold the smallest of the best epsilons, given what is surely reached."""
     best = max(0, after.max())
     bound = before + won
     reached = np.arange(len(after)) > (np.argmax(after) if after.max() == best else -1)
@@ -225,8 +204,7 @@ class Calibrated(NamedTuple):
 def calibrate(scores: Judged) -> Calibrated:
     """Find the epsilon with the largest mean over groups of the share of right pairs.
 
-    Args:
-        scores: members by groups; each group has a pair.
+    `scores`: members by groups; each group has a pair.
     """
     sizes = scores.pairs.tolist()
     common = math.lcm(*set(sizes))
@@ -237,7 +215,6 @@ def calibrate(scores: Judged) -> Calibrated:
 
 
 def _search_short(scores: Judged, weights: Integers) -> tuple[float, int]:
-    """The smallest of the best epsilons, and the weighted number of right pairs there."""
     equal = bool((weights == 1).all())  # groups of one size
     members, groups = scores.gold.shape
     width = max(1, 2 * _PAIRS // (members * (members - 1)))
@@ -252,7 +229,6 @@ def _search_short(scores: Judged, weights: Integers) -> tuple[float, int]:
 def _changes(
     scores: Judged, weights: Integers | None, block: slice
 ) -> tuple[Floats, Floats, Integers, Integers]:
-    """Differences at which pairs become right, or wrong, and their weights, if any."""
     gold = scores.gold[:, block]
     tied, sign = _gold_pairs(gold.tobytes(), gold.shape)
     i, j = np.triu_indices(len(gold), 1)
@@ -269,7 +245,6 @@ def _changes(
 
 @lru_cache(maxsize=8)
 def _gold_pairs(gold: bytes, shape: tuple[int, int]) -> tuple[NDArray[np.bool_], Floats]:
-    """Which pairs gold ties, and the sign of its differences: the same for metric after metric."""
     values = np.frombuffer(gold).reshape(shape)
     i, j = np.triu_indices(len(values), 1)
     differences = values[i] - values[j]
@@ -286,9 +261,7 @@ def calibrate_as_mtme(scores: Judged, rows: Sequence[int]) -> Calibrated:
     the old share of its group away and adds the new one. The largest of these sums decides, though they
     drift by 1e-15 a step.
 
-    Args:
-        scores: members by groups; each group has a pair.
-        rows: number of each group among all, those without a pair included.
+    `scores`: members by groups; each group has a pair.
     """
     sizes = scores.pairs[:, None]
     if (total := int(sizes.sum())) > _MOST_PAIRS:
@@ -322,7 +295,6 @@ def _pairs(scores: Judged) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int64]
 
 
 def _sum_over_set(shares: Floats, rows: Sequence[int]) -> float:
-    """Sum from left to right in the order in which Python iterates over the set of row numbers."""
     places = {row: place for place, row in enumerate(rows)}
     seen: set[int] = set()
     for row in rows:  # one by one: the order depends on how the set grew
@@ -335,8 +307,8 @@ Compat = Literal["mtme"]
 
 
 def acc_eq(
-    gold: Floats,
-    metric: Floats,
+    gold: Floats,  # systems by segments; NaN where a translation was not judged
+    metric: Floats,  # the same shape
     average: Average = "item",
     *,
     epsilon: float | None = None,
@@ -356,20 +328,8 @@ def acc_eq(
     mt-metrics-eval's (`KendallWithTiesOpt`, sample rate 1) to 1e-12; its epsilon is one of the equally good
     ones, chosen by the rounding of a running sum, which `compat` repeats: both are then equal to the bit.
 
-    Args:
-        gold: systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        average: what a group is.
-        epsilon: not to calibrate but to take this one, found on other data for example.
-        compat: `mtme` for mt-metrics-eval's epsilon, and its value to the last bit.
-
-    Returns:
-        n is the number of pairs. chance: what the better of two metrics without knowledge reaches, one that
-        ties everything and one that orders by chance: max(t, (1 - t) / 2), t the share of gold's ties.
-
-    Raises:
-        UsageError: epsilon is negative; or epsilon and compat are both given; or `compat` would need more
-            pairs than it can hold.
+    N is the number of pairs. chance: what the better of two metrics without knowledge reaches, one that ties
+    everything and one that orders by chance: max(t, (1 - t) / 2), t the share of gold's ties.
     """
     _check(epsilon, compat)
     scores = judged(gold, metric, average)

@@ -43,10 +43,7 @@ def cohen_kappa(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> Re
     others. Units that one of the two did not judge are left out; `n` counts the others. No value where both
     gave one and the same label throughout.
 
-    Args:
-        first: labels of the units, NaN where not judged.
-        second: the same of the other annotator.
-        draws: of the interval.
+    `first`: labels of the units, NaN where not judged.
     """
     judged = ~np.isnan(first) & ~np.isnan(second)
     if not judged.any():
@@ -72,9 +69,7 @@ def fleiss_kappa(labels: Floats, draws: Draws = NO_INTERVAL) -> Result:
     different numbers of labels, each unit counts once in P, and each label once in P_e. Units with fewer
     than two labels are left out; `n` counts the others. No value where there is one label only.
 
-    Args:
-        labels: units by annotators, NaN where not judged.
-        draws: of the interval.
+    `labels`: units by annotators, NaN where not judged.
     """
     counted = label_counts(labels)[1]
     kept = counted.sum(axis=1) >= 2
@@ -94,8 +89,7 @@ def fleiss_kappa(labels: Floats, draws: Draws = NO_INTERVAL) -> Result:
 def label_counts(labels: Floats) -> tuple[Floats, Floats]:
     """The labels that occur, in their order, and how often each unit has each of them.
 
-    Args:
-        labels: units by annotators, NaN where not judged.
+    `labels`: units by annotators, NaN where not judged.
     """
     known = np.unique(labels[~np.isnan(labels)])
     counted = np.zeros((len(labels), len(known)))
@@ -119,13 +113,7 @@ def krippendorff_alpha(labels: Floats, level: Level = "nominal", draws: Draws = 
     to 0.743 nominal, 0.815 ordinal and 0.849 interval; the `krippendorff` package to rounding. Units with
     fewer than two values are left out; `n` counts the others. No value where all values are equal.
 
-    Args:
-        labels: units by annotators, NaN where not judged.
-        level: how far two values differ.
-        draws: of the interval; units are drawn, and D_e is computed anew in each draw.
-
-    Raises:
-        UsageError: no such level.
+    `labels`: units by annotators, NaN where not judged.
     """
     if level not in LEVELS:
         raise UsageError(f"level must be one of {', '.join(LEVELS)}; got {level!r}")
@@ -151,12 +139,10 @@ class _Values:
 
     @cached_property
     def sizes(self) -> Floats:
-        """How many values each unit has."""
         return np.bincount(self.units).astype(np.float64)
 
     @cached_property
     def unlike(self) -> Floats:
-        """How many ordered pairs of unlike values each unit has."""
         pairs, times = np.unique(self.units * len(self.known) + self.places, return_counts=True)
         return self.sizes**2 - np.bincount(pairs // len(self.known), weights=times.astype(np.float64) ** 2)
 
@@ -164,10 +150,6 @@ class _Values:
         """Alpha of one draw, in time linear in the values; NaN where all are equal.
 
         With squared differences of places p, all pairs of m values come to 2 (m sum p^2 - (sum p)^2).
-
-        Args:
-            drawn: how often each unit was drawn.
-            level: how far two values differ.
         """
         totals = np.bincount(self.places, weights=drawn[self.units], minlength=len(self.known))
         if np.count_nonzero(totals) < 2:
@@ -191,17 +173,11 @@ MAJORITY: Final = "majority"
 
 @frozen
 class Share:
-    """Agreement on some of the pairs.
+    """Agreement on some of the pairs."""
 
-    Args:
-        pairs: which, such as `ranked easy`.
-        against: `majority`, or a person's name.
-        agreement: share of them with the same verdict, 0 to 1.
-    """
-
-    pairs: str
-    against: str
-    agreement: Result
+    pairs: str  # which, such as `ranked easy`
+    against: str  # `majority`, or a person's name
+    agreement: Result  # share of them with the same verdict, 0 to 1
 
 
 def majority(gold: Floats) -> Floats:
@@ -209,8 +185,7 @@ def majority(gold: Floats) -> Floats:
 
     Three people with three verdicts have no majority, and the pair is left out (FiRE, section 3.2).
 
-    Args:
-        gold: pairs by people: 1 for the first system, 0 for a tie, -1 for the second, NaN for no verdict.
+    `gold`: pairs by people: 1 for the first system, 0 for a tie, -1 for the second, NaN for no verdict.
     """
     known, counted = label_counts(gold)
     if not len(known):
@@ -233,12 +208,8 @@ def percentage_agreement(
     Pairs without a majority, and those that the judge failed, are left out; `n` counts the others. A share
     is not corrected for chance: a judge that never says "equal" agrees on ranked pairs more often.
 
-    Args:
-        judge: verdicts of the judge, NaN where there is none.
-        gold: pairs by people.
-        names: of the people.
-        draws: of the intervals.
-        levels: of the pairs, 1 for easy, 0 for hard, NaN where it is not told.
+    `judge`: verdicts of the judge, NaN where there is none. `levels`: of the pairs, 1 for easy, 0 for hard,
+    NaN where it is not told.
     """
     wanted = majority(gold)
     known = label_counts(gold)[1]
@@ -281,9 +252,7 @@ def system_profile(first: Floats, second: Floats) -> Result:
     system that both judged anywhere; `n` counts them, `groups` the systems. Undefined where fewer than two
     systems are left, or the sums of one are all equal.
 
-    Args:
-        first: scores of one annotator, systems by segments, NaN where not judged.
-        second: the same of the other.
+    `first`: scores of one annotator, systems by segments, NaN where not judged.
     """
     both = ~np.isnan(first) & ~np.isnan(second)
     systems = both.any(axis=1)
@@ -314,10 +283,7 @@ def error_recall(first: Floats, second: Floats, draws: Draws = NO_INTERVAL) -> R
     The ESA paper, table 4, where it is called recall; of any error, and of minor and major ones alone.
     Symmetric, and not corrected for chance: where errors are rare, two who mark at random agree often.
 
-    Args:
-        first: of each translation, how many such errors one annotator marked; NaN where not judged.
-        second: the same of the other.
-        draws: of the interval.
+    `first`: of each translation, how many such errors one annotator marked; NaN where not judged.
     """
     alike = np.where(~np.isnan(first) & ~np.isnan(second), (first > 0) == (second > 0), np.nan)
     return mean_of(alike, draws, "no translation was judged by both")
@@ -333,46 +299,31 @@ FEWEST: Final = 30
 
 @frozen
 class Opponent:
-    """The judge against one person, by the labels of the other people.
+    """The judge against one person, by the labels of the other people."""
 
-    Args:
-        person: who was left out.
-        n: units that the person, the judge and at least one other person labelled.
-        judge: share of them on which the judge is as near to the others as the person, or nearer.
-        human: share on which the person is as near as the judge, or nearer.
-        p: of the one-sided t-test that the judge is worse by epsilon or more; None where n is too small.
-        beaten: whether that is rejected, with p-values corrected for their number.
-    """
-
-    person: str
-    n: int
-    judge: float
-    human: float
+    person: str  # who was left out
+    n: int  # units that the person, the judge and at least one other person labelled
+    judge: float  # share of them on which the judge is as near to the others as the person, or nearer
+    human: float  # share on which the person is as near as the judge, or nearer
+    # of the one-sided t-test that the judge is worse by epsilon or more; None where n is too small
     p: float | None
-    beaten: bool
+    beaten: bool  # whether that is rejected, with p-values corrected for their number
 
 
 @frozen
 class AlternativeTest:
-    """Outcome of the test.
+    """Outcome of the test."""
 
-    Args:
-        passes: whether the judge beats at least half of the people; None where nobody has enough units.
-        winning_rate: share of people beaten, omega; None where nobody has enough units.
-        advantage: mean of the judge's shares, rho; None where nobody has enough units.
-        epsilon: by how much a judge may be worse, for being cheaper.
-        opponents: one a person.
-    """
-
+    # whether the judge beats at least half of the people; None where nobody has enough units
     passes: bool | None
-    winning_rate: float | None
-    advantage: float | None
-    epsilon: float
+    winning_rate: float | None  # share of people beaten, omega; None where nobody has enough units
+    advantage: float | None  # mean of the judge's shares, rho; None where nobody has enough units
+    epsilon: float  # by how much a judge may be worse, for being cheaper
     opponents: tuple[Opponent, ...]
 
 
 def alternative_annotator_test(
-    judge: Floats,
+    judge: Floats,  # labels of the judge, NaN where there is none
     people: Floats,
     names: Sequence[str],
     *,
@@ -389,17 +340,6 @@ def alternative_annotator_test(
 
     Missing labels: a unit counts for a person if the person, the judge and another person labelled it. People
     with fewer than 30 such units are not tested. Equal differences throughout: p is 0 or 1.
-
-    Args:
-        judge: labels of the judge, NaN where there is none.
-        people: units by people.
-        names: of the people.
-        alignment: of labels; `rmse` for numbers.
-        epsilon: 0 to 1.
-        alpha: false discovery rate.
-
-    Raises:
-        UsageError: fewer than two people, or a setting out of its range.
     """
     if people.shape[1] < 2:
         raise UsageError(f"the alternative-annotator test needs two people or more, got {people.shape[1]}")
@@ -437,7 +377,6 @@ def alternative_annotator_test(
 
 
 def _duel(judge: Floats, people: Floats, left_out: int, alignment: Alignment) -> Floats:
-    """Units by two: whether the judge, and whether the person, is as near to the others or nearer."""
     person, others = people[:, left_out], np.delete(people, left_out, axis=1)
     judged = ~np.isnan(judge) & ~np.isnan(person) & ~np.isnan(others).all(axis=1)
     ours, theirs = (_nearness(x[judged], others[judged], alignment) for x in (judge, person))
@@ -463,7 +402,6 @@ def _p_value(wins: Floats, epsilon: float) -> float:
 
 
 def _rejected(p_values: Sequence[float | None], alpha: float) -> list[bool]:
-    """Which hypotheses fall at a false discovery rate of alpha, after Benjamini and Yekutieli 2001."""
     tested = sorted(p for p in p_values if p is not None)
     penalty = sum(1 / rank for rank in range(1, len(tested) + 1))
     passing = [p for rank, p in enumerate(tested, start=1) if p <= rank * alpha / (len(tested) * penalty)]
@@ -476,17 +414,11 @@ _SUMS = 6  # n, x, y, xx, yy, xy
 
 @frozen
 class PairAgreement:
-    """How alike two annotators score the translations that both of them judged.
-
-    Args:
-        between: their names.
-        pearson: Pearson's r over all translations, with its interval; or why there is none.
-        kendall: Kendall's tau-c over the same; None where it is not defined.
-    """
+    """How alike two annotators score the translations that both of them judged."""
 
     between: tuple[str, str]
-    pearson: Result
-    kendall: float | None
+    pearson: Result  # Pearson's r over all translations, with its interval; or why there is none
+    kendall: float | None  # Kendall's tau-c over the same; None where it is not defined
 
 
 def agreement_matrix(
@@ -498,13 +430,8 @@ def agreement_matrix(
     of one source are no independent units. All pairs see the same draws. The ESA paper, table 4, has both
     measures.
 
-    Args:
-        scores: annotator to systems by segments, all of one shape; NaN where not judged.
-        resamples: number of draws; 0 for no intervals.
-        seed: of numpy's default generator.
-
-    Raises:
-        UsageError: the shapes differ.
+    `scores`: annotator to systems by segments, all of one shape; NaN where not judged. `resamples`: number of
+    draws; 0 for no intervals.
     """
     if len({grid.shape for grid in scores.values()}) > 1:
         raise UsageError("annotators are compared on the same systems and segments; their arrays differ")
@@ -526,7 +453,6 @@ def agreement_matrix(
 
 
 def _unit(grid: Floats) -> Floats:
-    """Scores with mean 0 and size about 1, which changes no correlation and loses no digits in sums."""
     known = grid[~np.isnan(grid)]
     if not len(known):
         return grid
@@ -534,7 +460,6 @@ def _unit(grid: Floats) -> Floats:
 
 
 def _sums(x: Floats, y: Floats) -> Floats:
-    """Segments by `_SUMS`, over the systems that both judged."""
     both = ~np.isnan(x) & ~np.isnan(y)
     x, y = np.where(both, x, 0.0), np.where(both, y, 0.0)
     parts: Sequence[Floats] = (both.astype(np.float64), x, y, x * x, y * y, x * y)

@@ -31,14 +31,8 @@ def bootstrap_means(sums: Floats, sizes: Floats, *, resamples: int = 1000, seed:
     that differences of columns are draws of the difference. With one unit there are none. The means do not
     depend on the size of a block.
 
-    Args:
-        sums: units by systems, the (weighted) sum of a unit's scores; 0 where it has none.
-        sizes: units by systems, the (weighted) number of a unit's scores; 0 where it has none.
-        resamples: number of draws.
-        seed: of numpy's default generator.
-
-    Returns:
-        Resamples by systems.
+    Resamples by systems. `sums`: units by systems, the (weighted) sum of a unit's scores; 0 where it has
+    none. `sizes`: units by systems, the (weighted) number of a unit's scores; 0 where it has none.
     """
     center, whole = np.zeros(sums.shape[1]), sizes.sum(axis=0)
     np.divide(sums.sum(axis=0), whole, out=center, where=whole > 0)
@@ -81,12 +75,7 @@ def percentile_intervals(means: Floats) -> list[Interval | None]:
 
 
 def lone_unit_note(units: int, of: str) -> tuple[str, ...]:
-    """Say why there is no interval, where it is for lack of units.
-
-    Args:
-        units: that were to be drawn.
-        of: what they are: segments, documents.
-    """
+    """Say why there is no interval, where it is for lack of units."""
     told = f"There are no intervals: one of the {of} alone says nothing of how others would differ."
     return (told,) if units == 1 else ()
 
@@ -98,11 +87,9 @@ def bootstrap_interval(
 
     So it is with one group.
 
-    Args:
-        statistic: draws by units, how often each unit counts, to one value a draw; NaN where undefined.
-        groups: group of each unit, from 0; groups are drawn whole, such as all pairs of one segment.
-        resamples: number of draws; 0 for no interval.
-        seed: of numpy's default generator.
+    `statistic`: draws by units, how often each unit counts, to one value a draw; NaN where undefined.
+    `groups`: group of each unit, from 0; groups are drawn whole, such as all pairs of one segment.
+    `resamples`: number of draws; 0 for no interval.
     """
     index = np.asarray(groups)
     if not index.any() or not resamples:
@@ -117,25 +104,15 @@ _ROUNDING = 1e-12
 
 @frozen
 class Draws:
-    """How intervals are drawn.
+    """How intervals are drawn."""
 
-    Args:
-        groups: group of each unit, from 0, drawn whole, such as the pairs of one segment; None where each
-            unit is one.
-        resamples: number of draws; 0 for no interval.
-        seed: of numpy's default generator.
-    """
-
+    # group of each unit, from 0, drawn whole, such as the pairs of one segment; None where each unit is one
     groups: Sequence[int] | None = None
-    resamples: int = 0
-    seed: int = 0
+    resamples: int = 0  # number of draws; 0 for no interval
+    seed: int = 0  # of numpy's default generator
 
     def of(self, kept: NDArray[np.bool_]) -> list[int]:
-        """Group of each unit that is kept, numbered from 0 without gaps.
-
-        Raises:
-            DataError: there are not as many groups as units.
-        """
+        """Group of each unit that is kept, numbered from 0 without gaps."""
         groups = np.arange(len(kept)) if self.groups is None else np.asarray(self.groups)
         if len(groups) != len(kept):
             raise DataError(f"{len(kept)} units need as many groups, got {len(groups)}")
@@ -151,11 +128,7 @@ def estimate(
 ) -> Result:
     """Value of a statistic where each kept unit counts once, and its 95 % interval.
 
-    Args:
-        statistic: draws by kept units, how often each counts, to one value a draw; NaN where undefined.
-        kept: of all units, those that the statistic is of.
-        draws: how to draw.
-        undefined: why there is no value, if there is none.
+    `statistic`: draws by kept units, how often each counts, to one value a draw; NaN where undefined.
     """
     n = int(kept.sum())
     value = float(statistic(np.ones((1, n)))[0])
@@ -175,10 +148,7 @@ def beyond_chance(observed: Floats, expected: Floats) -> Floats:
 def mean_of(values: Floats, draws: Draws, nothing: str) -> Result:
     """Mean of the values that are not NaN, with its interval.
 
-    Args:
-        values: one a unit; NaN where the unit does not count.
-        draws: how to draw.
-        nothing: why there is no value where no unit counts.
+    `values`: one a unit; NaN where the unit does not count.
     """
     kept = ~np.isnan(values)
     if not kept.any():

@@ -32,15 +32,10 @@ _ROUNDING: Final = 1e-12
 
 @frozen
 class Totals:
-    """What each unit, a segment or a document, holds of each system.
+    """What each unit, a segment or a document, holds of each system."""
 
-    Args:
-        sums: units by systems, weighted sum of the unit's scores; 0 where there is none.
-        sizes: units by systems, sum of their weights; 0 where there is none.
-    """
-
-    sums: Floats
-    sizes: Floats
+    sums: Floats  # units by systems, weighted sum of the unit's scores; 0 where there is none
+    sizes: Floats  # units by systems, sum of their weights; 0 where there is none
 
     @property
     def means(self) -> Floats:
@@ -67,22 +62,15 @@ class Bounds:
 
     takes the first order of the skew out of T and always rises (Hall 1992, On the removal of skewness by
     transformation, JRSS B 54). Means of scores are skewed to the left: few units hold most of the errors.
-
-    Args:
-        value: the mean or difference.
-        error: its standard error; infinite for one unit, 0 where all units are alike.
-        units: segments or documents that vary independently.
-        skew: of the units' parts in the value (Fisher and Pearson's coefficient, adjusted); 0 for two units.
-        lows: sets of draws of the value with one more unit that lowers it, each sorted.
-        highs: the same, with one more unit that raises it.
     """
 
-    value: float
-    error: float
-    units: int
+    value: float  # the mean or difference
+    error: float  # its standard error; infinite for one unit, 0 where all units are alike
+    units: int  # segments or documents that vary independently
+    # of the units' parts in the value (Fisher and Pearson's coefficient, adjusted); 0 for two units
     skew: float = 0.0
-    lows: tuple[Floats, ...] = ()
-    highs: tuple[Floats, ...] = ()
+    lows: tuple[Floats, ...] = ()  # sets of draws of the value with one more unit that lowers it, each sorted
+    highs: tuple[Floats, ...] = ()  # the same, with one more unit that raises it
 
     @property
     def interval(self) -> Interval | None:
@@ -128,7 +116,6 @@ class Bounds:
         return max(found, default=1.0)
 
     def p_below(self, value: float) -> float:
-        """p-value behind "it is below `value`"."""
         return self._turned.p_above(-value)
 
     @property
@@ -142,7 +129,6 @@ class Bounds:
 
     @property
     def _turned(self) -> Bounds:
-        """Of the value with the other sign."""
         lows, highs = (tuple(-draws[::-1] for draws in each) for each in (self.highs, self.lows))
         return replace(self, value=-self.value, skew=-self.skew, lows=lows, highs=highs)
 
@@ -169,11 +155,7 @@ def bounds_of_means(totals: Totals) -> list[Bounds | None]:
 
 
 def bounds_of_difference(totals: Totals) -> Bounds:
-    """Bound the difference of the means of two systems, first less second, both judged in every unit.
-
-    Args:
-        totals: units by two.
-    """
+    """Bound the difference of the means of two systems, first less second, both judged in every unit."""
     first, second = (totals.sums.sum(axis=0) / totals.sizes.sum(axis=0)).tolist()
     return _bounds(first - second, linearised(totals))
 
@@ -192,12 +174,6 @@ def permutation_p_value(flipped: float, bound: float, bounds: Bounds, *, by_docu
 
     Flips take differences for symmetric, and bounds follow the skew. Differences that do not vary have no
     bounds: the flips alone.
-
-    Args:
-        flipped: p-value of all sign flips, or of many.
-        bound: p-value by the bounds, on as many sides.
-        bounds: of the difference.
-        by_document: whether units are documents.
     """
     if not 0 < bounds.error < math.inf:
         return flipped
@@ -207,10 +183,7 @@ def permutation_p_value(flipped: float, bound: float, bounds: Bounds, *, by_docu
 def permutation_p_values(flipped: Floats, ordered: Totals, *, by_document: bool) -> Floats:
     """Systems by systems: the same of every pair, one-sided, above the diagonal; `flipped` below.
 
-    Args:
-        flipped: of all pairs, systems by systems.
-        ordered: judged for all systems.
-        by_document: whether units are documents.
+    `flipped`: of all pairs, systems by systems.
     """
     found = flipped.copy()
     for pair in combinations(range(len(flipped)), 2):
@@ -243,17 +216,11 @@ def _bounds(value: float, parts: Floats) -> Bounds:
 
 @frozen
 class Unseen:
-    """One more unit, as bad for either side as the scale of the scores allows.
+    """One more unit, as bad for either side as the scale of the scores allows."""
 
-    Args:
-        low: lowest score of the scale.
-        high: highest score.
-        size: how much it weighs, in the unit of `Totals.sizes`.
-    """
-
-    low: float
+    low: float  # lowest score of the scale
     high: float
-    size: float
+    size: float  # how much it weighs, in the unit of `Totals.sizes`
 
 
 def cautious_bounds(
@@ -268,11 +235,7 @@ def cautious_bounds(
       Clopper and Pearson; no case is known in which it fails, though a proof is missing. It alone sees what
       no unit shows: where n units are without a catastrophe, up to 1 - alpha^(1/n) of all may be one.
 
-    Args:
-        totals: units by two.
-        unseen: one more unit; None where the scale has no ends.
-        resamples: draws.
-        seed: of numpy's default generator.
+    `unseen`: one more unit; None where the scale has no ends.
     """
     found = bounds_of_difference(totals)
     units = found.units
@@ -296,7 +259,6 @@ _More = tuple[Floats, Floats]
 
 
 def _with_one_more(totals: Totals, more: Sequence[_More], resamples: int, seed: int) -> list[Floats]:
-    """Draws of the difference in a Bayesian bootstrap with one more unit, sorted; one set for each."""
     found: list[list[Floats]] = [[] for _ in more]
     for weights in _weights(len(totals.sums) + 1, resamples, seed):
         sums, sizes, last = weights[:, :-1] @ totals.sums, weights[:, :-1] @ totals.sizes, weights[:, [-1]]

@@ -23,22 +23,16 @@ _SLACK: Final = 1e-9  # above which a linear program found a direction
 
 @frozen
 class Cycle:
-    """Systems of which each beats the next, and the last the first.
+    """Systems of which each beats the next, and the last the first."""
 
-    Args:
-        systems: starting with the first in the order of names.
-        shares: of the points that each won against the next, above 0.5.
-    """
-
-    systems: tuple[str, ...]
-    shares: tuple[float, ...]
+    systems: tuple[str, ...]  # starting with the first in the order of names
+    shares: tuple[float, ...]  # of the points that each won against the next, above 0.5
 
 
 def connected_parts(played: Floats) -> list[list[int]]:
     """Systems that comparisons connect, directly or through others; a single part where all are.
 
-    Args:
-        played: systems by systems, how often compared; symmetric.
+    `played`: systems by systems, how often compared; symmetric.
     """
     return _components(played > 0, strong=False)
 
@@ -49,8 +43,7 @@ def unbeaten_groups(points: Floats) -> list[list[int]]:
     More than one: each earlier group that met a later one won everything against it, and its strength has
     no bound (Ford 1957). A single group: Bradley-Terry has a finite maximum.
 
-    Args:
-        points: systems by systems, [i, j] is what i won against j, with 0.5 for a tie.
+    `points`: systems by systems, [i, j] is what i won against j, with 0.5 for a tie.
     """
     ordered: list[list[int]] = []
     left = sorted(_components(points > 0, strong=True))
@@ -78,9 +71,7 @@ def has_finite_davidson(wins: Floats, ties: Floats) -> bool:
     each tie. A linear program finds the direction with the largest sum of slacks. And it has none if nothing
     connects some systems: their strengths stand in no relation.
 
-    Args:
-        wins: systems by systems, how often row beat column.
-        ties: the same of ties; symmetric.
+    `wins`: systems by systems, how often row beat column.
     """
     if not ties.any():
         return len(_components(wins > 0, strong=True)) == 1
@@ -98,7 +89,6 @@ def has_finite_davidson(wins: Floats, ties: Floats) -> bool:
 
 
 def _win_rows(wins: Floats) -> Iterator[Floats]:
-    """Slack of each win in a direction: over the loss, and over the tie."""
     for i, j in np.argwhere(wins > 0):
         gap = np.zeros(len(wins) + 1)
         gap[i], gap[j] = 1.0, -1.0
@@ -109,7 +99,6 @@ def _win_rows(wins: Floats) -> Iterator[Floats]:
 
 
 def _tie_rows(ties: Floats) -> Iterator[Floats]:
-    """Slack of each tie in a direction, over both wins."""
     for i, j in np.argwhere(ties > 0):
         row = np.zeros(len(ties) + 1)
         row[i], row[j], row[-1] = -0.5, 0.5, 1.0
@@ -122,9 +111,7 @@ def smallest_cycles(points: Floats, systems: Sequence[str]) -> list[Cycle]:
     Where all pairs were compared and none is level, a cycle exists if and only if one of three systems does.
     The cycle whose narrowest win is widest stands first.
 
-    Args:
-        points: systems by systems, what row won against column, with 0.5 for a tie.
-        systems: names of the rows.
+    `points`: systems by systems, what row won against column, with 0.5 for a tie.
     """
     from scipy.sparse.csgraph import shortest_path
 
@@ -145,10 +132,7 @@ def smallest_cycles(points: Floats, systems: Sequence[str]) -> list[Cycle]:
 def _cycles(beats: Bools, steps: Floats, length: int) -> Iterator[list[int]]:
     """Cycles of the smallest length, each once, from its lowest number on.
 
-    Args:
-        beats: systems by systems.
-        steps: systems by systems, the fewest wins that lead from row to column.
-        length: of a smallest cycle.
+    `beats`: systems by systems. `steps`: systems by systems, the fewest wins that lead from row to column.
     """
     stack = [[start] for start in range(len(beats))]
     while stack:
@@ -174,15 +158,10 @@ _SHORT: Final = 1e-7  # step after which the next one is lost in rounding, as st
 
 @frozen
 class Strengths:
-    """Fitted models, one a row.
+    """Fitted models, one a row."""
 
-    Args:
-        logs: models by systems, log strength, with mean 0.
-        log_ties: models, log of Davidson's tie parameter nu; minus infinity where there are no ties.
-    """
-
-    logs: Floats
-    log_ties: Floats
+    logs: Floats  # models by systems, log strength, with mean 0
+    log_ties: Floats  # models, log of Davidson's tie parameter nu; minus infinity where there are no ties
 
     @property
     def points(self) -> Floats:
@@ -204,12 +183,8 @@ def fit_bradley_terry(points: Floats, pull: float = 0.0) -> Strengths:
     regularisation to rounding. A finite maximum exists if and only if a chain of (half) wins leads from
     every system to every other (Ford 1957; see `unbeaten_groups`); where none does, `pull` must be above 0.
 
-    Args:
-        points: models by systems by systems, [m, i, j] is what i won against j; any number from 0.
-        pull: subtracts pull / 2 * sum(log strength ** 2) from the log likelihood.
-
-    Raises:
-        DataError: there is no finite maximum.
+    `points`: models by systems by systems, [m, i, j] is what i won against j; any number from 0. `pull`:
+    subtracts pull / 2 * sum(log strength ** 2) from the log likelihood.
     """
     models, systems = points.shape[:2]
     if not pull and any(len(unbeaten_groups(model)) > 1 for model in points):
@@ -233,13 +208,8 @@ def fit_davidson(wins: Floats, ties: Floats, pull: float = 0.0) -> Strengths:
     Davidson 1970. Models without any tie have nu = 0 and are Bradley-Terry's. Newton's method on log
     strengths and log nu. Where there is no finite maximum (`has_finite_davidson`), `pull` must be above 0.
 
-    Args:
-        wins: models by systems by systems, [m, i, j] is how often i beat j; any number from 0.
-        ties: the same of ties; symmetric.
-        pull: subtracts pull / 2 * (sum(log strength ** 2) + log nu ** 2) from the log likelihood.
-
-    Raises:
-        DataError: there is no finite maximum.
+    `wins`: models by systems by systems, [m, i, j] is how often i beat j; any number from 0. `pull`:
+    subtracts pull / 2 * (sum(log strength ** 2) + log nu ** 2) from the log likelihood.
     """
     logs, log_ties = np.zeros(wins.shape[:2]), np.full(len(wins), -np.inf)
     tied = ties.any(axis=(1, 2))
@@ -254,7 +224,6 @@ def fit_davidson(wins: Floats, ties: Floats, pull: float = 0.0) -> Strengths:
 
 
 def _fit_tied(wins: Floats, ties: Floats, pull: float) -> Floats:
-    """Models by log strengths and, last, log nu; every model has a tie."""
     models, systems = wins.shape[:2]
     lost, tied = wins.swapaxes(1, 2), ties.sum(axis=(1, 2)) / 2
     played = wins + lost + ties
@@ -285,7 +254,6 @@ def _chances(logs: Floats, log_ties: Floats) -> tuple[Floats, Floats]:
 
 
 def _laplacian(weights: Floats) -> Floats:
-    """Minus the weights of every two systems, and their sum on the diagonal; weights are symmetric."""
     systems = weights.shape[1]
     found = -weights
     found[:, range(systems), range(systems)] = 0.0
@@ -295,17 +263,13 @@ def _laplacian(weights: Floats) -> Floats:
 
 def _climb(
     slope_and_curve: Callable[[Floats, Rows], tuple[Floats, Floats]],
-    shape: tuple[int, int],
-    systems: int,
+    shape: tuple[int, int],  # models by parameters; the log strengths stand first and keep mean 0
+    systems: int,  # how many log strengths there are
     pull: float,
 ) -> Floats:
     """Maxima of concave functions, one a row, by Newton's method with steps of bounded length.
 
-    Args:
-        slope_and_curve: gradient and minus the second derivatives at a state, of the rows given.
-        shape: models by parameters; the log strengths stand first and keep mean 0.
-        systems: how many log strengths there are.
-        pull: see the callers.
+    `slope_and_curve`: gradient and minus the second derivatives at a state, of the rows given.
     """
     state, rows = np.zeros(shape), np.arange(shape[0])
     level = np.zeros(shape[1:] * 2)

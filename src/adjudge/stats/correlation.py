@@ -44,14 +44,8 @@ def contrastive_accuracy(
     count. Missing: a score that gold or metric lacks is left out in both. Undefined where gold ties every
     pair. Range 0 to 1; a coin reaches 0.5, a constant metric 0.
 
-    Args:
-        gold: systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        average: within what pairs are taken.
-        epsilon: largest difference of metric scores that is a tie.
-
-    Returns:
-        n is the number of pairs, those that do not count included.
+    N is the number of pairs, those that do not count included. `gold`: systems by segments; NaN where a
+    translation was not judged. `metric`: the same shape.
     """
     if not epsilon >= 0:
         raise UsageError(f"epsilon is a difference of scores, 0 or more; got {epsilon}")
@@ -71,11 +65,8 @@ def tau_23(gold: Floats, metric: Floats, average: Average = "item", *, epsilon: 
     Deutsch et al. 2023. Undefined where no group has a pair. Range -1 to 1. Equal to mt-metrics-eval's
     `KendallVariants` and `KendallWithTiesOpt` with variant 23, to 1e-12.
 
-    Args:
-        gold: systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        average: what a group is.
-        epsilon: largest difference of metric scores that is a tie; None calibrates it as `acc_eq`.
+    `gold`: systems by segments; NaN where a translation was not judged. `metric`: the same shape. `epsilon`:
+    largest difference of metric scores that is a tie; None calibrates it as `acc_eq`.
     """
     found = acc_eq(gold, metric, average, epsilon=epsilon)
     if found.value is None:
@@ -98,14 +89,8 @@ def kendall_like(
     Every group weighs as many pairs as it has. Undefined where no pair is far enough apart. Range -1 to 1; a
     constant metric gets -1. The rules are those of mt-metrics-eval's `KendallLike`.
 
-    Args:
-        gold: systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        average: within what pairs are taken.
-        threshold: smallest difference of gold scores, in points of their scale.
-
-    Returns:
-        n is the number of pairs far enough apart, groups None.
+    N is the number of pairs far enough apart, groups None. `gold`: systems by segments; NaN where a
+    translation was not judged. `metric`: the same shape.
     """
     scores, concordant, n = judged(gold, metric, average), 0, 0
     for i in range(len(scores.gold) - 1):
@@ -152,11 +137,8 @@ def pearson(gold: Floats, metric: Floats, average: Average = "none", *, macro: b
     two scores. Range -1 to 1. p: two-sided, for a true r of 0 and normal scores; none for an average, since
     a mean of p-values is no p-value. Equal to mt-metrics-eval's and `scipy.stats.pearsonr` to 1e-12.
 
-    Args:
-        gold: one score a system, or systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        average: what a group is.
-        macro: groups weigh alike; else as many scores as they have (`macro=False` of mt-metrics-eval).
+    `gold`: one score a system, or systems by segments; NaN where a translation was not judged. `metric`: the
+    same shape.
     """
     scores = judged(gold, metric, average)
     return _summary(
@@ -176,13 +158,8 @@ def pairwise_difference_pearson(gold: Floats, metric: Floats, average: Average =
     a score that gold or metric lacks is left out in both. Undefined where gold or metric varies in no group.
     Range -1 to 1; a metric that gives all translations of each segment one score has no value.
 
-    Args:
-        gold: systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        average: within what pairs are taken.
-
-    Returns:
-        n is the number of pairs, groups None.
+    N is the number of pairs, groups None. `gold`: systems by segments; NaN where a translation was not
+    judged. `metric`: the same shape.
     """
     scores = judged(gold, metric, average)
     n = int(scores.pairs.sum())
@@ -201,7 +178,6 @@ def pairwise_difference_pearson(gold: Floats, metric: Floats, average: Average =
 
 
 def _deviations(scores: Floats) -> Floats:
-    """Deviations from the mean of each group, over their largest size; 0 where there is no score."""
     varies = _varies(scores)
     filled = np.where(np.isnan(scores) | ~varies, 0.0, scores)
     counts = np.maximum(np.count_nonzero(~np.isnan(scores), axis=0), 1)
@@ -397,10 +373,6 @@ def _ties(scores: Floats) -> _Ties:
 
 
 def _kendall_p(n: int, balance: int, gold: _Ties, metric: _Ties) -> float:
-    """Two-sided p-value of C - D; the exact one for few scores without ties, else the normal one.
-
-    Kendall 1970, Rank Correlation Methods, chapters 4 and 5. Equal to `scipy.stats.kendalltau`'s to 1e-12.
-    """
     pairs = n * (n - 1) // 2
     fewer = (pairs - abs(balance)) // 2  # discordant or concordant pairs, whichever are fewer
     if not gold.pairs and not metric.pairs and (n <= _EXACT or fewer <= 1):
@@ -412,7 +384,6 @@ def _kendall_p(n: int, balance: int, gold: _Ties, metric: _Ties) -> float:
 
 
 def _exact_kendall_p(n: int, fewer: int) -> float:
-    """Twice the share of orders of n scores with so many discordant pairs or less."""
     orders = [1]
     for size in range(2, n + 1):
         sums = [*accumulate(orders + [0] * (size - 1))]

@@ -37,53 +37,32 @@ _ROUNDING: Final = 1e-12
 
 @frozen
 class Estimate:
-    """A mean on the labels' scale.
+    """A mean on the labels' scale."""
 
-    Args:
-        value: of all units, labelled or not.
-        interval: 95 %; None where all labels equal what the scores predict, so that nothing says how far
-            others may differ.
-        plain: mean of the labels alone.
-        plain_interval: 95 %, of the labels alone.
-        weight: how much the scores are trusted: 0 not at all, then the estimate is the plain mean.
-        labelled: units with a label.
-        scored: units with a score, those with a label among them.
-        gain: so many labels would have given the plain mean this interval, over those there are.
-        drawn: labelled segments, or labelled documents where whole documents were drawn.
-    """
-
-    value: float
+    value: float  # of all units, labelled or not
+    # 95 %; None where all labels equal what the scores predict, so that nothing says how far others may
+    # differ
     interval: Interval | None
-    plain: float
-    plain_interval: Interval | None
-    weight: float
+    plain: float  # mean of the labels alone
+    plain_interval: Interval | None  # 95 %, of the labels alone
+    weight: float  # how much the scores are trusted: 0 not at all, then the estimate is the plain mean
     labelled: int
-    scored: int
-    gain: float
-    drawn: int
+    scored: int  # units with a score, those with a label among them
+    gain: float  # so many labels would have given the plain mean this interval, over those there are
+    drawn: int  # labelled segments, or labelled documents where whole documents were drawn
 
 
 @frozen
 class Sample:
-    """All segments of a system that have a score, some of them with a label.
+    """All segments of a system that have a score, some of them with a label."""
 
-    Args:
-        labels: y; NaN where a segment has none.
-        scores: f, on any scale.
-        drawn: what was drawn for labelling: the number of the segment, or of its document.
-        clusters: what is independent of what in the population: the number of the document where documents
-            are known, else of the segment.
-        strata: number of the part of the test set that labels were drawn from separately; 0 without strata.
-
-    Raises:
-        UsageError: fewer than 15 labels or, where documents were drawn, 8 labelled documents; or a stratum
-            with fewer than two labelled ones.
-    """
-
-    labels: Floats
+    labels: Floats  # y; NaN where a segment has none
     scores: Floats
-    drawn: Ints
+    drawn: Ints  # what was drawn for labelling: the number of the segment, or of its document
+    # what is independent of what in the population: the number of the document where documents are known,
+    # else of the segment
     clusters: Ints
+    # number of the part of the test set that labels were drawn from separately; 0 without strata
     strata: Ints
 
     def __post_init__(self) -> None:
@@ -101,7 +80,6 @@ class Sample:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Whether each segment has a label."""
         return ~np.isnan(self.labels)
 
 
@@ -128,11 +106,6 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
     labels are skewed: few translations carry most of the errors. Below 100 drawn units the nominal level is
     raised to 1 - 0.05 max(m, 15) / 100, since rare grave errors may be missing among few labels; there it
     errs on the safe side. Measured coverage: docs/benchmark-tables.md.
-
-    Args:
-        sample: labels and scores.
-        target: what the interval is for.
-        seed: of folds and bootstrap.
     """
     known, scored = sample.known, len(sample.scores)
     strata = sample.strata
@@ -156,7 +129,6 @@ def estimate_mean(sample: Sample, *, target: Target = "test-set", seed: int = 0)
 
 
 def _residuals(sample: Sample, centred: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
-    """Labels less what the scores say, of a slope fitted on other folds; and the mean slope."""
     known = sample.known
     labels, scores = sample.labels[known], centred[known]
     if known.all():
@@ -215,7 +187,6 @@ class _Total:
         self.freedom = max(self.units - len(np.unique(strata)), 1)
 
     def interval(self, rng: np.random.Generator) -> Interval | None:
-        """Return the wider one of Student's t and the bootstrap-t at each end."""
         if self.is_whole:
             return Interval(self.value, self.value)
         if self.is_flat or not self.error:
@@ -232,7 +203,6 @@ class _Total:
         )
 
     def _bootstrapped(self, tail: float, rng: np.random.Generator) -> tuple[float, float]:
-        """Quantiles of the studentised total over drawn units, drawn anew within strata."""
         totals, squares = np.zeros(_RESAMPLES), np.zeros(_RESAMPLES)
         for stratum in np.unique(self.strata):
             own = self.parts[self.strata == stratum]
@@ -252,7 +222,6 @@ class _Total:
 
 
 def _variances(parts: Floats, strata: Ints) -> Floats:
-    """Variance of each stratum's total: G / (G - 1) times the sum of squares around the stratum's mean."""
     counts = np.bincount(strata)
     sums, squares = np.bincount(strata, parts), np.bincount(strata, parts**2)
     around = squares - sums**2 / np.maximum(counts, 1)
@@ -268,19 +237,11 @@ _MOST_STAKE: Final = 0.95  # of all that may be lost at once
 
 @frozen
 class Labelled:
-    """Translations with a score and a label.
+    """Translations with a score and a label."""
 
-    Args:
-        scores: of each translation; higher is better.
-        bad: whether it is bad.
-        groups: number of its source segment, or of its document; translations of one are not independent.
-
-    Raises:
-        UsageError: there is none.
-    """
-
-    scores: Floats
+    scores: Floats  # of each translation; higher is better
     bad: Bools
+    # number of its source segment, or of its document; translations of one are not independent
     groups: NDArray[np.int64]
 
     def __post_init__(self) -> None:
@@ -317,13 +278,8 @@ def shown_bound(labelled: Labelled, risk: float, delta: float) -> float | None:
     distribution, exact, or for several translations of a group that of betting (`betting_p_value`),
     which holds for any shares and any number of groups.
 
-    Args:
-        labelled: translations.
-        risk: share that may be bad, above 0 and below 1.
-        delta: chance that the guarantee does not hold.
-
-    Returns:
-        None where nothing can be shown: there are too few labels, or too many are bad.
+    None where nothing can be shown: there are too few labels, or too many are bad. `risk`: share that may be
+    bad, above 0 and below 1.
     """
     level = delta / _STARTS
     ordered = np.sort(labelled.scores)[::-1]
@@ -342,7 +298,6 @@ def shown_bound(labelled: Labelled, risk: float, delta: float) -> float | None:
 
 @cache
 def _comfortable(risk: float, level: float) -> int:
-    """Translations above a bound from which on it is shown where half the risk is the share that is bad."""
     from scipy.stats import binom
 
     n = labels_needed(risk, level)
@@ -352,7 +307,6 @@ def _comfortable(risk: float, level: float) -> int:
 
 
 def _p_value(labelled: Labelled, bound: float, risk: float, level: float) -> float:
-    """Of the hypothesis that more than the share `risk` of those on or above a bound is bad."""
     from scipy.stats import binom
 
     above = labelled.scores >= bound
@@ -373,10 +327,7 @@ def betting_p_value(shares: Floats, risk: float, level: float) -> float:
     of p at most (Ville 1939), whatever the shares are and however many. The stakes are their predictable
     plug-in; shares come in an order that is drawn once.
 
-    Args:
-        shares: of independent groups, each from 0 to 1.
-        risk: above 0 and below 1.
-        level: p-value that is wanted; it sets the stakes and no guarantee depends on it.
+    `shares`: of independent groups, each from 0 to 1.
     """
     drawn = np.random.default_rng(0).permutation(shares)
     n = len(drawn)
@@ -397,8 +348,7 @@ def conformal_bound(labelled: Labelled, risk: float) -> float | None:
     (n R + 1) / (n + 1) <= risk, R: the share among the labelled, n: sources. It holds on average and for all
     translations, where `shown_bound` holds with a chance and for what lies above the bound.
 
-    Returns:
-        None where there are too few labels: 1 / (n + 1) is above `risk`.
+    None where there are too few labels: 1 / (n + 1) is above `risk`.
     """
     _, index, sizes = np.unique(labelled.groups, return_inverse=True, return_counts=True)
     n = len(sizes)

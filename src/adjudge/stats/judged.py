@@ -39,29 +39,19 @@ def divided(above: NDArray[Any], below: NDArray[Any]) -> Floats:
 
 @frozen
 class Result:
-    """Value of one measure.
+    """Value of one measure."""
 
-    Args:
-        value: the number; None where it is not defined, and then `reason` says why.
-        n: what it rests on: systems, pairs of systems, scores or segments, as the measure says.
-        test: gives the p-value of the measure's own test, where it has one.
-        groups: values that were averaged; None where nothing was.
-        epsilon: largest difference of two scores that counts as a tie, where it was calibrated.
-        chance: what a metric without knowledge reaches, where that is known.
-        interval: 95 % bootstrap interval, where it was asked for.
-        reason: why there is no value; empty where there is one.
-        note: what a reader must know of a value that may not be what it looks like; usually empty.
-    """
-
-    value: float | None
-    n: int
+    value: float | None  # the number; None where it is not defined, and then `reason` says why
+    n: int  # what it rests on: systems, pairs of systems, scores or segments, as the measure says
+    # gives the p-value of the measure's own test, where it has one
     test: Callable[[], float] | None = field(default=None, repr=False, compare=False)
-    groups: int | None = None
+    groups: int | None = None  # values that were averaged; None where nothing was
+    # largest difference of two scores that counts as a tie, where it was calibrated
     epsilon: float | None = None
-    chance: float | None = None
-    interval: Interval | None = None
-    reason: str = ""
-    note: str = ""
+    chance: float | None = None  # what a metric without knowledge reaches, where that is known
+    interval: Interval | None = None  # 95 % bootstrap interval, where it was asked for
+    reason: str = ""  # why there is no value; empty where there is one
+    note: str = ""  # what a reader must know of a value that may not be what it looks like; usually empty
 
     @cached_property
     def p(self) -> float | None:
@@ -86,14 +76,7 @@ def sharing() -> Iterator[None]:
 
 
 def shared(step: str, inputs: tuple[object, ...], setting: Hashable, make: Callable[[], T]) -> T:
-    """Return what a step makes of its inputs; made once within `sharing`, and every time outside of it.
-
-    Args:
-        step: its name.
-        inputs: objects that are told apart by identity, such as arrays; kept alive while they are known.
-        setting: whatever else the step depends on.
-        make: the step.
-    """
+    """Return what a step makes of its inputs; made once within `sharing`, and every time outside of it."""
     known = _known.get()
     if known is None:
         return make()
@@ -104,42 +87,29 @@ def shared(step: str, inputs: tuple[object, ...], setting: Hashable, make: Calla
 
 
 class Judged(NamedTuple):
-    """Scores in groups: pairs and correlations are taken within a column, never across.
+    """Scores in groups: pairs and correlations are taken within a column, never across."""
 
-    Args:
-        gold: members by groups; NaN where gold or metric has no score.
-        metric: the same for the metric, NaN in the same places.
-    """
-
-    gold: Floats
-    metric: Floats
+    gold: Floats  # members by groups; NaN where gold or metric has no score
+    metric: Floats  # the same for the metric, NaN in the same places
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Scores of each group that both have."""
         return np.asarray(np.count_nonzero(~np.isnan(self.gold), axis=0), dtype=np.int64)
 
     @property
     def pairs(self) -> NDArray[np.int64]:
-        """Pairs of scores in each group."""
         return self.counts * (self.counts - 1) // 2
 
     @property
     def n(self) -> int:
-        """Scores that both have."""
         return int(self.counts.sum())
 
 
 def judged(gold: Floats, metric: Floats, average: Average = "none") -> Judged:
     """Arrange two arrays of scores; a score that either lacks is left out in both.
 
-    Args:
-        gold: systems by segments, or one score a system; NaN where a translation was not judged.
-        metric: the same shape.
-        average: `item` makes a group of each segment, `sys` of each system, `none` one of everything.
-
-    Raises:
-        UsageError: the shapes differ or do not allow the average, or a score is no number or infinite.
+    `gold`: systems by segments, or one score a system; NaN where a translation was not judged. `metric`: the
+    same shape.
     """
     return shared("judged", (gold, metric), average, lambda: _judged(gold, metric, average))
 
@@ -210,20 +180,12 @@ SHORT: Final = 64
 
 @frozen
 class PairCounts:
-    """Pairs within each group, after what is a tie in gold and in the metric.
+    """Pairs within each group, after what is a tie in gold and in the metric."""
 
-    Args:
-        concordant: ordered alike.
-        discordant: ordered the other way round.
-        gold_ties: tied by gold only.
-        metric_ties: tied by the metric only.
-        both_ties: tied by both.
-    """
-
-    concordant: Counts
-    discordant: Counts
-    gold_ties: Counts
-    metric_ties: Counts
+    concordant: Counts  # ordered alike
+    discordant: Counts  # ordered the other way round
+    gold_ties: Counts  # tied by gold only
+    metric_ties: Counts  # tied by the metric only
     both_ties: Counts
 
     @property
@@ -233,16 +195,13 @@ class PairCounts:
 
     @property
     def pairs(self) -> Counts:
-        """All pairs."""
         return self.concordant + self.discordant + self.gold_ties + self.metric_ties + self.both_ties
 
 
 def pair_counts(scores: Judged, epsilon: float = 0.0) -> PairCounts:
     """Count the pairs of every group.
 
-    Args:
-        scores: members by groups.
-        epsilon: largest difference of two metric scores that is a tie. In gold only equal scores are.
+    `scores`: members by groups.
     """
     return shared("pair_counts", (scores.gold, scores.metric), epsilon, lambda: _pair_counts(scores, epsilon))
 
@@ -301,18 +260,12 @@ def _count_sorted(gold: Floats, metric: Floats) -> Counts:
 
 
 def _ties(changes: NDArray[np.bool_]) -> int:
-    """Pairs of equal neighbours, of sorted values that change where it says."""
     bounds = np.flatnonzero(np.concatenate([[True], changes, [True]]))
     sizes = np.diff(bounds)
     return int((sizes * (sizes - 1) // 2).sum())
 
 
 def _inversions(codes: NDArray[np.int64]) -> int:
-    """Pairs i < j with codes[i] > codes[j], by the highest bit in which they differ.
-
-    Codes are kept sorted by their higher bits, in their first order within; each bit moves the ones of a
-    group behind its zeros, and every one that a zero passes is an inversion.
-    """
     found = 0
     places = np.arange(len(codes), dtype=np.int64)
     for bit in reversed(range(int(codes.max(initial=0)).bit_length())):

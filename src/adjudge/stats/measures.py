@@ -37,7 +37,7 @@ Range = tuple[float, float]
 
 def mae(
     gold: Floats,
-    metric: Floats,
+    metric: Floats,  # the same shape
     *,
     scale: Scale = "range",
     gold_range: Range | None = None,
@@ -53,15 +53,8 @@ def mae(
     range, or where every score is equal and `minmax` has nothing to scale by. Range 0 to 1, beyond where a
     score is outside of its range, which the note says. No other tool is known that computes it.
 
-    Args:
-        gold: systems by segments, or any shape; NaN where a translation was not judged. One system is enough.
-        metric: the same shape.
-        scale: by what scores are scaled.
-        gold_range: of gold's protocol, for `range`.
-        metric_range: of the metric's.
-
-    Returns:
-        n is the number of scores.
+    N is the number of scores. `gold`: systems by segments, or any shape; NaN where a translation was not
+    judged. One system is enough.
     """
     return _error(gold, metric, scale, (gold_range, metric_range), power=1)
 
@@ -113,34 +106,24 @@ def _error(
 
 @frozen
 class Measure:
-    """One measure, as tables, task sets and `adjudge list measures` know it.
+    """One measure, as tables, task sets and `adjudge list measures` know it."""
 
-    Args:
-        name: as in tables and JSON.
-        title: for people.
-        level: of what it says something, systems or segments.
-        takes: what its function is called with: one score a system (1-D), or systems by segments.
-        function: takes gold and metric, and by name `average` where it takes one, and `options`.
-        average: the average that it is usually reported with; None where its function takes none.
-        averages: those that its function takes as `average`.
-        options: further arguments of the function by name, such as `compat`, `epsilon`, `threshold`.
-        pooled: whether the pairs of all groups count together, and no group has a value of its own.
-        range: lowest and highest value.
-        higher_is_better: whether more is better.
-        source: paper.
-    """
-
-    name: str
+    name: str  # as in tables and JSON
     title: str
-    level: Literal["sys", "seg"]
+    level: Literal["sys", "seg"]  # of what it says something, systems or segments
+    # what its function is called with: one score a system (1-D), or systems by segments
     takes: Literal["systems", "segments"]
+    # takes gold and metric, and by name `average` where it takes one, and `options`
     function: Callable[..., Result]
+    # the average that it is usually reported with; None where its function takes none
     average: Average | None = None
-    averages: tuple[Average, ...] = ()
+    averages: tuple[Average, ...] = ()  # those that its function takes as `average`
+    # further arguments of the function by name, such as `compat`, `epsilon`, `threshold`
     options: tuple[str, ...] = ()
+    # whether the pairs of all groups count together, and no group has a value of its own
     pooled: bool = False
-    range: tuple[float, float] = (-1.0, 1.0)
-    higher_is_better: bool = True
+    range: tuple[float, float] = (-1.0, 1.0)  # lowest and highest value
+    higher_is_better: bool = True  # whether more is better
     source: str
 
 
@@ -159,8 +142,6 @@ def _one_a_system(measure: Callable[[Floats, Floats], Result]) -> Callable[[Floa
 
 
 def _calibrated(tau: Callable[..., Result]) -> Callable[..., Result]:
-    """Tie metric scores within the epsilon that is best, as `acc_eq` finds it."""
-
     @wraps(tau)
     def calibrated(*args: Any, **options: Any) -> Result:  # noqa: ANN401 (those of the measure)
         return tau(*args, epsilon=None, **options)

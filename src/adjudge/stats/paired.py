@@ -69,11 +69,7 @@ def sign_flip_p_values(
     Smyth 2010). Ties: differences are rounded to ten decimals first, and sums are equal where they differ
     by rounding only. NaN (not judged): the unit does not count. All differences 0, or none at all: p = 1.
 
-    Args:
-        differences: units by pairs of systems.
-        alternative: `greater` tests whether the sum is above 0.
-        resamples: random sign vectors.
-        seed: of numpy's default generator.
+    `differences`: units by pairs of systems.
     """
     differences = _rounded(np.nan_to_num(differences, nan=0.0))
     units = len(differences)
@@ -120,14 +116,7 @@ def smallest_p_value(units: int, resamples: int) -> float:
 
 
 def too_few(units: int, of: str, least: Callable[[int], float], alpha: float) -> str:
-    """Say that no difference of so few units can be significant, and how many are needed; else nothing.
-
-    Args:
-        units: that were drawn.
-        of: what they are, several of them.
-        least: number of units to the lowest p-value that the test can give.
-        alpha: bound, strict.
-    """
+    """Say that no difference of so few units can be significant, and how many are needed; else nothing."""
     if least(units) < alpha:
         return ""
     needed = next((n for n in range(units + 1, 10 * _EXACT_UNITS) if least(n) < alpha), None)
@@ -178,14 +167,7 @@ _PAIR_CELLS = 2**22  # of one block of differences: 32 MB
 
 
 def better_p_values(ordered: Totals, test: Test, *, resamples: int, seed: int) -> Floats:
-    """Systems by systems: [i, j] is the one-sided p-value of "i is better than j", for j after i; else 1.
-
-    Args:
-        ordered: judged for all systems, best first.
-        test: `permutation` compares means, the others the ranks of segments or documents.
-        resamples: random sign flips of the permutation test, the same for every pair.
-        seed: of those.
-    """
+    """Systems by systems: [i, j] is the one-sided p-value of "i is better than j", for j after i; else 1."""
     systems = ordered.sums.shape[1]
     p_values = np.ones((systems, systems))
     pairs = list(itertools.combinations(range(systems), 2))
@@ -242,10 +224,8 @@ def significance_ranks(values: Sequence[float | None], p_values: Floats, alpha: 
     little larger, so that a p of exactly alpha there may be above it here. WMT's rule for systems
     (`stats.paired`) is stricter: all above must be better than all below.
 
-    Args:
-        values: of the measure, in the order of the table, larger is better; None has no rank.
-        p_values: metrics by metrics; [i, j] is that of "i is better than j".
-        alpha: bound, inclusive.
+    `values`: of the measure, in the order of the table, larger is better; None has no rank. `p_values`:
+    metrics by metrics; [i, j] is that of "i is better than j".
     """
     found: list[tuple[float, int]] = sorted((-v, i) for i, v in enumerate(values) if v is not None)
     ranks: list[int | None] = [None] * len(values)
@@ -267,12 +247,7 @@ def monte_carlo_bounds(p_values: Floats, resamples: int) -> tuple[Floats, Floats
     p = (hits + 1) / (resamples + 1). A p-value that is no such share was not drawn but computed, over all
     swaps or by a law, and both of its ends are itself. NaN (no test) stays.
 
-    Args:
-        p_values: of any shape.
-        resamples: draws of each.
-
-    Returns:
-        Their lower ends and their upper ends.
+    Their lower ends and their upper ends. `p_values`: of any shape.
     """
     from scipy.special import betaincinv
 
@@ -304,12 +279,6 @@ def open_ranks(
     So it is where the interval of a p-value that it rests on holds alpha, and none of them is surely below.
     Ranks of two seeds first differ at a metric that is open by one of them (but for one time in thousands,
     as the intervals hold 99 %), and from there on until both open one at the same metric.
-
-    Args:
-        values: as there.
-        ranks: that it found.
-        bounds: `monte_carlo_bounds` of its p-values, corrected where these are.
-        alpha: as there.
     """
     order = [i for _, i in sorted((-v, i) for i, v in enumerate(values) if v is not None)]
     found = [False] * len(values)
@@ -328,10 +297,7 @@ def significantly_better(means: Sequence[float], p_values: NDArray[np.float64], 
 
     p < alpha and a higher mean: systems of equal means are in chance order.
 
-    Args:
-        means: of the systems, best first.
-        p_values: systems by systems in the same order; [i, j] is that of the difference of i and j.
-        alpha: bound, strict.
+    `p_values`: systems by systems in the same order; [i, j] is that of the difference of i and j.
     """
     values = np.asarray(means, dtype=np.float64)
     return np.asarray((p_values < alpha) & (values[:, None] > values[None, :]))
@@ -346,8 +312,7 @@ def rank_ranges(better: Bools) -> list[tuple[int, int]]:
     corrected for all pairs they hold at once with 1 - alpha, since none is wrong unless some test is. Of
     uncorrected ones they are no interval with a coverage.
 
-    Args:
-        better: systems by systems, whether the row's is better than the column's.
+    `better`: systems by systems, whether the row's is better than the column's.
     """
     n = len(better)
     losses, wins = better.sum(axis=0).tolist(), better.sum(axis=1).tolist()
@@ -365,10 +330,7 @@ def significance_clusters(means: Sequence[float], p_values: NDArray[np.float64],
     A cluster is no statement of equality. One pair without a significant difference joins two groups, and
     clusters chain: its best and its worst system may differ with any p-value.
 
-    Args:
-        means: of the systems, best first.
-        p_values: systems by systems in the same order; [i, j] is that of "i is better than j".
-        alpha: bound, strict.
+    `p_values`: systems by systems in the same order; [i, j] is that of "i is better than j".
     """
     clusters: list[int] = []
     for k in range(len(means)):

@@ -23,37 +23,23 @@ Ints = NDArray[np.int64]
 
 
 class Compared(NamedTuple):
-    """Metrics that are compared on the same scores.
+    """Metrics that are compared on the same scores."""
 
-    Args:
-        gold: NaN where there is nothing to compare.
-        metrics: some of the metrics by the shape of gold; NaN where gold has it.
-        used: which metrics they are.
-        pairs: two columns, positions in `metrics`.
-    """
-
-    gold: Floats
-    metrics: Floats
+    gold: Floats  # NaN where there is nothing to compare
+    metrics: Floats  # some of the metrics by the shape of gold; NaN where gold has it
     used: Ints
-    pairs: Ints
+    pairs: Ints  # two columns, positions in `metrics`
 
 
 class Swapping(NamedTuple):
-    """What becomes of the difference of two metrics when units are swapped between them.
+    """What becomes of the difference of two metrics when units are swapped between them."""
 
-    Args:
-        observed: value of the first less that of the second metric, one a pair; NaN where one has none.
-        drawn: signs, draws by units, to the same differences after swaps, draws by pairs.
-        units: that are swapped.
-        rows: draws of one block; None for as they come.
-        rounding: values that differ by less are equal.
-    """
-
-    observed: Floats
+    observed: Floats  # value of the first less that of the second metric, one a pair; NaN where one has none
+    # signs, draws by units, to the same differences after swaps, draws by pairs
     drawn: Callable[[Floats], Floats]
     units: int
-    rows: int | None = None
-    rounding: float = ROUNDING
+    rows: int | None = None  # draws of one block; None for as they come
+    rounding: float = ROUNDING  # values that differ by less are equal
 
     def blocks(self, signs: Iterable[Floats]) -> Iterator[Floats]:
         """Differences after swaps, draws by pairs."""
@@ -62,12 +48,7 @@ class Swapping(NamedTuple):
                 yield self.drawn(some[start : start + (self.rows or len(some))])
 
     def p_values(self, resamples: int, seed: int) -> tuple[Floats, Floats]:
-        """P-values of "the first is better" and "the second is better": shares of draws that differ as much.
-
-        Args:
-            resamples: how many random sign vectors; see `paired.sign_vectors`.
-            seed: of these.
-        """
+        """P-values of "the first is better" and "the second is better": shares of the draws."""
         first, second = np.zeros(len(self.observed)), np.zeros(len(self.observed))
         for block in self.blocks(sign_vectors(self.units, resamples, seed)):
             first += (block >= self.observed - self.rounding).sum(axis=0)
@@ -84,11 +65,8 @@ PairTest = Callable[[Compared], tuple[Floats, Floats]]
 def complete_pairs(judged: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Ints]]:
     """Pairs of metrics, put together where the same scores are to be compared.
 
-    Args:
-        judged: metrics by entries, whether the metric has a score there.
-
-    Yields:
-        The entries that both metrics of each pair have, and the pairs, two columns.
+    The entries that both metrics of each pair have, and the pairs, two columns. `judged`: metrics by entries,
+    whether the metric has a score there.
     """
     patterns: dict[bytes, list[int]] = {}
     for metric, row in enumerate(judged):
@@ -105,10 +83,7 @@ def complete_pairs(judged: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_
 def table_of_pairs(gold: Floats, metrics: Floats, test: PairTest) -> Floats:
     """Metrics by metrics, the p-values of every pair on what gold and both metrics judged.
 
-    Args:
-        gold: of any shape.
-        metrics: metrics by that shape.
-        test: of pairs that are compared on the same scores.
+    `gold`: of any shape. `metrics`: metrics by that shape.
     """
     table = np.full((len(metrics), len(metrics)), np.nan)
     np.fill_diagonal(table, 1.0)
@@ -146,15 +121,10 @@ def z_scores(scores: Floats) -> Floats:
 
 
 class Differences(NamedTuple):
-    """Differences of values between metrics, before and after units were swapped at random.
+    """Differences of values between metrics, before and after units were swapped at random."""
 
-    Args:
-        observed: metrics by metrics, value of the first less that of the second; NaN where one has none.
-        drawn: draws by metrics by metrics.
-    """
-
-    observed: Floats
-    drawn: Floats
+    observed: Floats  # metrics by metrics, value of the first less that of the second; NaN where one has none
+    drawn: Floats  # draws by metrics by metrics
 
 
 def metric_differences(
@@ -162,11 +132,7 @@ def metric_differences(
 ) -> Differences:
     """Differences of every pair of metrics, and those after random swaps, for tests of several measures.
 
-    Args:
-        gold: of any shape.
-        metrics: metrics by that shape.
-        swapping: of pairs that are compared on the same scores.
-        drawing: how many draws, and their seed.
+    `gold`: of any shape. `metrics`: metrics by that shape.
     """
     drawn = np.zeros((drawing[0], len(metrics), len(metrics)))
 
@@ -192,10 +158,7 @@ def pooled_differences(
     (`CompareMetricsWithGlobalAccuracy`): a metric whose scores differ from one language pair to the next is
     swapped with what that makes of it.
 
-    Args:
-        golds: of each language pair, one score a system.
-        metrics: of each language pair, metrics by systems.
-        drawing: how many draws, and their seed.
+    `metrics`: of each language pair, metrics by systems.
     """
     known = [~np.isnan(gold) for gold in golds]
     every = z_scores(np.concatenate([m[:, k] for m, k in zip(metrics, known, strict=True)], axis=1))
@@ -221,9 +184,6 @@ def joint_p_values(parts: Sequence[tuple[float, Differences]]) -> Floats:
     Differences are averaged before and after swaps, draw by draw, as `AverageCorrMatrix` of mt-metrics-eval
     does, and p = (hits + 1) / (draws + 1); that tool has hits / draws. Each value is swapped on its own, so
     that what several values of one language pair have in common widens nothing.
-
-    Args:
-        parts: weight and differences of each value, with equally many draws.
     """
     observed = sum(weight * part.observed for weight, part in parts)
     drawn = sum(weight * part.drawn for weight, part in parts)
@@ -239,8 +199,8 @@ _FLAT = 1e-9  # share of a group's sum of squares; a hybrid with less variance i
 
 
 def correlation_p_values(
-    gold: Floats,
-    metrics: Floats,
+    gold: Floats,  # systems by segments, or systems
+    metrics: Floats,  # metrics by the shape of gold
     *,
     statistic: Correlation = "pearson",
     average: Average = "none",
@@ -261,14 +221,6 @@ def correlation_p_values(
 
     Averages: the mean over groups where r is defined, as MTME; 0 if it is in none. A metric that is constant
     in every group has no value: NaN.
-
-    Args:
-        gold: systems by segments, or systems.
-        metrics: metrics by the shape of gold.
-        statistic: `pearson` or `spearman`.
-        average: over what, for segments; of no effect at system level.
-        resamples: random sign vectors, the same for all pairs.
-        seed: of numpy's default generator.
     """
     if gold.ndim == 1:
         gold, metrics, average = gold[:, None], metrics[:, :, None], "none"
@@ -288,7 +240,6 @@ _Group = tuple[Floats, Floats, slice]
 
 
 def _groups(gold: Floats, metrics: Floats, statistic: Correlation, average: Average) -> list[_Group]:
-    """Groups with at least two entries that are judged; a smaller one has no correlation."""
     known = ~np.isnan(gold)
     standard = metrics.copy()
     if statistic == "pearson" and known.any():
@@ -361,7 +312,7 @@ _CELLS: Final = 2**22  # of one block of hybrids: 32 MB
 
 def order_p_values(
     gold: Floats,
-    metrics: Floats,
+    metrics: Floats,  # metrics by systems
     *,
     statistic: OrderStatistic = "accuracy",
     resamples: int = 1000,
@@ -376,13 +327,6 @@ def order_p_values(
     cases and comparisons. Up to 12 systems: exact, over all swaps; else p = (hits + 1) / (resamples + 1).
 
     A metric without a value (constant, for a correlation) has no p-value: NaN.
-
-    Args:
-        gold: one score a system.
-        metrics: metrics by systems.
-        statistic: the measure.
-        resamples: random swaps, the same for all pairs.
-        seed: of numpy's default generator.
     """
     swapping = partial(swapped_orders, statistic=statistic)
     return table_of_pairs(gold, metrics, lambda compared: swapping(compared).p_values(resamples, seed))
@@ -410,10 +354,7 @@ def swapped_orders(compared: Compared, *, statistic: OrderStatistic, is_standard
 class _Hybrids:
     """Hybrids of pairs of metrics, one for each draw: u where the sign is 1, else v.
 
-    Args:
-        u: pairs by systems, scores of the first metric of each pair.
-        v: those of the second.
-        signs: draws by systems.
+    `u`: pairs by systems, scores of the first metric of each pair. `signs`: draws by systems.
     """
 
     def __init__(self, u: Floats, v: Floats, signs: Floats) -> None:
@@ -421,12 +362,6 @@ class _Hybrids:
         self.systems = u.shape[1]
 
     def orders(self) -> Iterator[tuple[int, Floats, Floats]]:
-        """Each system's comparison with all systems, in four cases, and which case each draw is.
-
-        Yields:
-            The system; signs of its score less that of the others, cases by systems by pairs; draws by cases
-            by systems, 1 where the case holds, and 0 throughout for the system itself.
-        """
         from_u = self.signs > 0
         for system in range(self.systems):
             mine_u, mine_v, here = self.u[:, [system]], self.v[:, [system]], from_u[:, [system]]
@@ -493,8 +428,8 @@ _VALUES: Final[Mapping[OrderStatistic, Callable[[Floats, _Hybrids], Floats]]] = 
 
 
 def accuracy_p_values(
-    gold: Floats,
-    metrics: Floats,
+    gold: Floats,  # systems by segments
+    metrics: Floats,  # metrics by systems by segments
     epsilons: Sequence[float],
     *,
     average: Average = "item",
@@ -517,14 +452,6 @@ def accuracy_p_values(
 
     Pairs of translations of one source are not independent, and neither test knows it: with many systems
     these p-values are smaller than they should be. They are what the field prints.
-
-    Args:
-        gold: systems by segments.
-        metrics: metrics by systems by segments.
-        epsilons: calibrated threshold of each metric.
-        average: over what.
-        resamples: draws, where groups are of unequal size.
-        seed: of those.
     """
     every = np.asarray(epsilons, dtype=np.float64)
 
@@ -544,12 +471,7 @@ def accuracy_differences(
 ) -> Differences:
     """Differences of acc_eq of every pair of metrics, and those after decisions were swapped at random.
 
-    Args:
-        gold: systems by segments.
-        metrics: metrics by systems by segments.
-        epsilons: calibrated threshold of each metric.
-        average: over what.
-        drawing: how many draws, and their seed.
+    `gold`: systems by segments. `metrics`: metrics by systems by segments.
     """
     every = np.asarray(epsilons, dtype=np.float64)
     drawn = np.zeros((drawing[0], len(metrics), len(metrics)))
@@ -570,7 +492,6 @@ def accuracy_differences(
 
 
 def _disputed(compared: Compared, epsilons: Floats, average: Average) -> tuple[Floats, int, Floats, Floats]:
-    """Sizes of groups, number of groups, and by size and pair: decisions that one metric alone has right."""
     gold, metrics, used, pairs = compared
     rows = group_rows(gold, average)
     sizes, alone = _only_right(rows, group_rows(metrics, average), epsilons[used])
@@ -582,10 +503,7 @@ def _disputed(compared: Compared, epsilons: Floats, average: Average) -> tuple[F
 def _only_right(gold: Floats, metrics: Floats, epsilons: Floats) -> tuple[Floats, Floats]:
     """Sizes of groups, in pairs of translations, and for each [i, j]: decisions that i has right and j not.
 
-    Args:
-        gold: groups by members.
-        metrics: metrics by groups by members.
-        epsilons: of each metric.
+    `gold`: groups by members. `metrics`: metrics by groups by members.
     """
     members = (~np.isnan(gold)).sum(axis=1)
     per_group = members * (members - 1) // 2
@@ -616,7 +534,6 @@ def _sign_test(a: Floats, b: Floats) -> Floats:
 
 
 def _drawn_test(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Draw, for each pair of metrics, how many of its decisions of each size fall to the first."""
     weights = 1 / sizes
     observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, drawing)
     slack = ROUNDING * np.maximum(weights @ (a + b), 1)
@@ -654,11 +571,7 @@ def soft_p_values(gold: Floats, metrics: Floats, *, resamples: int = 1000, seed:
 
     Segments that lack a judgement of any system are left out. Nothing left: NaN.
 
-    Args:
-        gold: systems by segments.
-        metrics: metrics by systems by segments.
-        resamples: random swaps, the same for all pairs.
-        seed: of numpy's default generator.
+    `gold`: systems by segments. `metrics`: metrics by systems by segments.
     """
     return table_of_pairs(gold, metrics, lambda compared: swapped_soft(compared).p_values(resamples, seed))
 
@@ -718,12 +631,7 @@ def _gaps(a: _Sums, b: _Sums) -> tuple[tuple[Floats, Floats], tuple[Floats, Floa
 
 
 def sign_test_limit(total: NDArray[np.floating], squares: NDArray[np.floating]) -> Floats:
-    """p-value of "the first is better" by the normal law of the sign test.
-
-    Args:
-        total: sum of differences.
-        squares: sum of their squares; where it is 0, p is 1, as drawn signs have it.
-    """
+    """p-value of "the first is better" by the normal law of the sign test."""
     from scipy.special import ndtr
 
     flat = squares <= 1e-6
@@ -733,12 +641,8 @@ def sign_test_limit(total: NDArray[np.floating], squares: NDArray[np.floating]) 
 def williams_p_values(gold: Floats, metrics: Floats) -> Floats:
     """Metrics by metrics: p-value of "the first correlates better with gold than the second".
 
-    Args:
-        gold: scores of any shape, all of them one sample.
-        metrics: metrics by that shape; two are compared on what gold and both of them judged.
-
-    Returns:
-        NaN where `williams_p_value` has none.
+    NaN where `williams_p_value` has none. `gold`: scores of any shape, all of them one sample. `metrics`:
+    metrics by that shape; two are compared on what gold and both of them judged.
     """
     return table_of_pairs(gold, metrics, _williams_test)
 
@@ -767,14 +671,7 @@ def williams_p_value(first: float, second: float, between: float, n: int) -> flo
     shape, which segments of one system or document are not: prefer PERM-BOTH. MTME's one-sided p is that of
     whichever correlation is larger; this one is near 1 where the second is.
 
-    Args:
-        first: correlation of the first metric with gold.
-        second: that of the second metric.
-        between: correlation of the two metrics.
-        n: scores that all three are over.
-
-    Returns:
-        None with fewer than four scores, or where the two metrics cannot be told apart (r12 = 1).
+    None with fewer than four scores, or where the two metrics cannot be told apart (r12 = 1).
     """
     if n < 4 or between > 1 - ROUNDING:
         return None

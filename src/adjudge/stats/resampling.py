@@ -56,12 +56,7 @@ def resampled(
 ) -> Resampled:
     """Prepare a measure of one metric for many draws; without a quick form, it is taken anew in each.
 
-    Args:
-        measure: what is measured.
-        gold: systems by segments.
-        metric: the same shape.
-        average: over what, if the measure has averages.
-        options: further arguments of its function.
+    `gold`: systems by segments. `metric`: the same shape.
     """
     if measure.takes == "systems":
         of_groups = _GROUP_VALUES[measure.name.removeprefix("sys_")]
@@ -130,7 +125,6 @@ def _item_values(measure: Measure, gold: Floats, metric: Floats, options: Mappin
 
 
 def _pearson(scores: Judged, shape: tuple[int, ...], average: Average) -> Resampled:
-    """Pearson of all scores, or of each system's, from sums over segments."""
     present = ~np.isnan(scores.gold)
     g, m = ((side - side[present].sum() / max(scores.n, 1)) for side in scores)
     g, m = (np.where(present, side, 0.0).reshape(shape) for side in (g, m))
@@ -166,7 +160,6 @@ class _Sorted:
         _, self.codes = np.unique(scores, return_inverse=True)
 
     def ranks(self, weights: Floats) -> Floats:
-        """Mid-rank of each score where it stands there as often as its weight says."""
         sizes = np.bincount(self.codes, weights)
         return np.asarray((np.cumsum(sizes) - sizes / 2)[self.codes])
 
@@ -187,9 +180,7 @@ class _Taus:
 
     Both are made of the same parts: concordant less discordant pairs, tied pairs, and different values.
 
-    Args:
-        gold: systems by segments.
-        metrics: metrics by systems by segments.
+    `gold`: systems by segments. `metrics`: metrics by systems by segments.
     """
 
     def __init__(self, gold: Floats, metrics: Floats) -> None:
@@ -204,8 +195,7 @@ class _Taus:
     def of_draws(self, counts: Floats) -> Floats:
         """Tau b and tau c, by draws by metrics; NaN where a draw has none.
 
-        Args:
-            counts: draws by segments, how often each was drawn.
+        `counts`: draws by segments, how often each was drawn.
         """
         numerator, pairs = _concordance(counts, self.gold, self.metrics), (counts @ self.sizes.T) ** 2
         of_gold = {values: values.of_draws(counts) for values in set(self.gold_values)}
@@ -223,8 +213,7 @@ class _Taus:
 class _Values:
     """Different values of scores and the segments that they stand in.
 
-    Args:
-        codes: systems by segments, a whole number from 0 for each value, -1 where there is none.
+    `codes`: systems by segments, a whole number from 0 for each value, -1 where there is none.
     """
 
     def __init__(self, codes: Codes) -> None:
@@ -238,7 +227,6 @@ class _Values:
         self.several = csr_array(cells, shape=(len(several), codes.shape[1]))
 
     def of_draws(self, counts: Floats) -> tuple[Floats, Floats]:
-        """For each draw: ordered pairs of equal scores, a score and itself among them; different values."""
         tied, classes = counts**2 @ self.single, (counts > 0) @ self.single
         height = max(1, _WHOLE // max(self.several.shape[0], 1))
         for start in range(0, len(counts), height):
@@ -250,7 +238,6 @@ class _Values:
 
 
 def _codes(scores: Floats, known: NDArray[np.bool_]) -> Codes:
-    """Whole numbers in the order of the scores; -1 where there is none."""
     values, codes = np.unique(scores[known], return_inverse=True)
     found = np.full(scores.shape, -1, dtype=np.min_scalar_type(-max(len(values), 1)))
     found[known] = codes
@@ -307,7 +294,6 @@ _QUICK: Final[Mapping[tuple[str, Average | None], Callable[[Judged, tuple[int, .
 def _anew(
     measure: Measure, gold: Floats, metric: Floats, average: Average | None, options: Mapping[str, Any]
 ) -> Resampled:
-    """Take the measure of each draw; what is calibrated, or scaled to the data, is that of the whole."""
     chosen = dict(options) | ({"average": average} if measure.averages else {})
     if measure.name == "seg_acc_eq":
         chosen = {"average": average, "epsilon": acc_eq(gold, metric, **chosen).epsilon}
@@ -329,27 +315,22 @@ def _anew(
 
 @frozen
 class Drawing:
-    """What is drawn, and how often.
-
-    Args:
-        resamples: number of draws.
-        seed: of numpy's default generator.
-        documents: document of each segment; where given, whole documents are drawn, and a segment without
-            one is a document of its own.
-    """
+    """What is drawn, and how often."""
 
     resamples: int = 1000
-    seed: int = 0
+    seed: int = 0  # of numpy's default generator
+    # document of each segment; where given, whole documents are drawn, and a segment without one is a
+    # document of its own
     documents: Sequence[str] = ()
 
 
 def measure_draws(
     measure: str,
-    gold: Floats,
-    metrics: Floats,
-    drawing: Drawing | None = None,
+    gold: Floats,  # systems by segments
+    metrics: Floats,  # metrics by systems by segments, for measures of system scores too
+    drawing: Drawing | None = None,  # what is drawn how often; None for 1,000 draws of segments
     *,
-    average: Average | None = None,
+    average: Average | None = None,  # over what, for segments; None for the measure's own
     options: Mapping[str, Any] | None = None,
 ) -> Floats:
     """Values of a measure over segments, or documents, drawn with replacement; NaN where there is none.
@@ -364,16 +345,7 @@ def measure_draws(
     `minmax` takes from the data stay those of the whole too. SPA takes its inner p-values from the normal
     law (`permutation.soft_p_values`).
 
-    Args:
-        measure: a name of `MEASURES`.
-        gold: systems by segments.
-        metrics: metrics by systems by segments, for measures of system scores too.
-        drawing: what is drawn how often; None for 1,000 draws of segments.
-        average: over what, for segments; None for the measure's own.
-        options: further arguments of the measure's function.
-
-    Returns:
-        What `stats.bootstrap.percentile_intervals` makes intervals of, and `bootstrap_p_values` p-values.
+    What `stats.bootstrap.percentile_intervals` makes intervals of, and `bootstrap_p_values` p-values.
     """
     found, drawing, average = MEASURES[measure], drawing or Drawing(), average or MEASURES[measure].average
     kept = np.asarray(~np.isnan(gold).all(axis=0) | (found.takes == "systems"))
@@ -395,7 +367,6 @@ def measure_draws(
 
 
 def _units(documents: Sequence[str], kept: NDArray[np.bool_]) -> Ints:
-    """Unit of each segment that is kept, from 0."""
     names = [(name, 0) if name else ("", n) for n, name in enumerate(documents)]
     names = names or [("", n) for n in range(len(kept))]
     if len(names) != len(kept):
@@ -413,8 +384,7 @@ def bootstrap_p_values(draws: Floats) -> Floats:
     Koehn 2004, for metrics Deutsch et al. 2021. For any measure. A draw in which one of the two has no value
     counts against. Where smaller is better, [j, i] is the entry to look at.
 
-    Args:
-        draws: of `measure_draws`; NaN throughout for a metric without a value.
+    `draws`: of `measure_draws`; NaN throughout for a metric without a value.
     """
     wins = np.count_nonzero(draws[:, :, None] > draws[:, None, :], axis=0)
     table = np.asarray((len(draws) - wins + 1) / (len(draws) + 1), dtype=np.float64)
@@ -461,22 +431,13 @@ def metric_p_values(
     drawing: Drawing | None = None,
     *,
     options: Mapping[str, Any] | None = None,
-    method: Method | None = None,
+    method: Method | None = None,  # None for that of `default_method`
 ) -> Floats:
     """Metrics by metrics: p-value of "the first agrees better with gold than the second".
 
-    Args:
-        measure: a name of `MEASURES`.
-        gold: what the measure takes: one score a system, or systems by segments; systems by segments always
-            for the bootstrap.
-        metrics: metrics by the same.
-        drawing: how often, with which seed, and whether documents are drawn, which the bootstrap alone can;
-            None for 1,000 draws of segments.
-        options: `average`, and further arguments of the measure's function.
-        method: None for that of `default_method`.
-
-    Raises:
-        UsageError: no such test of this measure.
+    `gold`: what the measure takes: one score a system, or systems by segments; systems by segments always for
+    the bootstrap. `drawing`: how often, with which seed, and whether documents are drawn, which the bootstrap
+    alone can; None for 1,000 draws of segments.
     """
     found, drawing, chosen = MEASURES[measure], drawing or Drawing(), dict(options or {})
     method = method or default_method(measure)
@@ -502,15 +463,7 @@ def swapped_differences(
 ) -> Differences:
     """Differences of a measure between metrics, and those after swaps, for the test of a mean of measures.
 
-    Args:
-        measure: a name of `MEASURES` whose default test swaps.
-        gold: one score a system, or systems by segments, as the measure takes.
-        metrics: metrics by the same.
-        drawing: how many draws, and their seed.
-        options: `average`, and further arguments of the measure's function.
-
-    Raises:
-        UsageError: the measure has no such test.
+    `gold`: one score a system, or systems by segments, as the measure takes.
     """
     chosen = dict(options)
     average = cast("Average", chosen.pop("average", None) or MEASURES[measure].average or "none")

@@ -54,15 +54,8 @@ def soft_pairwise_accuracy(
     right or wrong by their order; a note says so. Undefined with fewer than two systems, or where no pair
     shares a segment.
 
-    Args:
-        gold: systems by segments; NaN where a translation was not judged.
-        metric: the same shape.
-        resamples: random sign vectors.
-        seed: of numpy's default generator.
-        compat: whose arithmetic; the numbers of the field are `mtme`.
-
-    Returns:
-        n is the number of pairs of systems.
+    N is the number of pairs of systems. `gold`: systems by segments; NaN where a translation was not judged.
+    `metric`: the same shape.
     """
     if resamples < 1:
         raise UsageError(f"resamples must be 1 or more, got {resamples}")
@@ -144,9 +137,7 @@ def _single(scores: Floats) -> Floats:
 def better_p_values(scores: Floats, signs: Singles) -> Floats:
     """p-values of "i is better than j" as mt-metrics-eval has them: systems by systems, NaN unless i < j.
 
-    Args:
-        scores: systems by segments, none missing.
-        signs: resamples by segments.
+    `scores`: systems by segments, none missing. `signs`: resamples by segments.
     """
     rows = np.ascontiguousarray(_single(scores), dtype=np.float32)
     sums, systems = rows.sum(axis=1), len(rows)
@@ -169,12 +160,8 @@ def pairwise_accuracy(gold: Floats, metric: Floats) -> Result:
     gold, ties is wrong; a pair that both tie is right. Missing: a system without a score in either is left
     out. Undefined with fewer than two systems. Range 0 to 1. Equal to mt-metrics-eval's, digit by digit.
 
-    Args:
-        gold: one score a system; NaN where it was not judged.
-        metric: the same shape.
-
-    Returns:
-        n is the number of pairs.
+    N is the number of pairs. `gold`: one score a system; NaN where it was not judged. `metric`: the same
+    shape.
     """
     if np.ndim(gold) != 1:
         raise UsageError(

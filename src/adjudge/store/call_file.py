@@ -112,11 +112,7 @@ def store_error(path: Path, error: sqlite3.Error) -> StoreError:
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """Open a store for writing; make its folder where there is none, and its tables.
-
-    Raises:
-        StoreError: it is no store of ours, a later version made it, or its folder cannot be made.
-    """
+    """Open a store for writing; make its folder where there is none, and its tables."""
     try:
         make_parents(path)
     except OSError as error:
@@ -134,7 +130,6 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new store."""
     for statement in _TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -172,71 +167,43 @@ Row = tuple[Any, Any, Any, Any]
 
 @frozen
 class StoredRequest:
-    """What was asked, as a trace shows it.
+    """What was asked, as a trace shows it."""
 
-    Args:
-        model: identity of the model, as `llm/model.py` wrote it.
-        messages: with quoted texts, before delimiters were put in.
-        sampling: how the reply was drawn.
-        schema: JSON schema that the model was held to, or None.
-        sample: which of several replies to the same messages, and which repetition of that one.
-        tools: that the model was offered.
-    """
-
-    model: Mapping[str, Any]
-    messages: tuple[Message, ...]
-    sampling: Sampling
-    schema: Mapping[str, Any] | None = None
+    model: Mapping[str, Any]  # identity of the model, as `llm/model.py` wrote it
+    messages: tuple[Message, ...]  # with quoted texts, before delimiters were put in
+    sampling: Sampling  # how the reply was drawn
+    schema: Mapping[str, Any] | None = None  # JSON schema that the model was held to, or None
+    # which of several replies to the same messages, and which repetition of that one
     sample: tuple[int, int] = (0, 0)
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[Tool, ...] = ()  # that the model was offered
 
 
 class Attempt(NamedTuple):
-    """One time that a model was asked.
+    """One time that a model was asked."""
 
-    Args:
-        key: of the call it was made for.
-        time: ISO 8601, UTC; never used to order results.
-        seconds: how long it took.
-        reason: why it failed; empty for an answer.
-        detail: what came instead, redacted.
-        status: HTTP status, None where there was none.
-        usage: tokens that the server counted; a failed attempt may be paid all the same.
-        body: raw reply where it was no text.
-        model: `provider/model` that was asked; what its tokens cost depends on it.
-        most: what it may have cost at most, where nothing was counted and it may have been paid.
-    """
-
-    key: bytes
-    time: str
-    seconds: float
-    reason: str = ""
-    detail: str = ""
-    status: int | None = None
-    usage: Usage = Usage()
-    body: bytes | None = None
-    model: str = ""
+    key: bytes  # of the call it was made for
+    time: str  # ISO 8601, UTC; never used to order results
+    seconds: float  # how long it took
+    reason: str = ""  # why it failed; empty for an answer
+    detail: str = ""  # what came instead, redacted
+    status: int | None = None  # HTTP status, None where there was none
+    usage: Usage = Usage()  # tokens that the server counted; a failed attempt may be paid all the same
+    body: bytes | None = None  # raw reply where it was no text
+    model: str = ""  # `provider/model` that was asked; what its tokens cost depends on it
+    # what it may have cost at most, where nothing was counted and it may have been paid
     most: Usage = Usage()
 
 
 @dataclass(frozen=True)
 class Use:
-    """One question of a unit of work.
-
-    Args:
-        key: of the call.
-        stage: of the judge's method.
-        role: the agent that asked.
-        reason: why its reply was not used; empty for one that was read.
-        detail: more of the reason.
-        is_answered: whether a reply came; no row says so, since the call is stored then.
-    """
+    """One question of a unit of work."""
 
     key: bytes
-    stage: str
-    role: str
-    reason: str = ""
-    detail: str = ""
+    stage: str  # of the judge's method
+    role: str  # the agent that asked
+    reason: str = ""  # why its reply was not used; empty for one that was read
+    detail: str = ""  # more of the reason
+    # whether a reply came; no row says so, since the call is stored then
     is_answered: bool = field(default=True, compare=False)
 
 
@@ -298,7 +265,6 @@ def _message_from_json(value: list[Any]) -> Message:
 
 
 def tools_to_json(tools: Iterable[Tool]) -> list[object]:
-    """Tools as name, description and schema."""
     return [[tool.name, tool.description, tool.parameters] for tool in tools]
 
 
@@ -311,7 +277,6 @@ def _calls_from_json(value: Iterable[list[Any]]) -> tuple[ToolCall, ...]:
 
 
 def request_from_json(raw: bytes) -> StoredRequest:
-    """The request that `request_to_json` wrote."""
     value = orjson.loads(raw)
     return StoredRequest(
         model=value["model"],
@@ -339,7 +304,6 @@ def reply_to_json(reply: Reply) -> bytes:
 
 
 def reply_from_json(raw: bytes) -> Reply:
-    """The reply that `reply_to_json` wrote."""
     value = orjson.loads(raw)
     return Reply(
         text=value["text"],
@@ -370,16 +334,11 @@ class Codec:
     """Zstandard without and with the dictionaries that the store keeps; 0 is without."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Take dictionaries from the store as rows need them."""
         self._connection = connection
         self._dictionaries: dict[int, zstd.ZstdDict | None] = {0: None}
 
     def unpack(self, codec: int, packed: bytes) -> bytes:
-        """Decompress one value.
-
-        Raises:
-            TornRowError: its dictionary is missing, or damaged.
-        """
+        """Decompress one value."""
         try:
             if codec not in self._dictionaries:
                 content = "SELECT content FROM dictionaries WHERE id = ?"
@@ -401,11 +360,7 @@ class Codec:
 
 
 def find_row(connection: sqlite3.Connection, key: bytes) -> tuple[int, bytes, bytes] | None:
-    """Codec, request and reply of a call, still compressed; None where it is missing.
-
-    Raises:
-        TornRowError: it is there and damaged.
-    """
+    """Codec, request and reply of a call, still compressed; None where it is missing."""
     row = connection.execute(
         "SELECT codec, request, reply, checksum FROM calls WHERE key = ?", (key,)
     ).fetchone()
@@ -413,11 +368,7 @@ def find_row(connection: sqlite3.Connection, key: bytes) -> tuple[int, bytes, by
 
 
 def check_row(key: bytes, row: Row) -> tuple[int, bytes, bytes]:
-    """Codec, request and reply of a row, still compressed.
-
-    Raises:
-        TornRowError: it is damaged.
-    """
+    """Codec, request and reply of a row, still compressed."""
     codec, request, reply, expected = row
     if not isinstance(request, bytes) or not isinstance(reply, bytes) or not isinstance(codec, int):
         raise TornRowError
@@ -444,14 +395,7 @@ CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, asker TEXT NOT NULL) WI
 
 
 class Claims:
-    """The claims of one process, for the thread that writes the store.
-
-    Args:
-        connection: of that thread.
-
-    Raises:
-        sqlite3.Error: the store cannot be written.
-    """
+    """The claims of one process, for the thread that writes the store."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -478,12 +422,7 @@ class Claims:
             self._next_beat = time.monotonic() + BEAT_SECONDS
 
     def claim(self, key: bytes, *, anew: bool) -> Standing:
-        """Claim a question, within a transaction.
-
-        Args:
-            key: of the request.
-            anew: ask it although it is answered.
-        """
+        """Claim a question, within a transaction."""
         find = self._connection.execute
         if not anew and find("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
             return "stored"
@@ -495,7 +434,6 @@ class Claims:
         return "ours"
 
     def release(self, keys: Sequence[bytes]) -> None:
-        """End claims, within a transaction."""
         if ended := self._held.intersection(keys):
             self._held -= ended
             self._connection.executemany(
@@ -503,7 +441,6 @@ class Claims:
             )
 
     def close(self) -> None:
-        """End every claim."""
         self._connection.execute("DELETE FROM claims WHERE asker = ?", (self._name,))
         self._connection.execute("DELETE FROM askers WHERE name = ?", (self._name,))
 
@@ -580,15 +517,10 @@ class SaveUses:
 
 @dataclass
 class Flush:
-    """Says when everything before it is written.
+    """Says when everything before it is written."""
 
-    Args:
-        sync: have it where no power cut can take it, too.
-        done: set then.
-    """
-
-    sync: bool = False
-    done: threading.Event = field(default_factory=threading.Event)
+    sync: bool = False  # have it where no power cut can take it, too
+    done: threading.Event = field(default_factory=threading.Event)  # set then
 
 
 @dataclass
@@ -615,18 +547,7 @@ _Row = tuple[bytes, int, bytes, bytes, int]
 
 
 class CallWriter:
-    """One thread on a connection of its own.
-
-    Args:
-        path: of the SQLite file.
-        run: row of the run in the table of runs.
-        is_shared: whether other processes may write the store.
-        folder: run directory that keeps the keys of the answers that units of work used, if any does.
-
-    Raises:
-        StoreError: it cannot be opened.
-        sqlite3.Error: it cannot be read.
-    """
+    """One thread on a connection of its own."""
 
     def __init__(self, path: Path, run: int, *, is_shared: bool = False, folder: Path | None = None) -> None:
         self.path = path
@@ -658,11 +579,7 @@ class CallWriter:
         self._thread.start()
 
     def put(self, item: Item) -> None:
-        """Hand something over to be written.
-
-        Raises:
-            StoreError: an earlier item could not be.
-        """
+        """Hand something over to be written."""
         self._refuse_if_broken()
         self._waiting.append(item)
         try:
@@ -685,14 +602,7 @@ class CallWriter:
             self._queue.put(items)
 
     def flush(self, *, sync: bool = False) -> None:
-        """Wait until everything handed over so far is written.
-
-        Args:
-            sync: and is where no power cut can take it.
-
-        Raises:
-            StoreError: it could not be.
-        """
+        """Wait until everything handed over so far is written."""
         flush = Flush(sync)
         self.put(flush)
         self._hand_over()
@@ -700,11 +610,7 @@ class CallWriter:
         self._refuse_if_broken()
 
     def close(self) -> None:
-        """Write what waits and end; may be called twice.
-
-        Raises:
-            StoreError: something could not be written.
-        """
+        """Write what waits and end; may be called twice."""
         if self._thread.is_alive():
             self._hand_over()
             self._queue.put(None)
@@ -747,11 +653,6 @@ class CallWriter:
         self.broken = error
 
     def _next_batch(self) -> tuple[list[Item], bool]:
-        """Wait for one item, or until it is time to synchronise; then take what is there.
-
-        Returns:
-            What is to be committed, and whether it is the last batch.
-        """
         if not self._taken:
             try:
                 self._take(self._queue.get(timeout=self._seconds_to_wait))
@@ -809,11 +710,6 @@ class CallWriter:
         return is_asked_for or self._unsynced >= _SYNC_ANSWERS or self._seconds_to_sync == 0
 
     def _sync(self) -> None:
-        """Have everything committed in the database file, on the disk, and the log empty.
-
-        SQLite synchronises the log, then the database, and cuts the log off. Where a reader of another
-        process holds the log, its content stays there until the next time and is synchronised as it is.
-        """
         self._connection.execute(f"PRAGMA busy_timeout = {_SYNC_WAIT}")
         (is_held, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         self._connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
@@ -824,7 +720,6 @@ class CallWriter:
         self._unsynced, self._sync_at = 0, None
 
     def _answer(self, batch: list[Item]) -> None:
-        """Tell everybody who waits, once per event loop."""
         saves: dict[asyncio.AbstractEventLoop, list[Save | Claim | Departure]] = {}
         for item in batch:
             if isinstance(item, Flush):
@@ -838,7 +733,6 @@ class CallWriter:
     # Rows...
 
     def _insert_calls(self, saves: Sequence[Save]) -> None:
-        """Insert the calls that are not there, and say of each what is."""
         rows = [self._row(item) for item in saves]
         done = self._connection.executemany(
             "INSERT INTO calls (key, codec, request, reply, checksum) VALUES (?, ?, ?, ?, ?) "
@@ -889,7 +783,6 @@ class CallWriter:
         )
 
     def _move_flights(self, batch: Sequence[Item]) -> None:
-        """Note which requests are sent from now on, and drop those of which the outcome is known."""
         landed: set[bytes] = set()
         departed: dict[bytes, Attempt] = {}
         for item in batch:

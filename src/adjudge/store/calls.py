@@ -70,12 +70,7 @@ _SUSPECT: Final = (
 
 
 class Ahead:
-    """Uses and calls of the units that were read last.
-
-    Args:
-        connection: to the store.
-        run: row of the run in the table of runs.
-    """
+    """Uses and calls of the units that were read last."""
 
     def __init__(self, connection: sqlite3.Connection, run: int) -> None:
         self._connection = connection
@@ -84,11 +79,7 @@ class Ahead:
         self._calls: dict[bytes, Row] = {}
 
     def read(self, units: Sequence[str]) -> None:
-        """Read these units, and forget those before them.
-
-        Raises:
-            sqlite3.Error: the store cannot be read.
-        """
+        """Read these units, and forget those before them."""
         self.uses = {unit: [] for unit in units}
         self._calls = {}
         for row in self._connection.execute(_QUERY, (self._run, orjson.dumps(units).decode())):
@@ -97,11 +88,7 @@ class Ahead:
                 self._calls[row[1]] = row[6:]
 
     def call(self, key: bytes) -> tuple[int, bytes, bytes] | None:
-        """Codec, request and reply of a call, still compressed; None where it was not read.
-
-        Raises:
-            TornRowError: it is damaged.
-        """
+        """Codec, request and reply of a call, still compressed; None where it was not read."""
         row = self._calls.get(key)
         return None if row is None else check_row(key, row)
 
@@ -125,11 +112,7 @@ SEARCH_PREFIX = "search/"  # of the name of a search engine, where a model has i
 
 
 def find_store(path: Path) -> Path:
-    """The store of a run directory, or the store itself.
-
-    Raises:
-        DataError: neither.
-    """
+    """The store of a run directory, or the store itself."""
     if not path.is_dir():
         return path
     return path / str(read_run_info(path).settings.get("store", STORE))
@@ -137,38 +120,24 @@ def find_store(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Spent:
-    """What one model was paid for.
+    """What one model was paid for."""
 
-    Args:
-        usage: as its server counted.
-        unsure: at most this more, of attempts that may have been paid and were not counted.
-        uncounted: answers that came without any count.
-    """
-
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage)  # as its server counted
+    # at most this more, of attempts that may have been paid and were not counted
     unsure: Usage = field(default_factory=Usage)
-    uncounted: int = 0
+    uncounted: int = 0  # answers that came without any count
 
 
 @dataclass(frozen=True)
 class CallTotals:
-    """What one run has asked so far, over all its sessions.
+    """What one run has asked so far, over all its sessions."""
 
-    Args:
-        asked: calls that were answered by models.
-        searched: those that were answered by search engines.
-        attempts: all of them, failed ones included.
-        lost: of them, those that were in flight when a process of the run was killed.
-        usage: tokens of all attempts.
-        spent: the same by model.
-    """
-
-    asked: int = 0
-    searched: int = 0
-    attempts: int = 0
-    lost: int = 0
-    usage: Usage = field(default_factory=Usage)
-    spent: Mapping[str, Spent] = field(default_factory=dict)
+    asked: int = 0  # calls that were answered by models
+    searched: int = 0  # those that were answered by search engines
+    attempts: int = 0  # all of them, failed ones included
+    lost: int = 0  # of them, those that were in flight when a process of the run was killed
+    usage: Usage = field(default_factory=Usage)  # tokens of all attempts
+    spent: Mapping[str, Spent] = field(default_factory=dict)  # the same by model
 
 
 def _totals(connection: sqlite3.Connection, run: int) -> CallTotals:
@@ -198,17 +167,6 @@ class CallStore:
     """The store as one run writes it. Lookups come from the calling thread, writes go to a thread."""
 
     def __init__(self, path: Path, run: str, *, is_shared: bool = False, folder: Path | None = None) -> None:
-        """Open or make it.
-
-        Args:
-            path: of the SQLite file.
-            run: name of the run, as `run_name` makes it.
-            is_shared: whether other processes may write it at the same time.
-            folder: run directory that keeps the keys of the answers that units of work use, if any does.
-
-        Raises:
-            StoreError: it cannot be written, or it is none of ours.
-        """
         self.path = path
         self.torn = 0
         self._connection = open_to_write(path)
@@ -254,18 +212,8 @@ class CallStore:
     ) -> Reply:
         """Commit an answered call.
 
-        Args:
-            key: of the request.
-            request: without what only the server sees.
-            reply: of the model.
-            replaces: whether it takes the place of a stored reply that could not be read.
-
-        Returns:
-            What stands in the store from now on: another process that shares it may have been first, and
-            then its answer counts, so that a repetition finds what this run used.
-
-        Raises:
-            StoreError: it could not be committed.
+        What stands in the store from now on: another process that shares it may have been first, and then its
+        answer counts, so that a repetition finds what this run used.
         """
         if self._saved:
             self._saved[_place(key)] = 1
@@ -279,15 +227,7 @@ class CallStore:
     async def claim(self, key: bytes, *, anew: bool = False) -> Reply | None:
         """Claim a question that is about to be asked, in a store that other processes write.
 
-        Args:
-            key: of the request.
-            anew: ask it although it is answered.
-
-        Returns:
-            None where this process is to ask it; else the answer of the process that did, once it is there.
-
-        Raises:
-            StoreError: the claim could not be written.
+        None where this process is to ask it; else the answer of the process that did, once it is there.
         """
         while self._writer.is_shared:
             future: asyncio.Future[Standing] = asyncio.get_running_loop().create_future()
@@ -306,14 +246,7 @@ class CallStore:
             self._writer.put(Release(key))
 
     async def depart(self, attempt: Attempt) -> None:
-        """Write down that a request is about to be sent; it is in flight until an attempt of it is noted.
-
-        Args:
-            attempt: as it is to be counted if nothing more is heard of it.
-
-        Raises:
-            StoreError: it could not be committed.
-        """
+        """Write down that a request is about to be sent; it is in flight until an attempt of it is noted."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._writer.put(Departure(attempt, future))
         await future
@@ -363,19 +296,11 @@ class CallStore:
             return frozenset(row[0] for row in self._connection.execute(_SUSPECT, (self._run, SUSPECT)))
 
     def sync(self) -> None:
-        """Write what waits, and have it where no power cut can take it; a commit alone has not.
-
-        Raises:
-            StoreError: it could not be written.
-        """
+        """Write what waits, and have it where no power cut can take it; a commit alone has not."""
         self._writer.flush(sync=True)
 
     def close(self) -> None:
-        """Write what waits and close; may be called twice.
-
-        Raises:
-            StoreError: something could not be written.
-        """
+        """Write what waits and close; may be called twice."""
         try:
             self._writer.close()
         finally:
@@ -407,9 +332,6 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a store that may be of a folder where nothing can be written, or just being written.
 
     A file without tables is a new store: a run that was killed in its first moment leaves one.
-
-    Raises:
-        StoreError: there is none, it is none of ours, or a part of it cannot be read there.
     """
     if not path.is_file():
         raise StoreError(f"no call store at {path}")
@@ -447,17 +369,11 @@ class CallReader:
     """Reads a store, also one that cannot be written, while a run may be writing it."""
 
     def __init__(self, path: Path) -> None:
-        """Open it.
-
-        Raises:
-            StoreError: there is none, or it is none of ours.
-        """
         self.path = path
         self._connection = open_to_read(path)
         self._codec = Codec(self._connection)
 
     def close(self) -> None:
-        """Close it."""
         self._connection.close()
 
     def models(self) -> list[dict[str, Any]]:
@@ -541,21 +457,9 @@ class CallReader:
 
 
 class LayeredStore(CallStore):
-    """The store of a part of a run, on top of the store of the whole run.
-
-    Args:
-        path: of the SQLite file that is written.
-        run: name of the run.
-        base: store whose answers count too.
-        folder: see `CallStore`.
-    """
+    """The store of a part of a run, on top of the store of the whole run."""
 
     def __init__(self, path: Path, run: str, base: Path, folder: Path | None = None) -> None:
-        """Open both.
-
-        Raises:
-            StoreError: one cannot be opened.
-        """
         self._base = CallReader(base)
         try:
             super().__init__(path, run, folder=folder)
@@ -569,7 +473,6 @@ class LayeredStore(CallStore):
         return super().find(key) or self._base.find(key)
 
     def close(self) -> None:
-        """Close both."""
         self._base.close()
         super().close()
 
@@ -577,29 +480,14 @@ class LayeredStore(CallStore):
 def open_store(
     path: Path, run: str, base: Path | None, *, is_shared: bool = False, folder: Path | None = None
 ) -> CallStore:
-    """Open a store, on top of another one where that is there.
-
-    Args:
-        path: of the SQLite file that is written.
-        run: name of the run.
-        base: store whose answers count too.
-        is_shared: whether other processes may write it at the same time; a store on top of another is not.
-        folder: see `CallStore`.
-
-    Raises:
-        StoreError: one of them cannot be opened.
-    """
+    """Open a store, on top of another one where that is there."""
     if base is None or not base.is_file() or not base.stat().st_size:
         return CallStore(path, run, is_shared=is_shared, folder=folder)
     return LayeredStore(path, run, base, folder)
 
 
 def lacking(path: Path, keys: Iterable[bytes]) -> list[bytes]:
-    """Which of these keys have no answer in a store, each once; all of them where there is no store.
-
-    Raises:
-        StoreError: it is none of ours, or cannot be read.
-    """
+    """Which of these keys have no answer in a store, each once; all of them where there is no store."""
     if not path.is_file():
         return [*dict.fromkeys(keys)]
     with store_errors(path), closing(open_to_read(path)) as connection:
@@ -625,15 +513,6 @@ def take_calls(store: Path, run: str, part: Path, part_run: str) -> None:
 
     An answer that is in the store already stays as it is; what was taken over before is not taken twice, so
     that this may be done again after any interruption. Rows that are damaged are left behind.
-
-    Args:
-        store: into which.
-        run: name of the run there, as `run_name` makes it.
-        part: store of the part.
-        part_run: name of the part's run there.
-
-    Raises:
-        StoreError: one of them cannot be read or written.
     """
     with closing(open_to_write(part)) as source, closing(open_to_write(store)) as target:
         with store_errors(part):
@@ -684,7 +563,6 @@ def _row_of(connection: sqlite3.Connection, name: str) -> int:
 def _calls(
     source: sqlite3.Connection, numbers: dict[int, int]
 ) -> Iterator[tuple[bytes, int, bytes, bytes, int]]:
-    """Rows as they are to stand in the store, still compressed."""
     for key, *row in source.execute("SELECT key, codec, request, reply, checksum FROM calls ORDER BY id"):
         with suppress(TornRowError, KeyError):
             codec, request, reply = check_row(key, (row[0], row[1], row[2], row[3]))

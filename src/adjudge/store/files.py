@@ -50,11 +50,7 @@ _LARGEST = 256 << 20  # bytes of a file that is read at once; what is made of it
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a whole file; `-` is standard input, and what is gzipped is unpacked.
-
-    Raises:
-        DataError: it cannot be read, is too large to be read at once, or its gzip stream is damaged.
-    """
+    """Read a whole file; `-` is standard input, and what is gzipped is unpacked."""
     try:
         raw = _limited(sys.stdin.buffer, path, _PART) if str(path) == "-" else _whole(path)
         return _unpacked(raw, path, _LARGEST)
@@ -63,7 +59,6 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _whole(path: Path) -> bytes:
-    """What a file holds; of one that is too large nothing is read."""
     with path.open("rb") as file:
         if (size := os.fstat(file.fileno()).st_size) > _LARGEST:
             raise _too_large(path)
@@ -71,7 +66,6 @@ def _whole(path: Path) -> bytes:
 
 
 def _limited(file: BinaryIO, path: Path, most: int) -> bytes:
-    """All that comes, at most so many bytes at a time, even of a device that never ends."""
     parts, size = [], 0
     while part := file.read(most):
         parts.append(part)
@@ -86,11 +80,7 @@ def _too_large(path: Path) -> DataError:
 
 
 def read_head(path: Path, size: int) -> bytes:
-    """Read how a file begins, unpacked where it is gzipped; standard input can still be read whole.
-
-    Raises:
-        DataError: it cannot be read, or its gzip stream is damaged.
-    """
+    """Read how a file begins, unpacked where it is gzipped; standard input can still be read whole."""
     if str(path) == "-":
         raw = read_bytes(path)
         sys.stdin = io.TextIOWrapper(io.BytesIO(raw))
@@ -108,13 +98,7 @@ def read_head(path: Path, size: int) -> bytes:
 def _unpacked(raw: bytes, path: Path, most: float = math.inf) -> bytes:
     """What was gzipped, or the bytes as they are.
 
-    Args:
-        raw: bytes of a file.
-        path: where it lies.
-        most: bytes that it may unpack to.
-
-    Raises:
-        DataError: the stream is damaged, or unpacks to too much, or to so much more than any text does.
+    `raw`: bytes of a file. `most`: bytes that it may unpack to.
     """
     if not raw.startswith(_GZIP):
         return raw
@@ -138,12 +122,7 @@ def _unpacked(raw: bytes, path: Path, most: float = math.inf) -> bytes:
 def find_files(folder: Path, pattern: str) -> list[Path]:
     """Find the files of a folder from somebody else, in order of their names.
 
-    Args:
-        folder: the whole of what was given, not a part of it.
-        pattern: of the files in it, such as `references/*.txt`; a name without wildcards is one.
-
-    Raises:
-        DataError: a file is a link that leads out of the folder.
+    `pattern`: of the files in it, such as `references/*.txt`; a name without wildcards is one.
     """
     files = [file for file in sorted(folder.glob(pattern)) if file.is_file()]
     for home in {file.parent for file in files}:
@@ -152,11 +131,7 @@ def find_files(folder: Path, pattern: str) -> list[Path]:
 
 
 def inside(folder: Path, file: Path) -> Path:
-    """Return a file of a folder from somebody else, which must not bring a file of this machine to a model.
-
-    Raises:
-        DataError: the file is a link, or lies behind one, that leads out of the folder.
-    """
+    """Return a file of a folder from somebody else, which must bring no file of this machine to a model."""
     real = file.resolve()
     if not real.is_relative_to(folder.resolve()):
         raise DataError(
@@ -168,15 +143,7 @@ def inside(folder: Path, file: Path) -> Path:
 
 
 def read_text(path: Path, *, keep_mark: bool = False) -> str:
-    """Read a whole file as UTF-8.
-
-    Args:
-        path: the file.
-        keep_mark: whether a byte-order mark is text.
-
-    Raises:
-        DataError: a byte that is not UTF-8, or a line without an end; says where.
-    """
+    """Read a whole file as UTF-8."""
     whole = io.BytesIO()
     with _opened(path) as file:
         length = 0
@@ -206,9 +173,6 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
     """Read one JSON value a line, with the line's number; lines of nothing but blanks are skipped.
 
     Values come as their lines are read: a million of them need not stand in memory beside their text.
-
-    Raises:
-        DataError: a line is no strict JSON, or holds a key twice.
     """
     for number, line in enumerate(_raw_lines(path), start=1):
         if not line.strip(_BLANKS):
@@ -228,7 +192,6 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, object]]:
 
 
 def _raw_lines(path: Path) -> Iterator[bytes]:
-    """Lines with their ends."""
     with _opened(path) as file:
         for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
             if len(line) == _LONGEST_LINE:
@@ -238,7 +201,6 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    """A file, or standard input; unpacked where it is gzipped."""
     if str(path) == "-":
         yield io.BytesIO(_unpacked(sys.stdin.buffer.read(), path))
         return
@@ -251,26 +213,12 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_json_file(path: Path) -> object:
-    """Read a file that is one JSON value; see `read_json`.
-
-    Raises:
-        DataError: it is something else, or too large to be read at once.
-    """
+    """Read a file that is one JSON value; see `read_json`."""
     return read_json(decode(read_bytes(path), path), path=path)
 
 
 def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -> str:
-    """Take bytes for UTF-8.
-
-    Args:
-        raw: one line or several.
-        path: where they stand.
-        first: number of the first line.
-        keep_mark: whether a byte-order mark is text.
-
-    Raises:
-        DataError: a byte that is not UTF-8; says where.
-    """
+    """Take bytes for UTF-8."""
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -290,11 +238,7 @@ def decode(raw: bytes, path: Path, *, first: int = 1, keep_mark: bool = False) -
 
 
 def read_json(text: str, *, path: Path | None = None, line: int | None = None) -> object:
-    """Read one JSON value as the standard has it: no NaN, no endless number, no lone surrogate, no key twice.
-
-    Raises:
-        DataError: it is something else.
-    """
+    """Read one JSON value as the standard has it: no NaN, no lone surrogate, no key twice."""
     try:
         value = json.loads(
             text,
@@ -335,7 +279,6 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _integer(digits: str) -> int:
-    """A whole number; Python reads none of thousands of digits, and its message is about its own setting."""
     try:
         return int(digits)
     except ValueError as error:
@@ -350,11 +293,7 @@ def _finite(digits: str) -> float:
 
 
 def render_json_line(value: object) -> bytes:
-    """A line of a file that holds one JSON value, with its end.
-
-    Raises:
-        UnicodeEncodeError: half a surrogate pair stands alone in it.
-    """
+    """A line of a file that holds one JSON value, with its end."""
     try:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a number of numpy's, or one of more than 64 bits
@@ -363,12 +302,7 @@ def render_json_line(value: object) -> bytes:
 
 @cache
 def program_digest(rooms: tuple[str, ...], packages: tuple[str, ...]) -> bytes:
-    """Digest of the part of this program that something comes from.
-
-    Args:
-        rooms: folders of adjudge; every file in them counts.
-        packages: other people's, whose versions count.
-    """
+    """Digest of the part of this program that something comes from."""
     digest = hashlib.sha256(f"{sys.version} {sys.platform}".encode())
     for name in packages:
         digest.update(version(name).encode())
@@ -381,14 +315,7 @@ def program_digest(rooms: tuple[str, ...], packages: tuple[str, ...]) -> bytes:
 
 
 def make_parents(path: Path) -> None:
-    """Make the folders above a file or a folder that are missing.
-
-    Raises:
-        OSError: one cannot be made.
-
-    Warns:
-        FolderWarning: one was missing; names the topmost, as a typing error may have named it.
-    """
+    """Make the folders above a file or a folder that are missing."""
     missing = [*filterfalse(Path.exists, path.parents)]
     path.parent.mkdir(parents=True, exist_ok=True)
     if missing:
@@ -407,12 +334,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def write_text(path: Path, parts: Iterable[str]) -> None:
-    """Write text as UTF-8 in parts; see `write_bytes`.
-
-    Raises:
-        BrokenPipeError: whoever reads standard output has gone.
-        DataError: the file cannot be written, or a text is no Unicode text (half a surrogate pair).
-    """
+    """Write text as UTF-8 in parts; see `write_bytes`."""
     write_bytes(path, map(str.encode, parts))
 
 
@@ -421,10 +343,6 @@ def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
 
     Folders above it are made, see `make_parents`. `-` is standard output. What ends in `.gz` is gzipped,
     without a time stamp, so that equal content makes equal files.
-
-    Raises:
-        BrokenPipeError: whoever reads standard output has gone.
-        DataError: the file cannot be written, or making a part meets half a surrogate pair.
     """
     try:
         if str(path) == "-":
@@ -480,11 +398,9 @@ class Fields:
     line: int | None = None
 
     def fail(self, message: str) -> NoReturn:
-        """Raise with the place added."""
         raise DataError(f"{self.what}: {message}", path=self.path, line=self.line)
 
     def inner(self, values: Mapping[str, Any], what: str) -> Fields:
-        """An object in this one."""
         return Fields(values, what, self.path, self.line)
 
     def has(self, key: str) -> bool:
@@ -567,11 +483,7 @@ class Fields:
 def read_fields(
     value: object, known: frozenset[str], what: str, path: Path | None = None, line: int | None = None
 ) -> Fields:
-    """Take a JSON object whose keys are all known.
-
-    Raises:
-        DataError: it is no object, or has a key that nobody would read.
-    """
+    """Take a JSON object whose keys are all known."""
     if not isinstance(value, dict):
         raise DataError(
             f"{what} must be a JSON object, got {value!r:.80}"

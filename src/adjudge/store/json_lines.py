@@ -33,16 +33,6 @@ _KEYS: Final = frozenset(
 
 
 def read_test_set(path: Path | str, lp: str | None = None) -> TestSet:
-    """Read a test set.
-
-    Args:
-        path: the file; its stem is the test set's name.
-        lp: keep this language pair only; also taken for segments that name none.
-
-    Raises:
-        DataError: a line is no segment, or an id occurs twice.
-        UsageError: the file has no segment of that lp.
-    """
     path = Path(path)
     places: dict[tuple[str, str], int] = {}
     segments = []
@@ -77,7 +67,6 @@ def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> S
 
 
 def _segment_to_line(segment: Segment) -> bytes:
-    """The JSON object of a segment, every key of it, with its end."""
     return render_json_line(
         {
             "segment": segment.segment,
@@ -135,10 +124,7 @@ _NO_COUNTS: Final[Mapping[Severity, int]] = {}
 def write_records(path: Path | str, records: Iterable[Record], texts: Iterable[Segment] = ()) -> None:
     """Write one record a line; the file appears whole or not at all.
 
-    Args:
-        path: of the file.
-        records: in order.
-        texts: that they are about, as far as they are known: records keep their digests.
+    `records`: in order.
     """
     write_bytes(Path(path), map(record_to_line, with_digests(records, texts)))
 
@@ -154,11 +140,7 @@ def with_digests(records: Iterable[Record], texts: Iterable[Segment]) -> Iterato
 
 
 def record_to_line(record: Record) -> bytes:
-    """The line of a file that holds a record, with its end.
-
-    Raises:
-        UnicodeEncodeError: half a surrogate pair stands alone in it.
-    """
+    """The line of a file that holds a record, with its end."""
     value = record_to_json(record)
     if record.digests is not None:
         source, translations, reference = record.digests
@@ -217,7 +199,6 @@ def record_to_json(record: Record) -> dict[str, Any]:
 
 
 def span_to_json(span: ErrorSpan) -> dict[str, Any]:
-    """The JSON object of a span."""
     return {
         "side": span.side,
         "start": span.start,
@@ -233,16 +214,6 @@ def span_to_json(span: ErrorSpan) -> dict[str, Any]:
 
 
 def record_from_json(value: object, line: int | None = None, path: Path | None = None) -> Record:
-    """Make a record of its JSON object.
-
-    Args:
-        value: the object.
-        line: where it stands, for errors.
-        path: of its file, for errors.
-
-    Raises:
-        DataError: it is none.
-    """
     try:
         return _RECORDS[_kind(value)](value, path, line)
     except DataError as error:
@@ -301,11 +272,6 @@ def _plain_annotation(value: Any) -> Annotation | None:  # noqa: ANN401 (JSON, w
 
 
 def _digests(value: Any) -> Digests | None:  # noqa: ANN401 (JSON, whatever it is)
-    """Read the digests of the texts that a record is about.
-
-    Raises:
-        DataError: they are none.
-    """
     if (said := value.get("digests")) is None:
         return None
     try:
@@ -320,7 +286,6 @@ def _digests(value: Any) -> Digests | None:  # noqa: ANN401 (JSON, whatever it i
 
 
 def _about(fields: Fields) -> dict[str, Any]:
-    """Who judged what, of any record."""
     return {
         "lp": fields.lp("lp"),
         "segment": fields.name("segment"),
@@ -357,7 +322,6 @@ def _annotation(value: object, path: Path | None, line: int | None) -> Annotatio
 
 
 def counts_from_json(fields: Fields) -> Mapping[Severity, int]:
-    """Read `counts`, errors by severity."""
     if "counts" not in fields.values:
         return _NO_COUNTS
     counts = fields.inner(fields.mapping("counts"), "counts")
@@ -368,11 +332,6 @@ def counts_from_json(fields: Fields) -> Mapping[Severity, int]:
 
 
 def span_from_json(value: object, path: Path | None = None, line: int | None = None) -> ErrorSpan:
-    """Make a span of its JSON object.
-
-    Raises:
-        DataError: it is none.
-    """
     if not isinstance(value, dict) or not _is_plain_span(value):
         _refuse_span(read_fields(value, frozenset(_SPAN_TYPES), "span", path, line))
     values = cast("dict[str, Any]", value)
@@ -392,7 +351,6 @@ def span_from_json(value: object, path: Path | None = None, line: int | None = N
 
 
 def _is_plain_span(value: dict[str, Any]) -> bool:
-    """Whether a span has all it needs, and nothing of another type; a file may have a million of them."""
     for key, each in value.items():
         if type(each) not in _SPAN_TYPES.get(key, ()):
             return False
@@ -400,7 +358,6 @@ def _is_plain_span(value: dict[str, Any]) -> bool:
 
 
 def _refuse_span(fields: Fields) -> None:
-    """Say what is wrong with a span, key by key."""
     fields.text("severity")
     for key in ("start", "end"):
         fields.whole(key)

@@ -48,15 +48,6 @@ _KEYS: Final = frozenset(field.name for field in dataclasses.fields(RunInfo))
 
 
 def read_run(path: Path | str, like: TestSet | None = None) -> Run:
-    """Read a run directory.
-
-    Args:
-        path: where it is.
-        like: the same test set, where it was read before: it is not read again.
-
-    Raises:
-        DataError: it is none, it is not finished, or one of its files is damaged.
-    """
     folder = Path(path)
     info = refuse_changed(folder, read_run_info(folder))
     if not (folder / RECORDS).is_file():
@@ -111,11 +102,7 @@ def accepting_changed() -> Iterator[None]:
 
 
 def refuse_changed(folder: Path, info: RunInfo) -> RunInfo:
-    """Refuse a run whose records are not those that it wrote; where that is accepted, its signature says so.
-
-    Raises:
-        UsageError: they were changed.
-    """
+    """Refuse a run whose records are not those that it wrote; if that is accepted, its signature says so."""
     if not is_changed(folder, info):
         return info
     told = f"{folder / RECORDS} was changed after the run: its SHA-256 is not that in run.json"
@@ -146,11 +133,6 @@ def digest_of_records(folder: Path) -> str:
 
 
 def _check_counts(info: RunInfo, records: Sequence[Record], path: Path) -> None:
-    """Refuse a run whose records are not those that `run.json` counted.
-
-    Raises:
-        DataError: some are missing, or there are more; names both counts.
-    """
     if "judged" not in info.counts:
         return
     failed = sum(isinstance(record, Failure) for record in records)
@@ -162,11 +144,7 @@ def _check_counts(info: RunInfo, records: Sequence[Record], path: Path) -> None:
 
 
 def read_run_info(path: Path | str) -> RunInfo:
-    """Read `run.json` of a run directory.
-
-    Raises:
-        DataError: there is none, or a later version of adjudge wrote it.
-    """
+    """Read `run.json` of a run directory."""
     file = Path(path) / INFO
     if not file.is_file():
         raise DataError(f"not a run directory: it has no {INFO}", path=path)
@@ -202,12 +180,7 @@ def read_run_info(path: Path | str) -> RunInfo:
 
 
 def is_finished(path: Path, info: RunInfo) -> bool:
-    """Whether a run was judged to its end.
-
-    Args:
-        path: its directory.
-        info: its `run.json`.
-    """
+    """Whether a run was judged to its end."""
     return not info.counts.get("pending") and (path / RECORDS).is_file()
 
 
@@ -240,14 +213,7 @@ _KEY_BYTES: Final = 32
 
 
 class AnswerKeys:
-    """The file of keys, for who adds to it.
-
-    Args:
-        folder: of the run.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
+    """The file of keys, for who adds to it."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / ANSWERS
@@ -256,17 +222,11 @@ class AnswerKeys:
             self._file.truncate(self._file.tell() // _KEY_BYTES * _KEY_BYTES)  # a key that was cut is none
 
     def add(self, keys: Iterable[bytes]) -> None:
-        """Add some keys.
-
-        Raises:
-            StoreError: there is no room for them.
-        """
         if said := b"".join(keys):
             with self._kept():
                 self._file.write(said)
 
     def close(self) -> None:
-        """Add nothing more."""
         self._file.close()
 
     @contextmanager
@@ -280,65 +240,41 @@ class AnswerKeys:
 
 
 def read_answer_keys(folder: Path) -> Iterator[bytes]:
-    """The keys of a run, in no particular order; some may come several times.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """The keys of a run, in no particular order; some may come several times."""
     with (folder / ANSWERS).open("rb") as file:
         yield from (key for key in iter(partial(file.read, _KEY_BYTES), b"") if len(key) == _KEY_BYTES)
 
 
 def write_answer_keys(folder: Path, keys: Iterable[bytes]) -> None:
-    """Put these keys in the place of what stands there.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
+    """Put these keys in the place of what stands there."""
     write_bytes(folder / ANSWERS, keys)
 
 
 @frozen
 class LpThreshold:
-    """The threshold of one lp.
+    """The threshold of one lp."""
 
-    Args:
-        threshold: a confidence from 0 to 1.
-        confidences: of how many it was taken.
-        below: how many of them are not above it, so that their errors are discussed if they stand.
-        subtypes: thresholds of subtypes, of their own confidences or of those of their core type.
-        judged: translations that were judged for it.
-        failed: translations that could not be judged, and have no part in it.
-    """
-
-    threshold: float
-    confidences: int
-    below: int
-    judged: int
-    failed: int
+    threshold: float  # a confidence from 0 to 1
+    confidences: int  # of how many it was taken
+    below: int  # how many of them are not above it, so that their errors are discussed if they stand
+    judged: int  # translations that were judged for it
+    failed: int  # translations that could not be judged, and have no part in it
+    # thresholds of subtypes, of their own confidences or of those of their core type
     subtypes: Mapping[str, float] = field(default_factory=dict)
 
 
 @frozen
 class Calibration:
-    """What was found of one judge with one model.
-
-    Args:
-        judge: its name.
-        model: whom it asked, as in a signature.
-        confidence: how it was measured: `logprobs`, or `samples:5` for the share of five answers that agree.
-        prompts: six hexadecimal digits over the judge's prompts.
-        percentile: of the confidences.
-        thresholds: by lp.
-        renormalised: whether each confidence was a share of what could be answered, not a plain probability.
-    """
+    """What was found of one judge with one model."""
 
     judge: str
-    model: str
+    model: str  # whom it asked, as in a signature
+    # how it was measured: `logprobs`, or `samples:5` for the share of five answers that agree
     confidence: str
-    prompts: str
+    prompts: str  # six hexadecimal digits over the judge's prompts
     percentile: float
     thresholds: Mapping[str, LpThreshold]
+    # whether each confidence was a share of what could be answered, not a plain probability
     renormalised: bool
 
     @property
@@ -348,21 +284,12 @@ class Calibration:
 
 
 def write_calibration(path: Path, calibration: Calibration) -> None:
-    """Write the file; whole or not at all.
-
-    Raises:
-        DataError: it cannot be written.
-    """
+    """Write the file; whole or not at all."""
     write_bytes(path, [_bytes(calibration)])
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Read a file of `adjudge calibrate`.
-
-    Raises:
-        UsageError: there is none.
-        DataError: it is no such file.
-    """
+    """Read a file of `adjudge calibrate`."""
     if not path.is_file():
         raise UsageError(f"no file {str(path)!r}; `adjudge calibrate` makes one")
     try:

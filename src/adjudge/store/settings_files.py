@@ -24,11 +24,7 @@ FILE: Final = Path("adjudge.toml")
 
 
 def settings_files() -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the files that give defaults, each with its content: the folder's, then the user's own, below it.
-
-    Raises:
-        UsageError: a file cannot be read, or the folder's sets what it may not set without trust.
-    """
+    """Yield the files that give defaults, each with its content: the folder's, then the user's own."""
     for path in (FILE, user_folder("XDG_CONFIG_HOME", ".config") / FILE):
         if path.is_file():
             table = read_toml(path)
@@ -59,11 +55,7 @@ def trust_folder() -> None:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file of the user's; numbers with a point are decimals.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Read a TOML file of the user's; numbers with a point are decimals."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     except UnicodeDecodeError as error:
@@ -78,7 +70,6 @@ def user_folder(variable: str, usual: str) -> Path:
 
 
 def _harmful(table: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield the keys that need trust, with the names of their tables before them."""
     listed = _listed()
     for name, value in table.items():
         if isinstance(value, dict) and (value or not above):

@@ -14,14 +14,6 @@ def insist(connection: sqlite3.Connection, statement: str, seconds: float) -> No
 
     Of two connections that switch a file to WAL, SQLite refuses one at once, whatever timeout it has. And it
     looks for a lock in pauses that grow to a tenth of a second, in which others take it.
-
-    Args:
-        connection: open.
-        statement: to run.
-        seconds: after which the refusal is raised.
-
-    Raises:
-        sqlite3.Error: it is refused for another reason, or for so long.
     """
     until = time.monotonic() + seconds
     while True:

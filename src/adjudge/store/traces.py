@@ -32,12 +32,6 @@ class Conversations:
     """The conversations of a run directory. Its store is opened for each anew, so that threads may ask."""
 
     def __init__(self, path: Path) -> None:
-        """Find its store.
-
-        Raises:
-            DataError: it is no run directory.
-            StoreError: it is the run of a judge, and its call store is not there or cannot be read.
-        """
         self.info: RunInfo = read_run_info(path)
         self._store = find_store(path)
         self._run = run_name(self.info.secret)
@@ -48,14 +42,6 @@ class Conversations:
         """Questions and answers behind a judgement, in the order asked, each with the attempt that got it.
 
         Of a unit that judged several systems, those about the others are left out.
-
-        Args:
-            lp: of the segment.
-            segment: its id.
-            systems: whose translations were judged.
-
-        Raises:
-            StoreError: the store cannot be read any more.
         """
         if self.info.kind != "judge":
             return []
@@ -79,7 +65,6 @@ class _Reader(CallReader):
     """A reader of stores that looks for what one judgement needs."""
 
     def units_of(self, run: str, lp: str, segment: str) -> list[str]:
-        """Units of work of one segment."""
         start = orjson.dumps([lp, segment]).decode()[:-1] + ","
         rows = self._select(
             "SELECT DISTINCT unit FROM uses WHERE run = (SELECT id FROM runs WHERE name = ?) "
@@ -91,7 +76,6 @@ class _Reader(CallReader):
         return [unit for (unit,) in rows]
 
     def answered_attempts(self, keys: Collection[bytes]) -> dict[bytes, Attempt]:
-        """The attempt that answered each call. One pass over all attempts: answered ones have no index."""
         marks = ",".join("?" * len(keys))
         query = (
             "SELECT key, time, seconds, status, model, prompt, completion, cached, reasoning "  # noqa: S608 (only ?)
@@ -116,37 +100,21 @@ def without_systems(others: set[str], exchanges: Iterable[Exchange]) -> Iterator
 
 @frozen
 class TracedUnit:
-    """One judgement of a run.
-
-    Args:
-        segment: what was judged.
-        systems: whose translations.
-        unit: name of the unit of work that it came of; one may give the judgements of several systems.
-        state: judged, failed or pending.
-        reason: of a failure.
-        detail: of a failure.
-        calls: how many questions its unit asked, for all of its systems.
-    """
+    """One judgement of a run."""
 
     segment: Segment
     systems: tuple[str, ...]
-    unit: str
-    state: str
+    unit: str  # name of the unit of work that it came of; one may give the judgements of several systems
+    state: str  # judged, failed or pending
     reason: str = ""
     detail: str = ""
-    calls: int = 0
+    calls: int = 0  # how many questions its unit asked, for all of its systems
 
 
 class Trace:
     """A run directory, read for its conversations."""
 
     def __init__(self, path: Path) -> None:
-        """Open it.
-
-        Raises:
-            DataError: it is no run directory.
-            StoreError: its call store cannot be read.
-        """
         self.path = path
         self.info: RunInfo = read_run_info(path)
         self.segments = {(s.lp, s.segment): s for s in read_test_set(path / TEST_SET)}
@@ -154,7 +122,6 @@ class Trace:
         self._run = run_name(self.info.secret)
 
     def close(self) -> None:
-        """Close its store."""
         if self._reader is not None:
             self._reader.close()
 
@@ -214,7 +181,6 @@ def _whole(found: Iterable[_State]) -> Iterator[_State]:
 
 
 def _by_system(units: Iterable[str]) -> dict[tuple[str, ...], str]:
-    """Units that judge several systems at once, by lp, segment and system."""
     found: dict[tuple[str, ...], str] = {}
     for unit in units:
         lp, segment, *systems = orjson.loads(unit)

@@ -292,7 +292,6 @@ class Chosen(Body):
 
 @ANNOTATOR_ROUTER.post("/language")
 def choose_pages_language(body: Chosen, served: ServedHere, person: Annotator) -> Chosen:
-    """Choose one of the languages that the pages have."""
     if body.language not in served.words:
         raise UsageError(f"the pages are in {', '.join(served.words)}; got {body.language!r}")
     choose_language(served.campaign, person.id, body.language)
@@ -360,13 +359,11 @@ class Gate(BaseModel):
 
 @ORGANISER_ROUTER.get("/dashboard", response_model=dict[str, Any])
 def dashboard_numbers(served: ServedHere, _: Organiser) -> JSONResponse:
-    """Everything that the dashboard shows."""
     return JSONResponse(dashboard(served.campaign, served.clock()))
 
 
 @ORGANISER_ROUTER.post("/people")
 def add_person(body: NewPerson, served: ServedHere, organiser: Organiser) -> WayIn:
-    """Add a person, and make their link."""
     (link,) = add_people(
         served.campaign, [body.name], body.role, served.clock(), actor=organiser.name, lps=body.lps
     )

@@ -47,14 +47,8 @@ def create_app(
 ) -> FastAPI:
     """Make the server of a campaign (ASGI).
 
-    Args:
-        campaign: open; the caller closes its store.
-        public_url: such as `https://judge.example.org`; None where browsers use its address.
-        clock: seconds since 1970.
-
-    Raises:
-        UsageError: a public URL that is none, or a catalogue whose name is no language.
-        DataError: a catalogue of the campaign that is none.
+    `public_url`: such as `https://judge.example.org`; None where browsers use its address. `clock`: seconds
+    since 1970.
     """
     site = read_site(public_url)
     app = FastAPI(
@@ -89,34 +83,22 @@ _Stage = Literal["head", "body", "answer", "idle", "refused"]
 
 @frozen
 class Patience:
-    """Seconds that a client may take.
+    """Seconds that a client may take."""
 
-    Args:
-        head: for the headers, from their first byte or from the start of the connection.
-        body: for a body; longer than the 30 seconds after which the server answers that it took too long.
-        reading: until an answer that does not fit into the buffers is read on.
-    """
-
-    head: float = 10.0
+    head: float = 10.0  # for the headers, from their first byte or from the start of the connection
+    # for a body; longer than the 30 seconds after which the server answers that it took too long
     body: float = 40.0
-    reading: float = 60.0
+    reading: float = 60.0  # until an answer that does not fit into the buffers is read on
 
 
 @dataclass(kw_only=True)
 class Connections:
-    """The open connections of one process.
+    """The open connections of one process."""
 
-    Args:
-        most: how many may be open.
-        most_by_address: how many of them from one address (of IPv6: one /64).
-        proxies: addresses to which `most_by_address` does not apply.
-        patience: how long a client may take.
-    """
-
-    most: int = _MOST
-    most_by_address: int = _MOST_BY_ADDRESS
-    proxies: frozenset[str] = frozenset()
-    patience: Patience = field(default_factory=Patience)
+    most: int = _MOST  # how many may be open
+    most_by_address: int = _MOST_BY_ADDRESS  # how many of them from one address (of IPv6: one /64)
+    proxies: frozenset[str] = frozenset()  # addresses to which `most_by_address` does not apply
+    patience: Patience = field(default_factory=Patience)  # how long a client may take
     _open: dict[str, set[object]] = field(default_factory=dict, init=False)
     _waiting: dict[str, dict[object, Callable[[], None]]] = field(default_factory=dict, init=False)
 
@@ -124,13 +106,7 @@ class Connections:
         return sum(map(len, self._open.values()))
 
     def open(self, connection: object, address: str, close: Callable[[], None]) -> None:
-        """Count a new connection, which waits for its client; close another one if there are too many.
-
-        Args:
-            connection: the connection.
-            address: the client's.
-            close: closes the connection, now or soon.
-        """
+        """Count a new connection, which waits for its client; close another one if there are too many."""
         self._open.setdefault(address, set()).add(connection)
         self.wait(connection, address, close)
         if len(self._open[address]) > self.most_by_address and address not in self.proxies:
@@ -161,7 +137,6 @@ class Connections:
             self._open.pop(address, None)
 
     def _close_one(self, address: str) -> None:
-        """Close the connection of an address that has waited longest for its client."""
         connection, close = next(iter(self._waiting[address].items()))
         self.closed(connection, address)  # now: many may come before the event loop has closed one
         close()
@@ -176,7 +151,6 @@ class Connections:
 
 
 def _raise_open_files() -> int:
-    """Raise the soft limit of open files to what we need; return what it is then."""
     wanted = _MOST + _OTHER_FILES
     try:
         import resource
@@ -203,11 +177,6 @@ class _Reader(h11.Connection):
     reason: tuple[int, str] = (400, "This is no valid HTTP request.")
 
     def next_event(self) -> Any:  # noqa: ANN401 (h11 has no name for all of them)
-        """Return the next event.
-
-        Raises:
-            h11.RemoteProtocolError: the client broke HTTP or our rules; `reason` says how.
-        """
         try:
             event = super().next_event()
         except h11.RemoteProtocolError as error:
@@ -238,12 +207,7 @@ _TOO_LARGE: Final = (431, f"The headers are too large: at most {_HEAD:,} bytes a
 
 
 class GuardedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1 on one connection, with our limits.
-
-    Args:
-        connections: all connections of this process.
-        arguments: of uvicorn.
-    """
+    """uvicorn's HTTP/1.1 on one connection, with our limits."""
 
     conn: _Reader
 
@@ -265,7 +229,6 @@ class GuardedProtocol(H11Protocol):
         self._connections.open(self, self._address, transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
         for timer in (self._timer, self._reading):
             if timer is not None:
                 timer.cancel()
@@ -273,7 +236,6 @@ class GuardedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read a part of a request."""
         if self._stage == "refused":
             return
         self._has_begun = True
@@ -281,7 +243,6 @@ class GuardedProtocol(H11Protocol):
         self._look()
 
     def on_response_complete(self) -> None:
-        """Go on to the next request."""
         super().on_response_complete()
         self._has_begun = bool(self.conn.trailing_data[0])
         self._look()
@@ -292,7 +253,6 @@ class GuardedProtocol(H11Protocol):
         self._reading = self.loop.call_later(self._connections.patience.reading, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on with an answer."""
         super().resume_writing()
         if self._reading is not None:
             self._reading.cancel()
@@ -318,7 +278,6 @@ class GuardedProtocol(H11Protocol):
         self._enter("refused")
 
     def _look(self) -> None:
-        """Find out who waits for whom now."""
         if self._stage == "refused":
             return
         state = self.conn.their_state
@@ -330,7 +289,6 @@ class GuardedProtocol(H11Protocol):
             self._enter("answer")
 
     def _enter(self, stage: _Stage) -> None:
-        """Begin a stage of a request, and its time; nothing where that has begun already."""
         if stage == self._stage:
             return
         self._stage = stage
@@ -355,7 +313,6 @@ class GuardedProtocol(H11Protocol):
 
 
 def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
-    """Return what uvicorn makes for each connection."""
     return cast("type[asyncio.Protocol]", partial(GuardedProtocol, connections=connections))
 
 
@@ -368,12 +325,6 @@ class Listening(socket.socket):
     _until = 0.0
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection.
-
-        Raises:
-            BlockingIOError: nobody is there, or files were lacking a moment ago.
-            OSError: files are lacking.
-        """
         if time.monotonic() < self._until:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         try:
@@ -398,11 +349,7 @@ _PROXIES: Final = ("127.0.0.1", "::1")
 
 
 def listen(host: str, port: int) -> Listening:
-    """Take a port; browsers that come before the server is ready wait.
-
-    Raises:
-        UsageError: it is taken, or the host is none of this machine's.
-    """
+    """Take a port; browsers that come before the server is ready wait."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.create_server((host, port), family=family, backlog=2048) as made:
@@ -417,7 +364,6 @@ def listen(host: str, port: int) -> Listening:
 
 
 def address_of(listening: socket.socket) -> str:
-    """URL of a socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -425,15 +371,7 @@ def address_of(listening: socket.socket) -> str:
 def serve(
     folder: Path, listening: socket.socket, *, public_url: str | None, workers: int, is_logged: bool
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; what is under way then is finished first.
-
-    Args:
-        folder: of the campaign.
-        listening: the port.
-        public_url: where browsers find it, if that is another address.
-        workers: processes; more than one needs a store on a server.
-        is_logged: whether requests are logged.
-    """
+    """Serve until Ctrl-C or SIGTERM; what is under way then is finished first."""
     proxies = frozenset(map(network_of, _PROXIES)) if public_url is not None else frozenset[str]()
     config = uvicorn.Config(
         partial(_make_app, folder, public_url, is_logged=is_logged),
@@ -458,7 +396,6 @@ def serve(
 
 
 def _make_app(folder: Path, public_url: str | None, *, is_logged: bool) -> FastAPI:
-    """Open the campaign in the process that serves it."""
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
     if is_logged:
         logging.getLogger("adjudge.access").setLevel(logging.INFO)

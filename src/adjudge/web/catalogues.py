@@ -50,29 +50,22 @@ _SEPARATOR: Final = "\4"  # between context and text, as in gettext's own files
 
 @frozen
 class Words:
-    """One language.
+    """One language."""
 
-    Args:
-        language: code, such as `pt_BR`.
-        texts: entry to its translation; what is missing is said in English.
-    """
-
-    language: str = _ENGLISH
+    language: str = _ENGLISH  # code, such as `pt_BR`
+    # entry to its translation; what is missing is said in English
     texts: Mapping[Entry, str] = field(default_factory=dict)
 
     @property
     def tag(self) -> str:
-        """The language as HTML writes it."""
         return self.language.replace("_", "-")
 
     @cached_property
     def direction(self) -> Literal["rtl", "ltr"]:
-        """Where lines begin."""
         return "rtl" if is_right_to_left(self.language) else "ltr"
 
     @cached_property
     def name(self) -> str:
-        """The language's name for itself."""
         return language_name(self.language, self.language)
 
     def say(self, text: str, **names: object) -> Markup:
@@ -81,7 +74,6 @@ class Words:
         return Markup(_NAME.sub(lambda match: str(escape(names.get(match[1], match[0]))), said))  # noqa: S704 (both escaped)
 
     def say_protocol(self, context: str, text: str) -> str:
-        """Say a text of the protocol."""
         return self.texts.get((context, text), text)
 
     def tag_of(self, context: str, text: str) -> str:
@@ -115,11 +107,7 @@ def texts_of(kind: Literal["template", "script"]) -> tuple[str, ...]:
 
 
 def read_catalogue(path: Path) -> dict[Entry, str]:
-    """Read the translations of a PO file that are there and not fuzzy.
-
-    Raises:
-        DataError: it is no PO file; says which line.
-    """
+    """Read the translations of a PO file that are there and not fuzzy."""
     said = (one for one in _read(path) if one.id and one.string and not one.fuzzy)
     return {(one.context or "", str(one.id)): str(one.string) for one in said}
 
@@ -138,12 +126,7 @@ _read_ours: Final = cache(read_catalogue)
 
 
 def read_words(folder: Path) -> dict[str, Words]:
-    """All languages of a campaign's pages: ours, and those of the catalogues in its folder.
-
-    Raises:
-        DataError: a catalogue is none.
-        UsageError: the name of one is no language.
-    """
+    """All languages of a campaign's pages: ours, and those of the catalogues in its folder."""
     ours = {path.stem: path for path in _OURS.glob("*.po")}
     own = {path.stem: path for path in (folder / FOLDER).glob("*.po")}
     found = {_ENGLISH: IN_ENGLISH}
@@ -155,7 +138,6 @@ def read_words(folder: Path) -> dict[str, Words]:
 
 
 def _entries_of(campaign: Campaign) -> list[Entry]:
-    """All that annotators of a campaign may read beside its texts: our pages, then the protocol."""
     protocol = campaign.protocol
     anchors = () if protocol.scale is None else protocol.scale.anchors
     categories = campaign.categories if protocol.has_categories else {}
@@ -182,12 +164,7 @@ def write_words(campaign: Campaign, language: str) -> tuple[Path, int]:
 
     What its organiser translated stays; what is not said any more, or otherwise now, is kept for them to see.
 
-    Returns:
-        The file, and how many of its entries are missing.
-
-    Raises:
-        UsageError: no language, or English.
-        DataError: the file that is there is no catalogue.
+    The file, and how many of its entries are missing.
     """
     from babel.messages import Catalog
     from babel.messages.pofile import write_po
@@ -216,7 +193,6 @@ _HEADER: Final = """\
 
 
 def _brought_up(old: Catalog, new: Catalog) -> Catalog:
-    """A catalogue with today's entries, and under each of them what was said before, if anything was."""
     old.update(new)
     for message in new:
         kept = old.get(message.id, message.context)
@@ -227,7 +203,6 @@ def _brought_up(old: Catalog, new: Catalog) -> Catalog:
 
 
 def _missing_of(texts: Mapping[Entry, str], entries: Collection[Entry]) -> int:
-    """How many entries have no translation."""
     return sum(entry not in texts for entry in entries)
 
 
@@ -242,12 +217,7 @@ _WISH: Final = re.compile(r"\s*([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?
 
 
 def choose(codes: Collection[str], accepted: str) -> str:
-    """Which of some languages a browser likes best; English where it likes none.
-
-    Args:
-        codes: of the languages.
-        accepted: an Accept-Language header, whatever is in it.
-    """
+    """Which of some languages a browser likes best; English where it likes none."""
     exact = {code.lower(): code for code in codes}
     near = {code.partition("_")[0]: code for code in sorted(codes, reverse=True)}
     found = [match.groups("1") for part in accepted.split(",") if (match := _WISH.fullmatch(part))]

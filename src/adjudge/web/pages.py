@@ -52,12 +52,6 @@ _DEEPEST: Final = 6
 
 @lru_cache(maxsize=64)  # every page that is opened has the guidelines
 def render_markdown(text: str, *, below: int = 0) -> Markup:
-    """Render Markdown as HTML.
-
-    Args:
-        text: Markdown, with tables.
-        below: level of the heading that it stands under, such as 2; its own headings come below that.
-    """
     renderer = _renderer()
     tokens = renderer.parse(text)
     for token in tokens:
@@ -129,7 +123,6 @@ def person_key(campaign: Campaign, person: Person) -> str:
 
 
 def _omission(categories: Iterable[str]) -> str | None:
-    """Category of what is missing; where a typology of one's own has no omission, its first."""
     names = list(categories)
     return OMISSION if OMISSION in names else next((name for name in names if "omission" in name), names[0])
 
@@ -158,7 +151,6 @@ def _language(code: str, speaking: str) -> Json:
 
 
 def _groups(categories: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Categories by their kind, in the typology's order, each with what it means."""
     found: dict[str, dict[str, str]] = {}
     for category, means in categories.items():
         found.setdefault(category.partition("/")[0], {})[category] = means
@@ -166,7 +158,6 @@ def _groups(categories: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _choices(scale: Scale | None) -> list[tuple[str, str]]:
-    """Ratings to choose from and what they mean, the best first; none where a line is better."""
     if scale is None or (scale.high - scale.low) / scale.step > _MOST_CHOICES:
         return []
     means = {anchor.at: anchor.means for anchor in scale.anchors}
@@ -180,7 +171,6 @@ _UNDER_A_DIALOG: Final = 2  # level of the heading above
 
 
 def _analysed(campaign: Campaign, now: float) -> dict[str, Any]:
-    """Analyse in a process of its own: it may take half a minute, and nobody who works is to feel it."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         tables = pool.submit(tables_of, campaign.folder).result()
     return {
@@ -214,7 +204,6 @@ def entry_page(request: Request, served: ServedHere) -> Response:
 
 @PAGE_ROUTER.get("/sign-in")
 def sign_in_page(request: Request, served: ServedHere) -> Response:
-    """Name and password of an organiser."""
     return render("sign-in.html", {"campaign": served.campaign.name}, words_for(request))
 
 
@@ -257,7 +246,6 @@ PAGE_ROUTER.add_api_route("/work/{assignment}", work_page, methods=["GET"], rout
 
 
 def _guidelines(words: Words, text: str, *, below: int = 0) -> tuple[str, Markup]:
-    """Guidelines as HTML, and the language that they are in."""
     said = words.say_protocol(GUIDELINES, text)
     return words.tag_of(GUIDELINES, text), render_markdown(said, below=below)
 
@@ -287,7 +275,6 @@ def dashboard_page(served: ServedHere, _: Organiser) -> Response:
 
 @PAGE_ROUTER.get("/dashboard/people")
 def people_page(served: ServedHere, _: Organiser) -> Response:
-    """Who annotates, and how."""
     lps = served.campaign.settings.lps
     return render("dashboard-people.html", {"campaign": served.campaign.name, "roles": ROLES, "lps": lps})
 

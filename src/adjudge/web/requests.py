@@ -46,11 +46,7 @@ _Wanted = TypeVar("_Wanted", bound=Body)
 
 
 def read_body(wanted: type[_Wanted], content: bytes) -> _Wanted:
-    """Read a body as FastAPI would.
-
-    Raises:
-        RequestValidationError: it is not what is wanted; says where.
-    """
+    """Read a body as FastAPI would."""
     try:
         return wanted.model_validate(read_json(content))
     except json.JSONDecodeError as error:
@@ -64,7 +60,6 @@ class StrictRoute(APIRoute):
     """A route whose body is read by `read_json`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Read the body before the route does."""
         answer = super().get_route_handler()
 
         async def answer_strictly(request: Request) -> Response:
@@ -79,11 +74,7 @@ class _StrictRequest(Request):
 
 
 def read_json(body: bytes) -> object:
-    """Read strict JSON in UTF-8: no NaN, no half of a surrogate pair, no NUL, no endless nesting, no mark.
-
-    Raises:
-        JSONDecodeError: it is not; PostgreSQL, for one, keeps no text with NUL.
-    """
+    """Read strict JSON in UTF-8: no NaN, no half of a surrogate pair, no NUL, no endless nesting, no mark."""
     content = orjson.loads(body)
     if rb"\u0000" in body and _has_nul(content):
         raise json.JSONDecodeError("a text has a NUL character", "", 0)
@@ -185,14 +176,6 @@ def words_for(request: Request, person: Person | None = None) -> Words:
 def render(
     template: str, context: Mapping[str, object], words: Words = IN_ENGLISH, *, status: int = 200
 ) -> HTMLResponse:
-    """Render a page.
-
-    Args:
-        template: name below `templates/`.
-        context: what the template names.
-        words: language of the page.
-        status: HTTP status.
-    """
     said = {"words": words, "_": words.say, "protocol_words": words.say_protocol}
     return HTMLResponse(_templates().get_template(template).render({**context, **said}), status)
 
@@ -242,7 +225,6 @@ _WORDS: Final = {404: "There is no such page.", 405: "That cannot be done here."
 
 
 def add_messages(app: FastAPI) -> None:
-    """Have an app answer errors with messages."""
     app.add_exception_handler(AdjudgeError, _say_ours)
     app.add_exception_handler(HTTPException, _say_http)
     app.add_exception_handler(RequestValidationError, _say_invalid)

@@ -67,17 +67,12 @@ _POLICY: Final = (
 
 @frozen
 class Site:
-    """Where browsers find the server.
+    """Where browsers find the server."""
 
-    Args:
-        origin: such as `https://judge.example.org`; empty: found by address or as localhost alone.
-    """
-
-    origin: str = ""
+    origin: str = ""  # such as `https://judge.example.org`; empty: found by address or as localhost alone
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers come by https."""
         return self.origin.startswith("https://")
 
     @property
@@ -87,7 +82,6 @@ class Site:
 
     @property
     def host(self) -> str:
-        """Name and port as browsers send them."""
         return urlsplit(self.origin).netloc
 
     def is_ours(self, host: str) -> bool:
@@ -120,11 +114,7 @@ def _is_local(host: str) -> bool:
 
 
 def read_site(url: str | None) -> Site:
-    """Read the address that an organiser gives as the public one.
-
-    Raises:
-        UsageError: it is no http(s) address, or has more than scheme, host and port.
-    """
+    """Read the address that an organiser gives as the public one."""
     if url is None:
         return Site()
     parts = urlsplit(url.lower().rstrip("/"))
@@ -137,12 +127,7 @@ def read_site(url: str | None) -> Site:
 
 @frozen
 class Refusal:
-    """A request that no route sees.
-
-    Args:
-        status: HTTP status.
-        message: for a person.
-    """
+    """A request that no route sees."""
 
     status: int
     message: str
@@ -164,10 +149,6 @@ def refusal_of(method: str, path: str, headers: Headers, site: Site) -> Refusal 
 
 
 def _is_cross_site(headers: Headers, host: str, site: Site) -> bool:
-    """Whether a browser says that another site's page sends this (Filippo Valsorda's scheme, as in Go 1.25).
-
-    Sec-Fetch-Site decides where it is sent, else Origin; a request with neither comes from no browser.
-    """
     if fetched := headers.getlist("sec-fetch-site"):
         return not set(fetched) <= {"same-origin", "none"}
     return not all(site.is_origin(origin, host) for origin in headers.getlist("origin"))
@@ -200,18 +181,12 @@ def security_headers(path: str, site: Site) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Guard:
-    """The server behind the checks of this file (ASGI).
+    """The server behind the checks of this file (ASGI)."""
 
-    Args:
-        app: what answers the requests that pass.
-        site: where browsers find it.
-    """
-
-    app: ASGIApp
-    site: Site
+    app: ASGIApp  # what answers the requests that pass
+    site: Site  # where browsers find it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -255,7 +230,6 @@ class Guard:
 
 
 async def _read_body(receive: Receive, path: str) -> bytes | Refusal:
-    """Body of a request; refused as soon as it is too large, or where it trickles in."""
     body = bytearray()
     try:
         async with asyncio.timeout(_PATIENCE):
@@ -273,7 +247,6 @@ async def _read_body(receive: Receive, path: str) -> bytes | Refusal:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Receive a body once more; afterwards what comes, such as that the browser has gone."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -292,11 +265,7 @@ _MOST_KEYS: Final = 10_000  # who is forgotten first was seen longest ago
 
 
 class TooOftenError(AdjudgeError):
-    """Something happened too often.
-
-    Args:
-        seconds: until it may happen again.
-    """
+    """Something happened too often."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Too many tries. Wait {math.ceil(seconds)} seconds, then try again.")
@@ -305,12 +274,7 @@ class TooOftenError(AdjudgeError):
 
 @dataclass(kw_only=True)
 class Window:
-    """At most so many in any stretch of time, for each key.
-
-    Args:
-        most: how many.
-        seconds: the stretch.
-    """
+    """At most so many in any stretch of time, for each key."""
 
     most: int
     seconds: float
@@ -324,7 +288,6 @@ class Window:
             return 0.0 if len(times) < self.most else times[-self.most] + self.seconds - now
 
     def count(self, key: str, now: float) -> None:
-        """Count one."""
         with self._lock:
             times = self._recent(key, now)
             times.append(now)
@@ -365,10 +328,6 @@ class Guesses:
 
     Somebody with many addresses could shut everybody out by being wrong all the time. So a secret that is too
     long to be guessed is looked at as long as its own address was not wrong too often.
-
-    Args:
-        by_address: from one address.
-        in_all: on the campaign.
     """
 
     by_address: Window = field(default_factory=lambda: Window(most=10, seconds=60.0))
@@ -378,16 +337,7 @@ class Guesses:
     def attempt(self, address: str, now: float, enter: Callable[[], str], *, is_guessable: bool) -> str:
         """Try a secret; one at a time, so that guesses sent at once are counted like others.
 
-        Args:
-            address: of who tries.
-            now: seconds since 1970.
-            enter: makes the cookie, or raises AccessError where the secret is wrong.
-            is_guessable: a password, which people make up; not a link's 128 random bits.
-
-        Raises:
-            TooOftenError: there were too many wrong ones; one from this address is not even looked at, and
-                neither is a password.
-            AccessError: it is wrong.
+        `now`: seconds since 1970.
         """
         network = network_of(address)
         with self._lock:
@@ -410,22 +360,14 @@ Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 @frozen
 class Served:
-    """What all routes of a server share.
-
-    Args:
-        campaign: that is served.
-        site: where browsers find it.
-        clock: seconds since 1970.
-        words: languages of annotators' pages by their codes.
-        guesses: wrong secrets so far.
-        changes: requests of each person that change something; far more than a page sends.
-    """
+    """What all routes of a server share."""
 
     campaign: Campaign
-    site: Site
-    clock: Callable[[], float]
-    words: Mapping[str, Words]
-    guesses: Guesses = field(default_factory=Guesses)
+    site: Site  # where browsers find it
+    clock: Callable[[], float]  # seconds since 1970
+    words: Mapping[str, Words]  # languages of annotators' pages by their codes
+    guesses: Guesses = field(default_factory=Guesses)  # wrong secrets so far
+    # requests of each person that change something; far more than a page sends
     changes: Window = field(default_factory=lambda: Window(most=1200, seconds=60.0))
 
 
@@ -477,13 +419,7 @@ async def _annotator(person: SignedIn) -> Person:
 
 
 def annotator_of(request: Request, served: Served) -> Person:
-    """The annotator who asks, for a route that is in a thread already.
-
-    Raises:
-        AccessError: nobody is signed in.
-        NotYoursError: it is an organiser.
-        TooOftenError: they changed something too often.
-    """
+    """The annotator who asks, for a route that is in a thread already."""
     return _as_annotator(_person_of(request, served))
 
 
@@ -499,7 +435,6 @@ def give_cookie(response: Response, site: Site, cookie: str) -> None:
 
 
 def drop_cookie(response: Response, site: Site) -> None:
-    """End the session in the browser."""
     response.delete_cookie(site.cookie, secure=site.is_secure, httponly=True, samesite="strict")
 
 
@@ -508,16 +443,11 @@ _ACCESS_LOG: Final = logging.getLogger("adjudge.access")
 
 @dataclass(frozen=True)
 class AccessLog:
-    """A server whose requests are logged (ASGI).
-
-    Args:
-        app: what answers.
-    """
+    """A server whose requests are logged (ASGI)."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, then log it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -80,40 +80,25 @@ _ORDERS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 class Wanted(BaseModel):
-    """What a reader looks for; the fields of the page's form, by the same names.
-
-    Args:
-        segment: id of a single one.
-        lp: language pair.
-        domain: its position among those of the page.
-        system: its position; then only what was said of it counts.
-        against: the position of another one, that stands beside it.
-        annotator: their position; then only what they said counts.
-        severity: of an error.
-        category: of an error, or the core type of it.
-        failures: whether a judgement must have failed.
-        disagreement: whether annotators must disagree.
-        search: words that must stand somewhere, in any case.
-        order: by score of annotator `by`, by the difference of two systems, or by disagreement; else as in
-            the test set.
-        by: whose scores order.
-    """
+    """What a reader looks for; the fields of the page's form, by the same names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    segment: str = ""
-    lp: str = ""
-    domain: int | None = Field(None, ge=0, le=_LARGEST)
-    system: int | None = Field(None, ge=0, le=_LARGEST)
-    against: int | None = Field(None, ge=0, le=_LARGEST)
-    annotator: int | None = Field(None, ge=0, le=_LARGEST)
+    segment: str = ""  # id of a single one
+    lp: str = ""  # language pair
+    domain: int | None = Field(None, ge=0, le=_LARGEST)  # its position among those of the page
+    system: int | None = Field(None, ge=0, le=_LARGEST)  # its position; then only what was said of it counts
+    against: int | None = Field(None, ge=0, le=_LARGEST)  # the position of another one, that stands beside it
+    annotator: int | None = Field(None, ge=0, le=_LARGEST)  # their position; then only what they said counts
     severity: str = ""
-    category: str = ""
-    failures: Literal["", "on"] = ""
-    disagreement: Literal["", "on"] = ""
-    search: str = Field("", max_length=1000)
+    category: str = ""  # of an error, or the core type of it
+    failures: Literal["", "on"] = ""  # whether a judgement must have failed
+    disagreement: Literal["", "on"] = ""  # whether annotators must disagree
+    search: str = Field("", max_length=1000)  # words that must stand somewhere, in any case
+    # by score of annotator `by`, by the difference of two systems, or by disagreement; else as in the test
+    # set
     order: Literal["", "low", "high", "gap", "spread"] = ""
-    by: int = Field(0, ge=0, le=_LARGEST)
+    by: int = Field(0, ge=0, le=_LARGEST)  # whose scores order
 
     @property
     def systems(self) -> tuple[int | None, int | None]:
@@ -126,12 +111,6 @@ class Rows:
     """Segments as the script of a page reads them, found by what a reader wants."""
 
     def __init__(self, segments: Iterable[Json], facts: Mapping[str, Any]) -> None:
-        """Take them in, one at a time.
-
-        Args:
-            segments: of `Page.iter_segments`.
-            facts: of the same page.
-        """
         self._domains: Sequence[str] = facts["domains"]
         self._apart: float = facts["apart"]
         self._lock = Lock()
@@ -164,19 +143,12 @@ class Rows:
         )
 
     def close(self) -> None:
-        """Let go of them."""
         self._connection.close()
 
     def find(self, wanted: Wanted, start: int, amount: int) -> tuple[int, list[bytes]]:
         """Find segments.
 
-        Args:
-            wanted: what they must have, and their order.
-            start: how many of them to leave out.
-            amount: how many to give at most.
-
-        Returns:
-            How many match, and some of them as JSON.
+        How many match, and some of them as JSON. `amount`: how many to give at most.
         """
         with self._lock:
             rows = self._found(wanted)
@@ -216,7 +188,6 @@ class Rows:
         return rows
 
     def _conditions(self, wanted: Wanted) -> Iterator[_Condition]:
-        """Each condition with its values; no text of a reader is ever part of one."""
         if wanted.segment:
             yield "id = ?", (_bytes(wanted.segment),)
         if wanted.lp:
@@ -249,7 +220,6 @@ def _in(table: str, condition: str) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    """UTF-8, halves of surrogate pairs included: a text may be anything."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -275,7 +245,6 @@ def _errors(row: int, segment: Json) -> Iterator[tuple[object, ...]]:
 
 
 def _words(segment: Json) -> bytes:
-    """All that a search looks through, as `wordsOf` of find.js has it."""
     words = [segment["id"], segment.get("document"), segment["source"], *segment["texts"]]
     words += segment.get("references", {}).values()
     for said in segment.get("said", ()):
@@ -293,9 +262,7 @@ class Figures:
     def __init__(self, figures: Sequence[Figure], drawer: Drawer | None) -> None:
         """Have them drawn.
 
-        Args:
-            figures: of the page.
-            drawer: None where they are drawn here, each when it is asked for.
+        `drawer`: None where they are drawn here, each when it is asked for.
         """
         self._figures = figures
         self._waiting: Sequence[Future[bytes] | None] = (
@@ -342,11 +309,7 @@ def create_viewer(
 ) -> FastAPI:
     """Make the server of a page (ASGI). It keeps the page's HTML, and its segments in a database on disk.
 
-    Args:
-        page: the page; it is not needed any more afterwards.
-        talks: conversations, by the position of the annotator that had them.
-        commands: the command lines that make the page again.
-        drawer: draws its figures while it is read already; None to draw each when it is asked for.
+    `drawer`: draws its figures while it is read already; None to draw each when it is asked for.
     """
     figures = Figures(page.figures, drawer)
     with uncollected():
@@ -399,13 +362,7 @@ def create_viewer(
 
 
 def create_follower(look: Callable[[], object], make: Callable[[], FastAPI], *, is_ready: bool) -> ASGIApp:
-    """Make the server of what places hold now: whoever asks for the page gets what was made of the latest.
-
-    Args:
-        look: gives something that is equal as long as nothing changed.
-        make: makes the server of the report; an error where the places cannot be read now.
-        is_ready: whether to read now, else when the page is first asked for.
-    """
+    """Make the server of what places hold now: whoever asks for the page gets what was made of the latest."""
     seen, report = (look(), make()) if is_ready else (None, None)
     one_at_a_time = asyncio.Lock()
 
@@ -432,8 +389,6 @@ def _json(content: bytes) -> Response:
 
 
 def _add_messages(app: FastAPI) -> None:
-    """Say every error in words, as JSON."""
-
     async def say_http(_: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         detail = str(error.detail) if isinstance(error, HTTPException) else ""
@@ -454,12 +409,7 @@ def _add_messages(app: FastAPI) -> None:
 
 
 def serve_viewer(app: ASGIApp, listening: socket.socket) -> None:
-    """Serve until Ctrl-C or SIGTERM.
-
-    Args:
-        app: of `create_viewer` or `create_follower`.
-        listening: the port.
-    """
+    """Serve until Ctrl-C or SIGTERM."""
     config = uvicorn.Config(
         app,
         http=protocol_of(Connections.that_fit()),

@@ -25,11 +25,7 @@ def is_store(connection: Connection) -> bool:
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether a store has all tables of this version.
-
-    Raises:
-        StoreError: the store has a step that this version does not know.
-    """
+    """Whether a store has all tables of this version."""
     head, *earlier = _steps()
     found = MigrationContext.configure(connection).get_current_revision()
     if found is not None and found not in {head, *earlier}:
@@ -39,21 +35,13 @@ def is_current(connection: Connection) -> bool:
 
 
 def upgrade(connection: Connection) -> None:
-    """Apply what a store lacks.
-
-    Args:
-        connection: within a transaction that writes.
-
-    Raises:
-        StoreError: the store has a step that this version does not know.
-    """
+    """Apply what a store lacks."""
     if not is_current(connection):
         command.upgrade(_config(connection), "head")
 
 
 @cache
 def _steps() -> tuple[str, ...]:
-    """Names of the steps, the last one first; read once, for every opening of a store asks."""
     return tuple(step.revision for step in ScriptDirectory.from_config(_config(None)).walk_revisions())
 
 

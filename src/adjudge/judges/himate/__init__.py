@@ -112,11 +112,7 @@ __all__ = ["Himate", "Threshold"]
 class Threshold:
     """Confidence up to which an error is discussed. Two are equal if they come to the same.
 
-    Args:
-        said: a number from 0 to 1, or the path of a file that `adjudge calibrate` wrote.
-
-    Raises:
-        UsageError: it is neither.
+    `said`: a number from 0 to 1, or the path of a file that `adjudge calibrate` wrote.
     """
 
     def __init__(self, said: str | float | Path) -> None:
@@ -135,11 +131,7 @@ class Threshold:
             raise UsageError(f"threshold must be a confidence from 0 to 1, or a file; got {said!r}")
 
     def of(self, lp: str, subtype: str | None = None) -> float:
-        """The threshold of one lp, and of a subtype where the file has one for it.
-
-        Raises:
-            UsageError: the file has none for it.
-        """
+        """The threshold of one lp, and of a subtype where the file has one for it."""
         if self._file is None:
             assert self._value is not None  # noqa: S101 (one of the two is set)
             return self._value
@@ -150,15 +142,7 @@ class Threshold:
         return found.threshold if subtype is None else found.subtypes.get(subtype, found.threshold)
 
     def check(self, wanted: Mapping[str, str], lps: Iterable[str]) -> None:
-        """Refuse a file that was made for something else.
-
-        Args:
-            wanted: judge, model, confidence and prompts of the run.
-            lps: that it judges.
-
-        Raises:
-            UsageError: one of them is another, or it lacks an lp.
-        """
+        """Refuse a file that was made for something else."""
         if self._file is None:
             return
         for what, name in wanted.items():
@@ -171,14 +155,12 @@ class Threshold:
             self.of(lp)
 
     def __str__(self) -> str:
-        """As signatures name it: the number, or percentile and digest of the file's content."""
         return str(self._value) if self._file is None else f"p{self._file.percentile:g}-{self._file.digest}"
 
     def __repr__(self) -> str:
         return f"Threshold({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both come to the same."""
         return isinstance(other, Threshold) and str(self) == str(other)
 
     def __hash__(self) -> int:
@@ -268,7 +250,6 @@ class Himate:
         return await discussion.run(stage.found, subject, ask)
 
     def _threshold_for(self, lp: str) -> Callable[[str], float] | None:
-        """The threshold of a subtype; the paper has one for all of them."""
         threshold = self.threshold
         if threshold is None:
             return None

@@ -52,14 +52,9 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("major", "minor", "neutral")
 
 @frozen
 class Agent:
-    """Who evaluates.
+    """Who evaluates."""
 
-    Args:
-        role: in the trace, and in `--model ROLE=NAME`.
-        categories: that it is responsible for.
-    """
-
-    role: str
+    role: str  # in the trace, and in `--model ROLE=NAME`
     categories: tuple[str, ...]
 
 
@@ -68,7 +63,6 @@ def _core(category: str) -> str:
 
 
 def _word(category: str) -> str:
-    """A category as a role: `accuracy.untranslated-text`."""
     return category.replace("/", ".").replace(" ", "-")
 
 
@@ -89,18 +83,13 @@ COORDINATORS: Final = tuple(f"tier-1.{agent.role}" for agent in BY_CORE)
 
 
 class Found(NamedTuple):
-    """One error on its way through the stages.
-
-    Args:
-        agent: who found it.
-        span: the error, with the agent's reasons as its note and, after its self-reflection, its confidence.
-        corrected: the translation without it; empty before the self-reflection.
-        compared: in which version each comparison found it; nothing where the correction changed nothing.
-    """
+    """One error on its way through the stages."""
 
     agent: Agent
+    # the error, with the agent's reasons as its note and, after its self-reflection, its confidence
     span: ErrorSpan
-    corrected: str = ""
+    corrected: str = ""  # the translation without it; empty before the self-reflection
+    # in which version each comparison found it; nothing where the correction changed nothing
     compared: tuple[str, ...] = ()
 
     @property
@@ -121,29 +110,19 @@ class Found(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What a stage leaves to the next: the errors that stand, and flags on the way.
+    """What a stage leaves to the next: the errors that stand, and flags on the way."""
 
-    Args:
-        found: in the order of the agents, then of their answers.
-        flags: of all answers.
-        confidences: subtype and confidence of every verification, those of dropped errors too.
-    """
-
-    found: tuple[Found, ...]
+    found: tuple[Found, ...]  # in the order of the agents, then of their answers
     flags: tuple[str, ...] = ()
+    # subtype and confidence of every verification, those of dropped errors too
     confidences: tuple[tuple[str, float], ...] = ()
 
 
 class Dispute(NamedTuple):
-    """What the agent of a core type and one that is not sure discuss.
+    """What the agent of a core type and one that is not sure discuss."""
 
-    Args:
-        claims: all errors that agents reported in one place, the gravest first.
-        own: those of the core type of which their agents are not sure.
-    """
-
-    claims: tuple[Found, ...]
-    own: tuple[Found, ...]
+    claims: tuple[Found, ...]  # all errors that agents reported in one place, the gravest first
+    own: tuple[Found, ...]  # those of the core type of which their agents are not sure
 
     @property
     def agent(self) -> Agent:
@@ -171,11 +150,7 @@ async def in_turn(found: Sequence[Item], work: Callable[[Item], Awaitable[T]]) -
 
 @frozen
 class Scope:
-    """What agents are told of their error types, from the prompt files.
-
-    Raises:
-        UsageError: a definition is missing, or examples are not in pairs.
-    """
+    """What agents are told of their error types, from the prompt files."""
 
     prompts: Prompts
     errors: ErrorList
@@ -203,7 +178,6 @@ class Scope:
                 )
 
     def define(self, category: str) -> str:
-        """The definition of a subtype."""
         return self._definitions()[category]
 
     def define_core(self, category: str) -> tuple[str, str]:
@@ -223,11 +197,6 @@ class Scope:
         then one without errors, and last one with an error of its own. The last two are of one source. The
         authors show two: the error, and the same source without errors. An agent of several subtypes sees an
         error of each, and the first of these sources without any error.
-
-        Args:
-            agent: who evaluates; of an example it lists what is of its subtypes.
-            lp: language pair that is judged.
-            as_authors: whether the two of the authors are shown.
         """
         pairs = [pair for name in agent.categories for pair in self._pairs.get((name, _languages(lp)), ())]
         clean = [replace(one, translation=one.reference, errors=()) for one, _ in pairs if one.reference]
@@ -275,13 +244,11 @@ _Languages = tuple[str, ...]
 
 @cache
 def _languages(lp: str) -> _Languages:
-    """Both languages with their scripts, without regions: `en-cs_CZ` is `en-cs`, `zh_TW` is not `zh`."""
     codes = (source_language(lp), target_language(lp))
     return tuple(f"{code.partition('_')[0]}_{script_of(code)}" for code in codes)
 
 
 def _by_name(text: str) -> dict[str, str]:
-    """Lines of definitions by what they define."""
     lines = [line for line in text.splitlines() if line.strip()]
     return {line.removeprefix("- ").partition(":")[0]: line for line in lines}
 
@@ -291,26 +258,16 @@ def _by_name(text: str) -> dict[str, str]:
 
 @frozen
 class Evaluation:
-    """The first stage.
+    """The first stage."""
 
-    Args:
-        scope: what the agents know.
-        agents: who evaluates.
-        most: errors that an agent may report; None for all of them.
-        attempts: how often an unreadable answer may be asked for.
-        texts_last: whether definitions stand before the texts, or after them as in the paper.
-        judge: that asks, with the prompt file of its name.
-    """
-
-    scope: Scope
+    scope: Scope  # what the agents know
     agents: Sequence[Agent]
-    most: int | None
-    attempts: int
-    texts_last: bool
-    judge: Literal["himate", "single-agent"] = "himate"
+    most: int | None  # errors that an agent may report; None for all of them
+    attempts: int  # how often an unreadable answer may be asked for
+    texts_last: bool  # whether definitions stand before the texts, or after them as in the paper
+    judge: Literal["himate", "single-agent"] = "himate"  # that asks, with the prompt file of its name
 
     async def run(self, subject: Subject, ask: Ask) -> Stage:
-        """Ask all agents."""
         answers = await asyncio.gather(*(self._evaluate(agent, subject, ask) for agent in self.agents))
         found: list[Found] = []
         flags: list[str] = []
@@ -359,11 +316,6 @@ class Evaluation:
         return answer.value
 
     def _own(self, agent: Agent, marked: Marked) -> Marked:
-        """Leave out what the agent itself calls another subtype, and what is more than it may report.
-
-        Raises:
-            AnswerError: label for an error that belongs to no subtype.
-        """
         for span in marked.spans:
             if span.category not in SUBTYPES:
                 wanted = either(agent.categories)
@@ -397,19 +349,12 @@ Corrected = tuple[str, tuple[str, ...]]
 
 
 class Verified(NamedTuple):
-    """What the comparison came to.
+    """What the comparison came to."""
 
-    Args:
-        stands: whether there was an error.
-        flags: of the answer.
-        confidence: in that; None where the model gives none and nobody needs it.
-        found: in which version an error was found, by each answer.
-    """
-
-    stands: bool
+    stands: bool  # whether there was an error
     flags: tuple[str, ...]
-    confidence: float | None = None
-    found: tuple[str, ...] = ()
+    confidence: float | None = None  # in that; None where the model gives none and nobody needs it
+    found: tuple[str, ...] = ()  # in which version an error was found, by each answer
 
 
 class _Done(NamedTuple):
@@ -422,22 +367,16 @@ class _Done(NamedTuple):
 
 @frozen
 class Reflection:
-    """The second stage.
+    """The second stage."""
 
-    Args:
-        scope: what the agents know.
-        verifications: how often an agent compares. Once: its confidence is the probability of the tokens of
-            its decision. Several times, at random: it is the share of answers that agree.
-        measured: whether the confidence is needed, so that a model that gives none fails.
-        attempts: how often an unreadable answer may be asked for.
-        is_blind: whether the two versions are compared beside the source, in both orders, by an agent that is
-            not told which one is the correction.
-    """
-
-    scope: Scope
+    scope: Scope  # what the agents know
+    # how often an agent compares. Once: its confidence is the probability of the tokens of its decision.
+    # Several times, at random: it is the share of answers that agree.
     verifications: int
-    measured: bool
-    attempts: int
+    measured: bool  # whether the confidence is needed, so that a model that gives none fails
+    attempts: int  # how often an unreadable answer may be asked for
+    # whether the two versions are compared beside the source, in both orders, by an agent that is not told
+    # which one is the correction
     is_blind: bool
 
     async def run(self, found: Sequence[Found], subject: Subject, ask: Ask) -> Stage:
@@ -468,7 +407,6 @@ class Reflection:
         return _Done(stands, flags, verified.confidence)
 
     async def correct(self, found: Found, subject: Subject, ask: Ask) -> Corrected:
-        """Correct the error."""
         files = self.scope.prompts
         task = files.piece("correct", markers=files.piece("markers"))
         scope = self.scope.render([found.subtype])
@@ -550,7 +488,6 @@ class Reflection:
         return [Message("system", paragraphs([task, scope])), Message("user", told)]
 
     def _told(self, found: Found, corrected: str, subject: Subject) -> list[Message]:
-        """Whether the correction made a difference, as in the paper: without the source."""
         files = self.scope.prompts
         original = Quoted("translation", subject.translation)
         mended = Quoted("corrected-translation", corrected)
@@ -599,11 +536,6 @@ def agree(read: Sequence[Verified], *, drawn: int) -> Verified:
 
 
 def read_correction(reply: Reply, subject: Subject) -> Corrected:
-    """Read a corrected translation.
-
-    Raises:
-        AnswerError: there is none.
-    """
     reading = Reading(reply, judged_texts(subject))
     text = reading.answer("translation")["translation"]
     reading.leaf(reading.words(text, "translation"))
@@ -615,14 +547,7 @@ def read_verification(
 ) -> Verified:
     """Read the result of a comparison, and the probability of its tokens where it is needed.
 
-    Args:
-        reply: with the result.
-        subject: whose translation was corrected.
-        results: that may be given, each with whether the error stands by it.
-        measured: whether log-probabilities are needed.
-
-    Raises:
-        AnswerError: it is none of the results; logprob where it is needed and did not come.
+    `measured`: whether log-probabilities are needed.
     """
     reading = Reading(reply, judged_texts(subject))
     names = tuple(results)
@@ -685,12 +610,10 @@ class Opinion(NamedTuple):
 
     @property
     def verdict(self) -> tuple[bool, Severity | None]:
-        """What it decides."""
         return self.exists, self.severity if self.exists else None
 
     @property
     def words(self) -> str:
-        """As the other one reads it."""
         more = {} if self.subtype is None else {"subtype": self.subtype}
         said = {"opinion": self.opinion, "exists": self.exists, **more, "severity": self.severity}
         return json.dumps(said, ensure_ascii=False)
@@ -705,7 +628,6 @@ class Response(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As the other one reads it."""
         return json.dumps({"reply": self.reply, "agrees": self.agrees}, ensure_ascii=False)
 
 
@@ -714,28 +636,21 @@ Turns = tuple[Opinion | Response, ...]
 
 @frozen
 class Discussion:
-    """The third stage.
+    """The third stage."""
 
-    Args:
-        scope: what the agents know.
-        threshold: confidence up to which an error of a subtype is discussed; None for all of them.
-        as_in_code: the expert agrees by saying what the evaluator found, which then stands, as it does
-            without agreement; where the evaluator agrees, the expert's first verdict counts.
-        by_place: whether an expert is asked about all that agents reported in one place, and a place has one
-            error, the gravest.
-        language: code of the language that both speak.
-        attempts: how often an unreadable answer may be asked for.
-    """
-
-    scope: Scope
+    scope: Scope  # what the agents know
+    # confidence up to which an error of a subtype is discussed; None for all of them
     threshold: Callable[[str], float] | None
+    # the expert agrees by saying what the evaluator found, which then stands, as it does without agreement;
+    # where the evaluator agrees, the expert's first verdict counts
     as_in_code: bool
+    # whether an expert is asked about all that agents reported in one place, and a place has one error, the
+    # gravest
     by_place: bool
-    language: str
-    attempts: int
+    language: str  # code of the language that both speak
+    attempts: int  # how often an unreadable answer may be asked for
 
     async def run(self, found: Sequence[Found], subject: Subject, ask: Ask) -> Stage:
-        """Discuss what is not sure."""
         places = find_places(found) if self.by_place else [(one,) for one in found]
         disputes = sorted(
             (dispute for place in places for dispute in self._disputes(place)),
@@ -752,7 +667,6 @@ class Discussion:
         return Stage(tuple(kept), (*flags, *(flag for one in done for flag in one.flags)))
 
     def is_unsure(self, found: Found) -> bool:
-        """Whether it is to be discussed."""
         confidence = found.span.confidence
         return self.threshold is None or confidence is None or confidence <= self.threshold(found.subtype)
 
@@ -909,12 +823,7 @@ def _settled(dispute: Dispute, opinion: Opinion, flags: Sequence[str]) -> _Done:
 
 
 def read_opinion(reply: Reply, subject: Subject, subtypes: Sequence[str] = ()) -> Opinion:
-    """Read the expert's verdict; of a place it names one of these subtypes, with or without the core type.
-
-    Raises:
-        AnswerError: reasons, existence, subtype or severity are missing or not in their form; ambiguous for
-            a severity of an error that does not exist.
-    """
+    """Read the expert's verdict; of a place it names one of these subtypes, with or without the core type."""
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("opinion", "exists", *(["subtype"] if subtypes else []), "severity")
     exists = reading.truth(said["exists"], "exists")
@@ -928,11 +837,6 @@ def read_opinion(reply: Reply, subject: Subject, subtypes: Sequence[str] = ()) -
 
 
 def read_response(reply: Reply, subject: Subject) -> Response:
-    """Read whether the evaluator agrees.
-
-    Raises:
-        AnswerError: it is not said, or without reasons.
-    """
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer("reply", "agrees")
     agrees = reading.truth(said["agrees"], "agrees")

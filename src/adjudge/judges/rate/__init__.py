@@ -113,27 +113,16 @@ _UNUSABLE: Final = frozenset(
 
 @frozen
 class State:
-    """What the loop knows after a turn.
-
-    Args:
-        memory: of the source.
-        steps: the tool called in each turn.
-        assessment: the last that succeeded.
-        suggested: by the last comparison.
-        compared: tentative scores that were compared.
-        flags: for the annotation.
-        scores: of evaluations and comparisons.
-        error: why the last evaluation failed, where none succeeded.
-    """
+    """What the loop knows after a turn."""
 
     memory: Memory
-    steps: tuple[str, ...] = ()
-    assessment: Assessment | None = None
-    suggested: float | None = None
-    compared: frozenset[int] = frozenset()
+    steps: tuple[str, ...] = ()  # the tool called in each turn
+    assessment: Assessment | None = None  # the last that succeeded
+    suggested: float | None = None  # by the last comparison
+    compared: frozenset[int] = frozenset()  # tentative scores that were compared
     flags: tuple[str, ...] = ()
-    scores: tuple[float, ...] = ()
-    error: AnswerError | None = None
+    scores: tuple[float, ...] = ()  # of evaluations and comparisons
+    error: AnswerError | None = None  # why the last evaluation failed, where none succeeded
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -157,22 +146,13 @@ Ended = tuple[Action | AnswerError, State]
 
 @frozen
 class Core:
-    """The core agent at work on one translation, or on a source before any is seen.
-
-    Args:
-        team: of the judge.
-        subject: one translation; for the preparation the source.
-        ask: puts questions to models.
-        search: the search agent, where it may be sent out.
-        name: of what is worked on, for the trace: a system, or the preparation.
-        is_preparing: whether this is the preparation.
-    """
+    """The core agent at work on one translation, or on a source before any is seen."""
 
     team: Team
-    subject: Subject
-    ask: Ask
-    search: Searching | None
-    name: str
+    subject: Subject  # one translation; for the preparation the source
+    ask: Ask  # puts questions to models
+    search: Searching | None  # the search agent, where it may be sent out
+    name: str  # of what is worked on, for the trace: a system, or the preparation
     is_preparing: bool = False
 
     async def work(self, memory: Memory) -> Ended:
@@ -211,18 +191,12 @@ class Core:
             return error, state
 
     def _unusable(self, state: State, error: AnswerError) -> State:
-        """The state after a reply that is no action: a turn is used up, and the agent is told.
-
-        Raises:
-            AnswerError: there was no reply of the model's own, or it declined; another turn would not help.
-        """
         if error.reason not in _UNUSABLE:
             raise error
         error_kept = None if self._may_end(state) else error
         return replace(state, steps=(*state.steps, "unusable"), flags=_with(state, FAILED), error=error_kept)
 
     async def _end_now(self, messages: Sequence[Message], state: State, tools: Sequence[Tool]) -> Ended:
-        """After the last turn: nothing can be called but the tool that ends the work."""
         if not self._may_end(state):
             raise state.error or AnswerError("no_answer", f"no evaluation within {self.team.turns} turns")
         last = [tool for tool in tools if tool.name == self._end]
@@ -233,7 +207,6 @@ class Core:
     async def _act(
         self, messages: Sequence[Message], state: State, tools: Sequence[Tool], *, attempts: int = 2
     ) -> tuple[Action, Reply]:
-        """One reply of the model, with one action in it."""
         team = self.team
         is_native = team.form == "native"
         offered = [tool.name for tool in tools]
@@ -254,7 +227,6 @@ class Core:
         return "prepare" if self.is_preparing else "finish"
 
     def _may_end(self, state: State) -> bool:
-        """A score needs an evaluation that succeeded."""
         return self.is_preparing or state.assessment is not None
 
     # One turn...
@@ -267,7 +239,6 @@ class Core:
         return await tools[action.tool](action, state, f"{self.name}: turn {len(state.steps)}")
 
     async def _search(self, action: Action, state: State, stage: str) -> tuple[Quoted | str, State]:
-        """What is known already is told again; what is not is looked up."""
         question, memory = action.text("query"), state.memory
         note = memory.find(question)
         if memory.has_failed(question) or self.search is None:
@@ -345,7 +316,6 @@ def _with(state: State, *flags: str) -> tuple[str, ...]:
 
 
 def _of(outcome: Annotation | AnswerError, system: str) -> Annotation | AnswerError:
-    """The judgement of the same translation, as one of another system."""
     return outcome if isinstance(outcome, AnswerError) else replace(outcome, system=system)
 
 
@@ -483,7 +453,6 @@ class Rate(Prompted):
 
     @property
     def _order(self) -> Order:
-        """The paper judges in the order given; a frozen memory makes all orders one."""
         if self.anchors == "frozen":
             return "given"
         return self.order or ("random" if self.profile == "recommended" else "given")

@@ -77,14 +77,9 @@ _ERRORS: Final = frozenset(
 
 @frozen
 class Scale:
-    """A scale of whole numbers, of which a comparison moves a score by a quarter at most.
+    """A scale of whole numbers, of which a comparison moves a score by a quarter at most."""
 
-    Args:
-        high: best score; the worst is 0.
-        protocol: of the annotations.
-    """
-
-    high: int
+    high: int  # best score; the worst is 0
     protocol: str
     low: int = 0
 
@@ -100,44 +95,26 @@ class Scale:
 
     @property
     def high_anchor(self) -> float:
-        """Score of the excellent one."""
         return float(self.high)
 
     def clip(self, score: float) -> float:
-        """The nearest score on the scale."""
         return min(max(score, float(self.low)), float(self.high))
 
 
 @frozen
 class Team:
-    """What the agents of one judge share.
+    """What the agents of one judge share."""
 
-    Args:
-        prompts: with `FILES` and `scale.md`.
-        scale: of scores.
-        form: how tools are called.
-        moves: how a comparison moves a score.
-        is_constrained: whether answers are held to a schema where a model can be.
-        has_search: whether there is a search engine and it is used.
-        has_compare: whether translations are compared.
-        language: of rationales, as " in German"; empty for any.
-        turns: of the core agent, before it is told to finish.
-        texts_last: whether a translation stands after what is told of it, or before.
-
-    Raises:
-        UsageError: nothing is told in place of a result that a turn may lack.
-    """
-
-    prompts: Prompts
+    prompts: Prompts  # with `FILES` and `scale.md`
     scale: Scale
-    form: Form
-    moves: Moves
-    is_constrained: bool
-    has_search: bool
-    has_compare: bool
-    language: str
-    turns: int
-    texts_last: bool
+    form: Form  # how tools are called
+    moves: Moves  # how a comparison moves a score
+    is_constrained: bool  # whether answers are held to a schema where a model can be
+    has_search: bool  # whether there is a search engine and it is used
+    has_compare: bool  # whether translations are compared
+    language: str  # of rationales, as " in German"; empty for any
+    turns: int  # of the core agent, before it is told to finish
+    texts_last: bool  # whether a translation stands after what is told of it, or before
 
     def __post_init__(self) -> None:
         """Refuse words that would be missing in the middle of a judgement."""
@@ -152,12 +129,10 @@ class Team:
         )
 
     def question(self, texts: Parts, told: Parts) -> Message:
-        """What is worked on, and what is told of it."""
         return Message("user", paragraphs([told, texts] if self.texts_last else [texts, told]))
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Agents that there are."""
         search = ("search",) if self.has_search else ()
         return "core", *search, "evaluation", *(("comparison",) if self.has_compare else ())
 
@@ -237,17 +212,11 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
 
 @frozen
 class Action:
-    """One tool called.
-
-    Args:
-        tool: which.
-        arguments: texts and numbers, as the tool wants them; optional ones may be missing.
-        flags: how the call was read.
-    """
+    """One tool called."""
 
     tool: str
-    arguments: Mapping[str, Any]
-    flags: tuple[str, ...] = ()
+    arguments: Mapping[str, Any]  # texts and numbers, as the tool wants them; optional ones may be missing
+    flags: tuple[str, ...] = ()  # how the call was read
 
     def text(self, name: str) -> str:
         """An argument that is text; empty where it is missing."""
@@ -263,16 +232,7 @@ class WrongCallError(AnswerError):
 
 
 def make_tools(team: Team, names: Sequence[str], *, with_anchors: bool) -> tuple[Tool, ...]:
-    """Tools as the model is offered them.
-
-    Args:
-        team: whose descriptions they have.
-        names: of the tools.
-        with_anchors: whether `prepare` takes anchors.
-
-    Raises:
-        UsageError: a tool or an argument that nothing describes.
-    """
+    """Tools as the model is offered them."""
     return tuple(_make_tool(team, name, with_anchors=with_anchors) for name in names)
 
 
@@ -318,18 +278,7 @@ def render_tools(tools: Sequence[Tool]) -> str:
 def read_action(
     reply: Reply, *, tools: Sequence[Tool], scale: Scale, is_native: bool, judged: tuple[str, ...]
 ) -> Action:
-    """The one action of a reply, with its reasoning before it.
-
-    Args:
-        reply: of the core agent.
-        tools: that it was offered.
-        scale: of scores.
-        is_native: whether tools are called natively.
-        judged: texts that it was shown; a call that is copied from one of them is none of its own.
-
-    Raises:
-        WrongCallError: no call, several of which one ends the work, or one that is not as its tool wants it.
-    """
+    """The one action of a reply, with its reasoning before it."""
     try:
         read = _read_native(reply) if is_native else _read_xml(reply, judged)
         return _checked(*read, tools, scale)
@@ -372,7 +321,6 @@ def _read_xml(reply: Reply, judged: tuple[str, ...]) -> tuple[str, Mapping[str, 
 
 
 def _spelled(text: str, kind: Kind) -> object:
-    """A value of the XML form, where everything is text: numbers in ASCII digits."""
     if kind == "text" or not _NUMBER.fullmatch(text):
         return text
     return float(text) if "." in text else int(text)
@@ -396,7 +344,6 @@ def _read_body(body: str) -> tuple[str, dict[str, str]]:
 
 
 def _checked(name: str, arguments: Mapping[str, Any], tools: Sequence[Tool], scale: Scale) -> Action:
-    """A call with the arguments that its tool takes; others are ignored."""
     tool = next((tool for tool in tools if tool.name == name), None)
     if tool is None:
         raise AnswerError("schema", f"no tool {shown(name)} was offered; there is {[t.name for t in tools]}")
@@ -435,17 +382,11 @@ def _has_words(value: object) -> bool:
 
 @frozen
 class Note:
-    """What one search found out.
-
-    Args:
-        query: the question.
-        answer: to it.
-        reasoning: on what the answer rests.
-    """
+    """What one search found out."""
 
     query: str
     answer: str
-    reasoning: str
+    reasoning: str  # on what the answer rests
 
 
 @frozen
@@ -458,38 +399,26 @@ class Anchor:
 
 @frozen
 class Memory:
-    """What is known of one source.
+    """What is known of one source."""
 
-    Args:
-        briefing: notes of the preparation, where there was one.
-        notes: of searches, in order.
-        failed: queries that brought nothing.
-        anchors: one for a score at most, by score.
-        has_synthetic: whether the anchors that the core agent writes were given.
-        is_frozen: whether it is only read from now on.
-    """
-
-    briefing: str = ""
-    notes: tuple[Note, ...] = ()
-    failed: frozenset[str] = frozenset()
-    anchors: tuple[Anchor, ...] = ()
-    has_synthetic: bool = False
-    is_frozen: bool = False
+    briefing: str = ""  # notes of the preparation, where there was one
+    notes: tuple[Note, ...] = ()  # of searches, in order
+    failed: frozenset[str] = frozenset()  # queries that brought nothing
+    anchors: tuple[Anchor, ...] = ()  # one for a score at most, by score
+    has_synthetic: bool = False  # whether the anchors that the core agent writes were given
+    is_frozen: bool = False  # whether it is only read from now on
 
     def find(self, query: str) -> Note | None:
         """What was found out to the same question."""
         return next((note for note in self.notes if _plain(note.query) == _plain(query)), None)
 
     def has_failed(self, query: str) -> bool:
-        """Whether the same question brought nothing."""
         return _plain(query) in self.failed
 
     def with_note(self, note: Note) -> Memory:
-        """One note more."""
         return replace(self, notes=(*self.notes, note))
 
     def with_failed(self, query: str) -> Memory:
-        """One question more that brings nothing."""
         return replace(self, failed=self.failed | {_plain(query)})
 
     def with_anchor(self, anchor: Anchor) -> Memory:
@@ -512,7 +441,6 @@ class Memory:
         return min(self.anchors, key=lambda known: (abs(known.score - score), known.score), default=None)
 
     def render(self, prompts: Prompts, *, with_anchors: bool) -> Parts:
-        """As the core agent is shown it."""
         known = [*([self.briefing] if self.briefing else []), *map(vars, self.notes)]
         notes = Quoted("notes", json.dumps(known, ensure_ascii=False), is_json=True) if known else "(nothing)"
         told = prompts.piece("memory", notes=notes)
@@ -524,7 +452,6 @@ class Memory:
 
 
 def _plain(query: str) -> str:
-    """A question without what makes no difference."""
     return " ".join(query.split()).casefold()
 
 
@@ -553,7 +480,6 @@ def system_message(
 
 
 def _evaluation(team: Team, *, is_frozen: bool) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rules for one translation, as far as their tools are there."""
     yield ("rules_search" if team.has_search and not is_frozen else "rules_known"), {}
     if team.has_compare:
         yield "rules_compare", {}
@@ -590,11 +516,7 @@ def task_message(team: Team, subject: Subject, memory: Memory, *, is_preparing: 
 def result_messages(team: Team, reply: Reply, *result: Part, tool: str = "") -> Iterator[Message]:
     """The reply as it came, and what became of it; calls beside the first were not carried out.
 
-    Args:
-        team: whose words they are.
-        reply: of the core agent.
-        result: of its tool, or what is wrong with the reply.
-        tool: that was called; empty where the reply is no action.
+    `tool`: that was called; empty where the reply is no action.
     """
     yield Message("assistant", (reply.text,) if reply.text else (), reply.calls)
     if not reply.calls:
@@ -607,7 +529,6 @@ def result_messages(team: Team, reply: Reply, *result: Part, tool: str = "") -> 
 
 
 def end_message(team: Team, tool: str) -> Message:
-    """That the turns are used up."""
     return team.prompts.message("user", "end_now", tool=tool)
 
 
@@ -633,24 +554,15 @@ _ANCHOR: Final = "anchor"
 
 @frozen
 class Calibration:
-    """What a comparison says.
-
-    Args:
-        anchor: score of the anchor.
-        outcomes: of the translation, it first and then the anchor first.
-        suggested: score.
-        analyses: of both orders; none where both texts are one.
-        flags: how both answers were read.
-    """
+    """What a comparison says."""
 
     anchor: float
-    outcomes: tuple[Outcome, Outcome]
+    outcomes: tuple[Outcome, Outcome]  # of the translation, it first and then the anchor first
     suggested: float
-    analyses: tuple[str, ...]
-    flags: tuple[str, ...] = ()
+    analyses: tuple[str, ...]  # of both orders; none where both texts are one
+    flags: tuple[str, ...] = ()  # how both answers were read
 
     def render(self) -> str:
-        """As the core agent is told it."""
         found = {
             "anchor_score": self.anchor,
             "outcome": "-".join(self.outcomes),
@@ -686,11 +598,7 @@ def move(
 async def compare(  # noqa: PLR0913 (what the agent is given)
     team: Team, subject: Subject, ask: Ask, stage: str, *, anchor: Anchor, tentative: float, notes: str
 ) -> Calibration:
-    """Compare a translation with an anchor, in both orders; nobody is asked where both are one text.
-
-    Raises:
-        AnswerError: one order has no readable answer: that is no tie.
-    """
+    """Compare a translation with an anchor, in both orders; nobody is asked where both are one text."""
     texts = {_CANDIDATE: subject.translation, _ANCHOR: anchor.text}
     segment = replace(subject.segment, translations=texts)
     own = subject.systems[0]  # what an anchor would have made of the segments before is not known
@@ -727,7 +635,6 @@ Read = tuple[Verdict, str, tuple[str, ...]]
 
 
 async def _put(team: Team, order: Subject, ask: Ask, stage: str, notes: str) -> Read | AnswerError:
-    """What one order comes to; both orders are waited for, in any timing."""
     verdict = {"type": "string", "enum": list(VERDICTS)}
     answer = await or_error(
         ask(
@@ -767,26 +674,16 @@ _SPAN_KEYS = ("source", "translation", "issue")
 
 @frozen
 class Assessment:
-    """What the agent says.
+    """What the agent says."""
 
-    Args:
-        score: whole number of the scale.
-        confidence: 0 to 1.
-        rationale: why.
-        error_spans: source part, translation part and issue of each.
-        gaps: what it may not have known.
-        flags: how the answer was read.
-    """
-
-    score: int
+    score: int  # whole number of the scale
     confidence: float
     rationale: str
-    error_spans: tuple[Mapping[str, str], ...]
-    gaps: tuple[str, ...]
-    flags: tuple[str, ...] = ()
+    error_spans: tuple[Mapping[str, str], ...]  # source part, translation part and issue of each
+    gaps: tuple[str, ...]  # what it may not have known
+    flags: tuple[str, ...] = ()  # how the answer was read
 
     def render(self) -> str:
-        """As the core agent is told it."""
         found = {
             "score": self.score,
             "confidence": self.confidence,
@@ -800,11 +697,7 @@ class Assessment:
 async def evaluate(
     team: Team, subject: Subject, ask: Ask, stage: str, *, notes: str, instruction: str
 ) -> Assessment:
-    """Rate one translation.
-
-    Raises:
-        AnswerError: no readable answer.
-    """
+    """Rate one translation."""
     text = {"type": "string"}
     spans = {"type": "array", "items": object_schema(**dict.fromkeys(_SPAN_KEYS, text))}
     answer = await ask(
@@ -844,11 +737,7 @@ def evaluation_messages(team: Team, subject: Subject, notes: str, instruction: s
 
 
 def read_assessment(reply: Reply, *, team: Team, subject: Subject) -> Assessment:
-    """Read one answer, strictly.
-
-    Raises:
-        AnswerError: anything that is not in the form.
-    """
+    """Read one answer, strictly."""
     reading = Reading(reply, judged_texts(subject))
     said = reading.answer(*_KEYS)
     score = reading.integer(said["score"], team.scale.low, team.scale.high, "the score")
@@ -879,26 +768,15 @@ _LONGEST_AGE: Final = 36_500  # days
 
 @frozen
 class Searching:
-    """One search agent at work on one source.
-
-    Args:
-        team: of the judge.
-        subject: whose source the questions are about.
-        ask: puts questions to the model.
-        engine: finds pages.
-    """
+    """One search agent at work on one source."""
 
     team: Team
-    subject: Subject
-    ask: Ask
-    engine: SearchEngine
+    subject: Subject  # whose source the questions are about
+    ask: Ask  # puts questions to the model
+    engine: SearchEngine  # finds pages
 
     async def find_out(self, question: str, stage: str) -> Note | None:
-        """Answer one question; None where the engine found nothing.
-
-        Raises:
-            AnswerError: no readable queries or answer, or an engine that did not answer.
-        """
+        """Answer one question; None where the engine found nothing."""
         query = object_schema(query={"type": "string"}, recency={"type": ["integer", "null"]})
         queries = await self.ask(
             self._messages("queries", query=Quoted("question", question)),
@@ -910,11 +788,7 @@ class Searching:
         return await self._answer(question, snippets, stage) if snippets else None
 
     async def _look_up(self, queries: Sequence[Query]) -> list[Snippet]:
-        """Each result once; one query that failed does not undo the others.
-
-        Raises:
-            AnswerError: all queries failed.
-        """
+        """Each result once; one query that failed does not undo the others."""
         found = await asyncio.gather(*(or_error(self.engine.search(query)) for query in queries))
         read = [snippets for snippets in found if not isinstance(snippets, AnswerError)]
         if not read:

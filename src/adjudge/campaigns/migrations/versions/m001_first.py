@@ -11,5 +11,4 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make all tables."""
     METADATA.create_all(op.get_bind())
