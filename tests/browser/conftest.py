@@ -31,7 +31,7 @@ SMOKE = {
     "test_pairwise_with_the_keyboard",
     "test_contrastive_esa_rates_every_translation",
     "test_post_edit_never_throws_away_what_was_written",
-    "test_a_drag_marks_just_what_was_dragged_over",
+    "test_the_database_has_what_was_done",
     "test_marks_that_were_there_before_the_page_are_painted",
     "test_a_tutorial_says_what_is_expected_until_it_is_done",
     "test_an_instruction_stands_above_the_segment_as_text",

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,16 @@ class Site:
         (found,) = self.states()
         return found
 
-    def kinds(self) -> list[str]:
-        """Kinds of the saved events but those of time alone, in order."""
-        query = select(event.c.kind).where(event.c.kind != "time").order_by(event.c.id)
+    def events(self) -> list[tuple[int, str, dict[str, Any]]]:
+        """Item, kind and state of the saved events but those of time alone, in order."""
+        query = select(event.c.item_id, event.c.kind, event.c.state).where(event.c.kind != "time")
         with self.campaign.database.reading() as connection:
-            return list(connection.execute(query).scalars())
+            rows = connection.execute(query.order_by(event.c.id))
+            return [(item, kind, json.loads(state)) for item, kind, state in rows]
+
+    def kinds(self) -> list[str]:
+        """Kinds of these events."""
+        return [kind for _, kind, _ in self.events()]
 
 
 Annotators = int | Sequence[str] | Mapping[str, Sequence[str]]
@@ -164,6 +170,23 @@ def opening(folder: Path, browser: Browser) -> Iterator[Callable[..., Visit]]:
             return found
 
         yield make
+
+
+RUN_AXE = """async (options) => {
+    const {violations} = await axe.run({resultTypes: ['violations'], preload: false, ...options});
+    return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
+}"""
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def faults(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.2 AA and good practice, and in the dark, where colours alone differ."""
+    page.evaluate(AXE)
+    found: list[str] = page.evaluate(RUN_AXE, {})
+    page.emulate_media(color_scheme="dark")
+    found += page.evaluate(RUN_AXE, {"runOnly": ["color-contrast"]})
+    page.emulate_media(color_scheme="light")
+    return found
 
 
 def press(page: Page, *keys: str) -> None:

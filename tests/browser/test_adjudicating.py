@@ -17,8 +17,8 @@ from adjudge.campaigns.exporting import stream_submissions
 from adjudge.campaigns.people import add_people, people
 from adjudge.core.protocol import Severity
 from adjudge.core.record import Annotation
-from tests.browser.served import Visit, make_test_set, serving, visit
-from tests.browser.test_pages import faults, wider
+from tests.browser.served import Visit, faults, make_test_set, serving, visit
+from tests.browser.test_pages import wider
 from tests.campaigns.work import change, items
 
 pytestmark = pytest.mark.browser

@@ -5,7 +5,6 @@ import wave
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from adjudge.campaigns.settings import NAMES
 from adjudge.core.record import Annotation, ErrorSpan
-from tests.browser.served import Site, Visit, make_test_set, serving, visit
+from tests.browser.served import Site, Visit, faults, make_test_set, serving, visit
 
 pytestmark = pytest.mark.browser
 
@@ -32,11 +31,6 @@ BEFOREHAND = [
     for segment in ("0", "1")
     for system in ("System0", "System1")
 ]
-RUN_AXE = """async (options) => {
-    const {violations} = await axe.run({resultTypes: ['violations'], ...options});
-    return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
-}"""
-AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -49,16 +43,6 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     more: dict[str, Any] = {"given": BEFOREHAND} if request.param == "esa-ai" else {}
     with serving(folder, texts, protocol=request.param, code_pass="PASS-1", **more) as found:
         yield found
-
-
-def faults(page: Page) -> list[str]:
-    """What axe finds against WCAG 2.2 AA and good practice, and in the dark, where colours alone differ."""
-    page.evaluate(AXE)
-    found: list[str] = page.evaluate(RUN_AXE, {})
-    page.emulate_media(color_scheme="dark")
-    found += page.evaluate(RUN_AXE, {"runOnly": ["color-contrast"]})
-    page.emulate_media(color_scheme="light")
-    return found
 
 
 def wider(page: Page, width: int) -> list[str]:
@@ -211,6 +195,23 @@ def test_the_text_is_the_largest_and_the_menu_of_a_mark_leaves_its_line_free(
                 return isClear && Math.min(found.left, found.right) >= 0;
             }}"""
         )
+
+
+def test_texts_stay_where_they_are_while_a_change_is_saved(
+    stack: ExitStack, chromium: Browser, tmp_path: Path
+) -> None:
+    texts = make_test_set("en-de", *[("One cat.", "Eine Katze.")] * 10)
+    site = stack.enter_context(serving(tmp_path / "campaign", texts))
+    found = visit(chromium, site, width=390)
+    stack.callback(found.context.close)
+    page = found.begin()
+    text, saved = page.locator(".translation .text").first, page.locator("#saved")
+    expect(saved).to_have_text("All saved")
+    before = text.bounding_box()
+    page.route("**/api/events", lambda _: None)  # no answer comes
+    page.keyboard.press("5")
+    expect(saved).to_contain_text("Saving changes")
+    assert text.bounding_box() == before
 
 
 def test_single_keys_can_be_switched_off(stack: ExitStack, chromium: Browser, tmp_path: Path) -> None:

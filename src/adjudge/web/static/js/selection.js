@@ -48,9 +48,13 @@ export function graphemeUnder(node, map, x, y) {
   const unit = unitNear(node, x, y);
   if (unit === null || !map.length) return null;
   const here = graphemeAt(map, Math.min(pointOf(map, unit), map.length - 1));
-  const near = [here, previousGrapheme(map, here), nextGrapheme(map, here)].filter((point) => point < map.length);
-  return near.find((point) => [...rangeOf(node, map, point, nextGrapheme(map, point)).getClientRects()]
-    .some((rect) => rect.left <= x && x <= rect.right && rect.top <= y && y <= rect.bottom)) ?? here;
+  /** @param {Range} range */
+  const isUnder = (range) => [...range.getClientRects()].some((rect) => rect.left <= x && x <= rect.right && rect.top <= y && y <= rect.bottom);
+  /** @param {number} point */
+  const isHere = (point) => isUnder(rangeOf(node, map, point, nextGrapheme(map, point)));
+  const near = [here, previousGrapheme(map, here), nextGrapheme(map, here)].filter((point) => point < map.length).find(isHere);
+  if (near !== undefined || !isUnder(rangeOf(node, map, 0, map.length))) return near ?? here;
+  return map.graphemes.find(isHere) ?? here; // where the direction turns, the nearest boundary may be at the other end of a run
 }
 
 /**
