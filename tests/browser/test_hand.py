@@ -231,6 +231,22 @@ def test_digits_write_a_number_and_a_pause_begins_another(open_task: Open) -> No
     assert found.site.state()["translations"][0]["rating"] == 42
 
 
+@pytest.mark.parametrize(("before", "after"), [("", None), ("42", 42)])
+@pytest.mark.parametrize("typed", ["150", "101", "1000", "999"])
+def test_a_number_beyond_the_scale_is_no_rating_and_the_page_says_so(
+    open_task: Open, typed: str, before: str, after: int | None
+) -> None:
+    found = open_task()
+    page = found.page
+    press(page, *before)
+    page.wait_for_timeout(700)
+    press(page, *typed)
+    expect(page.locator("#hint")).to_have_text(f"{typed} is no rating: it is 0 to 100.")
+    expect(page.locator("output").first).to_have_text(before or "–")
+    found.settle()
+    assert found.site.state()["translations"][0]["rating"] == after
+
+
 def test_enter_of_a_button_a_list_and_a_field_is_their_own(open_task: Open) -> None:
     found = open_task()
     page = found.page
@@ -283,6 +299,19 @@ def test_letters_choose_a_category(open_task: Open) -> None:
     (span,) = found.site.state()["translations"][0]["spans"]
     assert (span["text"], span["category"]) == ("Tal", "accuracy/omission")
     expect(page.locator("#menu")).to_be_hidden()
+
+
+def test_letters_choose_the_category_of_a_mark_that_was_clicked(open_task: Open) -> None:
+    found = open_task("mqm")
+    page = found.page
+    press(page, "/", "t", "a", "2", "o", "m", "Enter")
+    page.locator("button.mark-line").click()
+    press(page, "m", "i", "s", "Enter")
+    expect(page.locator("#menu")).to_be_hidden()
+    found.settle()
+    translation = found.site.state()["translations"][0]
+    assert [span["category"] for span in translation["spans"]] == ["accuracy/mistranslation"]
+    assert translation["missing"] is None
 
 
 def test_single_keys_that_are_off_leave_the_digits_of_the_rating(open_task: Open) -> None:

@@ -561,11 +561,13 @@ def campaign_serve_command(
     from adjudge.campaigns.people import valid_links
     from adjudge.errors import UsageError
     from adjudge.web.app import address_of, listen, serve
+    from adjudge.web.catalogues import read_words
     from adjudge.web.security import read_site
 
     site = read_site(public_url)
     with open_campaign(campaign) as opened:
         links, without = valid_links(opened, read_links(campaign))
+    read_words(campaign)  # a damaged catalogue is refused before anybody is told the address
     if workers > 1 and opened.database.is_sqlite:
         raise UsageError(
             "several processes need a store on a PostgreSQL server: `campaign new --database URL`"

@@ -107,9 +107,13 @@ def texts_of(kind: Literal["template", "script"]) -> tuple[str, ...]:
 
 
 def read_catalogue(path: Path) -> dict[Entry, str]:
-    """Read the translations of a PO file that are there and not fuzzy."""
-    said = (one for one in _read(path) if one.id and one.string and not one.fuzzy)
-    return {(one.context or "", str(one.id)): str(one.string) for one in said}
+    """Read the translations of a PO file that are there, not fuzzy, and have the `{names}` of their text."""
+    said = ((one.context or "", str(one.id), str(one.string)) for one in _read(path) if not one.fuzzy)
+    return {
+        (context, text): string
+        for context, text, string in said
+        if text and string and (context or {*_NAME.findall(text)} == {*_NAME.findall(string)})
+    }
 
 
 def _read(path: Path) -> Catalog:
@@ -118,7 +122,9 @@ def _read(path: Path) -> Catalog:
     try:
         with path.open("rb") as file:
             return read_po(file, abort_invalid=True)
-    except (PoFileError, ValueError) as error:
+    except PoFileError as error:
+        raise DataError("it is no PO file: this line is none of one", path=path, line=error.lineno + 1) from error
+    except ValueError as error:
         raise DataError(f"it is no PO file: {error}", path=path) from error
 
 

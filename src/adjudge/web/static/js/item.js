@@ -287,7 +287,6 @@ export class ItemView {
     const span = sheet.spanHere;
     if (data.categories.length && span) {
       menu.open(sheet, span);
-      menu.category?.focus({ preventScroll: true });
       return;
     }
     menu.close();
@@ -381,7 +380,8 @@ export class ItemView {
   rate(event) {
     const { rating, element } = this.translationHere;
     if (this.translations.length > 1 && !element.contains(document.activeElement)) return this.work.say(t("go to a translation first"));
-    return rating?.type(event.key, event.timeStamp);
+    const refused = rating?.type(event.key, event.timeStamp);
+    if (refused) this.work.hint(refused);
   }
 
   /**

@@ -64,6 +64,7 @@ export class Menu {
     this.element.hidden = false;
     this.show(span);
     this.place();
+    if (span) this.category?.focus({ preventScroll: true }); // letters choose
   }
 
   /** @param {Span | null} span */

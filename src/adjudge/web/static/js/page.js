@@ -355,6 +355,7 @@ export class Work {
       open.element.scrollIntoView({ block: "nearest" });
       return open.focusControls();
     }
+    if (this.queue.held.size) return this.showMessage();
     if (this.isEnding) return;
     this.isEnding = true;
     this.tellTime(0);

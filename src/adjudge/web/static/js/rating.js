@@ -13,7 +13,7 @@ export class Rating {
   /**
    * @param {HTMLElement} element
    * @param {Scale} scale
-   * @param {(rating: number) => void} rated
+   * @param {(rating: number | null) => void} rated
    */
   constructor(element, scale, rated) {
     this.element = element;
@@ -21,6 +21,8 @@ export class Rating {
     this.rated = rated;
     this.typed = "";
     this.typedAt = 0;
+    /** @type {number | null} */
+    this.rating = this.before = null;
     this.slider = element.querySelector("input[type=range]");
     this.output = element.querySelector("output");
     const ticks = all(document, "#anchors option", HTMLOptionElement).map(({ value }) => 100 * (Number(value) - scale.low) / (scale.high - scale.low));
@@ -48,20 +50,26 @@ export class Rating {
   }
 
   /**
-   * Digits write the number: 7, then 72; after a pause another one. Where there are choices, one that is none does nothing.
+   * Digits write the number: 7, then 72; after a pause another one. Beyond the scale the rating is again what it was.
    * @param {string} digit
    * @param {number} at milliseconds
+   * @returns {string} why the number is no rating; empty where it is one
    */
   type(digit, at) {
     const { low, high } = this.scale;
-    const longer = at - this.typedAt > PAUSE ? digit : this.typed + digit;
-    this.typed = Number(longer) <= high ? longer : digit;
+    const isNew = !this.typed || at - this.typedAt > PAUSE || high < 10;
+    if (isNew) this.before = this.rating;
+    this.typed = isNew ? digit : this.typed + digit;
     this.typedAt = at;
-    if (Number(this.typed) >= low && Number(this.typed) <= high) this.rated(Number(this.typed));
+    const number = Number(this.typed);
+    const fits = number >= low && number <= high;
+    if (fits || this.rating !== this.before) this.rated(fits ? number : this.before);
+    return fits ? "" : t("{number} is no rating: it is {low} to {high}.", { number: this.typed, low, high });
   }
 
   /** @param {number | null} rating */
   show(rating) {
+    this.rating = rating;
     if (!(this.slider instanceof HTMLInputElement)) {
       check(this.element, rating === null ? null : String(rating));
       return;
