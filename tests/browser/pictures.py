@@ -52,7 +52,7 @@ def annotator(browser: Browser, folder: Path) -> None:
             if severity:
                 page.get_by_role("button", name=severity).click()
         found.settle()
-        shoot(page, "annotator.png", 820)
+        shoot(page, "annotator.png", 620)
         found.context.close()
 
 

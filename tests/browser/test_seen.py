@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from adjudge.core.record import Annotation, ErrorSpan
-from tests.browser.served import Site, Visit, make_test_set, serving, visit
+from tests.browser.served import Site, Visit, make_test_set, press, serving, visit
 
 pytestmark = pytest.mark.browser
 
@@ -171,3 +171,58 @@ def test_ten_systems_of_one_source_fit_on_a_screen(tmp_path: Path, chromium: Bro
         assert len(boxes) == 10
         assert boxes[-1]["y"] + boxes[-1]["height"] - boxes[0]["y"] <= 700
         page.context.close()
+
+
+def test_the_end_is_reached_at_the_first_press_while_the_anchors_are_shown(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    with serving(tmp_path / "campaign", make_test_set("en-de", *ROWS), protocol="da-sqm") as site:
+        found = visit(chromium, site, width=320)
+        page = found.begin()
+        page.set_viewport_size({"width": 320, "height": 300})
+        for slider in page.get_by_role("slider").all():
+            slider.focus()
+            page.keyboard.press("5")
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        page.get_by_role("button", name="Finish").click()
+        expect(page.get_by_role("heading", name="Everything is done")).to_be_visible()
+        found.context.close()
+
+
+SAID = """() => [...document.querySelectorAll('.translation')].flatMap((one) => {
+    const parts = ['.text', '.controls', '.rating'].map((part) => one.querySelector(part));
+    const [text, row, line] = parts.map((part) => part.getBoundingClientRect());
+    return [[row.top - text.bottom, row.height, line.top - row.top]];
+})"""
+
+
+@pytest.mark.parametrize("protocol", ["esa", "contrastive-esa"])
+def test_what_is_said_stands_in_one_row_below_the_translation_and_marks_and_warnings_move_none_of_it(
+    tmp_path: Path, chromium: Browser, protocol: str
+) -> None:
+    row = ("The museum reopens on Monday. " * 20, *(f"Das Museum öffnet am Montag. {n}" for n in range(2)))
+    texts = make_test_set("en-de", row if protocol != "esa" else row[:2])
+    with serving(tmp_path / "campaign", texts, protocol=protocol) as site:
+        found = visit(chromium, site, width=768)
+        page = found.begin()
+        before = page.evaluate(SAID)
+        assert all(gap < 12 and height < 32 and top < 2 for gap, height, top in before)
+        page.get_by_role("slider").first.click(position={"x": 20, "y": 14})
+        expect(page.locator(".warning").first).not_to_be_empty()
+        assert page.evaluate(SAID) == before
+        press(page, "t", "w", "1", "ArrowRight", "w", "2", "ArrowRight", "w", "1", "w", "w", "2")
+        expect(page.locator(".errors").first.locator("li")).to_have_count(4)
+        assert page.evaluate(SAID) == before
+        found.context.close()
+
+
+def test_the_ticks_of_a_line_stand_where_its_thumb_does(tmp_path: Path, chromium: Browser) -> None:
+    with serving(tmp_path / "campaign", make_test_set("en-de", *ROWS), protocol="da-sqm") as site:
+        found = visit(chromium, site)
+        slider = found.begin().get_by_role("slider").first
+        ticks = "line => getComputedStyle(line).backgroundImage.split('linear-gradient').length"
+        before = slider.evaluate(ticks)
+        slider.focus()
+        found.page.keyboard.press("5")
+        assert slider.evaluate(ticks) == before == 9  # nothing, seven anchors and the line itself
+        found.context.close()

@@ -49,7 +49,8 @@ export class Between {
       }, item.sheetListener));
       return [paper];
     });
-    const part = make("section", { class: `person ${ground}`, "aria-label": name }, make("h4", {}, name), ...texts, make("ul", {}, ...linesOf(said, data)), make("p", {}, take));
+    const part = make("section", { class: "person", "aria-label": name }, make("h4", {}, name), ...texts, make("ul", {}, ...linesOf(said, data)), make("p", {}, take));
+    part.style.setProperty("--person", `var(--${ground})`);
     return { said, take, part, sheets };
   }
 

@@ -14,7 +14,6 @@ import { all, find, takesLetters } from "./dom.js";
  */
 
 const GAP = 6; // pixels: room for the lines under a mark
-const BAR = 36; // pixels at the top that the page's own bar covers
 
 export class Menu {
   /**
@@ -81,7 +80,7 @@ export class Menu {
     const { element, sheet } = this;
     const { first, last } = sheet.ends;
     const above = first.top - element.offsetHeight - GAP;
-    const isAbove = this.isAbove = !sheet.isTouch && sheet.element.getBoundingClientRect().top + above > BAR;
+    const isAbove = this.isAbove = !sheet.isTouch && sheet.element.getBoundingClientRect().top + above > find(document, ".top").offsetHeight;
     const room = sheet.element.clientWidth - element.offsetWidth;
     const left = this.x === null ? (isAbove ? first : last).left : this.x - sheet.element.getBoundingClientRect().left - element.offsetWidth / 2;
     element.style.left = `${Math.max(0, Math.min(left, room))}px`;

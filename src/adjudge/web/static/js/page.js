@@ -404,7 +404,7 @@ export class Work {
     const said = new Map(feedback.map((one) => [one.item, one]));
     for (const item of this.items) {
       const { says = [], ok = true } = said.get(item.data.id) ?? {};
-      find(item.element, ".feedback").replaceChildren(...says.map((text) => make("li", { class: ok ? "right" : "wrong" }, text)));
+      find(item.element, ".feedback").replaceChildren(...says.map((text) => make("li", { class: ok ? "right" : "wrong", dir: "auto" }, text)));
     }
   }
 

@@ -25,8 +25,9 @@ export class Rating {
     this.rating = this.before = null;
     this.slider = element.querySelector("input[type=range]");
     this.output = element.querySelector("output");
-    const ticks = all(document, "#anchors option", HTMLOptionElement).map(({ value }) => 100 * (Number(value) - scale.low) / (scale.high - scale.low));
-    if (this.slider instanceof HTMLElement) this.slider.style.setProperty("--ticks", ticks.map((at) => (element.matches(":dir(rtl)") ? 100 - at : at)).map((at) => `linear-gradient(var(--soft) 0 0) ${at}% 50% / 1px 10px no-repeat`).join());
+    const ticks = all(element, ".anchors .score").map(({ textContent }) => (Number(textContent) - scale.low) / (scale.high - scale.low))
+      .map((share) => (element.matches(":dir(rtl)") ? 1 - share : share)); // of what the middle of the thumb can reach
+    if (this.slider instanceof HTMLElement) this.slider.style.setProperty("--ticks", ticks.map((share) => `linear-gradient(var(--soft) 0 0) calc(${100 * share}% + ${0.5 - share} * var(--thumb)) 50% / 1px 12px no-repeat`).join());
     if (this.slider instanceof HTMLInputElement) this.listenToSlider(this.slider);
     else this.listenToChoices(`rating-${++serial}`);
   }
