@@ -80,7 +80,7 @@ def drawn_test_sets(
     return TestSet(name="t", segments=tuple(segments))
 
 
-def _span(  # noqa: PLR0917 (one strategy each)
+def _span(
     category: str | None,
     label: str | None,
     severity: Severity,

@@ -258,7 +258,7 @@ def runs() -> Iterator[Case]:
 # Results...
 
 
-def results() -> Iterator[Case]:  # noqa: PLR0915 (a list)
+def results() -> Iterator[Case]:
     def case(arguments: str, *needs: str, writes: tuple[str, ...] = (), form: str = "json") -> Case:
         asked = f"{arguments} --format {form}" if form else arguments
         return Case(

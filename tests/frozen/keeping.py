@@ -100,7 +100,7 @@ def _are_near_texts(one: Any, other: Any) -> bool:
     return rests[0] == rests[1] and all(map(is_near, *numbers))
 
 
-def differences(kept: Any, found: Any, where: str = "") -> Iterator[str]:  # noqa: C901 (a case for each kind)
+def differences(kept: Any, found: Any, where: str = "") -> Iterator[str]:
     """A line for each place where two values differ by more than the tolerance."""
     if isinstance(kept, dict) and isinstance(found, dict):
         for key in {**kept, **found}:

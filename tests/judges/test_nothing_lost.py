@@ -84,7 +84,7 @@ class Model(Asking):
     def left(self, errors: Sequence[Mapping[str, object]], stage: str) -> Iterator[Mapping[str, object]]:
         return (error for error in errors if stage not in self.find(error).denied)
 
-    def says(self, about: About) -> str:  # noqa: C901, PLR0911 (one for each kind of answer)
+    def says(self, about: About) -> str:  # noqa: PLR0911 (one for each kind of answer)
         facts: Any = about.facts
         agent = about.role.partition(".")[0]
         if about.wants == "errors":

@@ -396,7 +396,7 @@ def _lp_named(path: Path) -> str | None:
     return lp_before_dot(Path(stem_of(path))) or lp_named(path.resolve().parent.name)
 
 
-def read_score_source(  # noqa: PLR0913 (whoever reads binds all but the first two at once)
+def read_score_source(
     path: Path | InMemory,
     name: str,
     frame: Frame,  # systems and segments; lines of a score file are its segments, in order

@@ -320,7 +320,7 @@ def item_values(row: AnyRow, translations: str) -> dict[str, Any]:
     }
 
 
-def insert_copy(  # noqa: PLR0913 (a task has so many columns)
+def insert_copy(
     connection: Connection,
     campaign: Campaign,
     number: int,

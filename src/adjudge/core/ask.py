@@ -272,7 +272,7 @@ class Answer(Generic[T_co]):
 class Ask(Protocol):
     """Put messages to a model until a reply can be read, and return the value."""
 
-    async def __call__(  # noqa: PLR0913 (all that a question has; judges name what they need)
+    async def __call__(
         self,
         messages: Sequence[Message],
         *,

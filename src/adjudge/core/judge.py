@@ -282,7 +282,7 @@ def annotation_of(  # noqa: PLR0913 (what an annotation has)
     )
 
 
-def preference_of(  # noqa: PLR0913 (what a preference has)
+def preference_of(
     annotator: Judge | Metric,
     subject: Subject,
     *,

@@ -293,7 +293,7 @@ class _Warm:
     ask: Ask
     temperature: float
 
-    async def __call__(  # noqa: PLR0913 (as in core)
+    async def __call__(
         self,
         messages: Sequence[Message],
         *,

@@ -518,7 +518,7 @@ class UnitAsk:
                 await self._quiet.wait_turn((about.stage, about.role, digest))
                 raise
 
-    async def __call__(  # noqa: PLR0913 (as in core)
+    async def __call__(
         self,
         messages: Sequence[Message],
         *,

@@ -240,7 +240,7 @@ class Page:
 
 
 @uncollected()
-def make_page(  # noqa: PLR0913 (what stands on a page; every one has its default)
+def make_page(
     judged: Sequence[Judged],
     *,
     title: str | None = None,  # of the page; None for the name of the test set

@@ -45,7 +45,7 @@ class _Recorder:
         self._model = model
         self._adapter = adapter
 
-    async def __call__(  # noqa: PLR0913 (as in core)
+    async def __call__(
         self,
         messages: Sequence[Message],
         *,

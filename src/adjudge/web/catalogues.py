@@ -123,7 +123,7 @@ def _read(path: Path) -> Catalog:
         with path.open("rb") as file:
             return read_po(file, abort_invalid=True)
     except PoFileError as error:
-        raise DataError("it is no PO file: this line is none of one", path=path, line=error.lineno + 1) from error
+        raise DataError("it is no PO file", path=path, line=error.lineno + 1) from error
     except ValueError as error:
         raise DataError(f"it is no PO file: {error}", path=path) from error
 

@@ -595,7 +595,7 @@ def move(
     return scale.clip(suggested)
 
 
-async def compare(  # noqa: PLR0913 (what the agent is given)
+async def compare(
     team: Team, subject: Subject, ask: Ask, stage: str, *, anchor: Anchor, tentative: float, notes: str
 ) -> Calibration:
     """Compare a translation with an anchor, in both orders; nobody is asked where both are one text."""
