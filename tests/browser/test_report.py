@@ -16,7 +16,7 @@ from adjudge.reports.page import Page as ReportPage
 from adjudge.reports.page import make_page
 from tests.browser.conftest import OpenPage
 from tests.browser.payloads import PAYLOADS
-from tests.browser.test_pages import faults
+from tests.browser.served import faults
 from tests.reports.samples import (
     failure,
     judge_all,

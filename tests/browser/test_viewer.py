@@ -25,7 +25,7 @@ from adjudge.web.app import address_of, listen
 from adjudge.web.viewer import create_viewer
 from tests.browser.conftest import PATIENCE, OpenPage, Watched
 from tests.browser.payloads import PAYLOADS
-from tests.browser.test_pages import faults
+from tests.browser.served import faults
 from tests.reports.samples import (
     failure,
     judge_all,
