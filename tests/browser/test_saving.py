@@ -183,7 +183,7 @@ def test_who_is_signed_out_comes_in_again_on_the_page(work: Visit) -> None:
     page = work.page
     work.context.clear_cookies()
     press(page, "r", "7", "0")
-    page.get_by_role("button", name="Show the message").click()
+    page.get_by_role("button", name=button).click()
     page.get_by_label("Your link").fill(f"{work.site.url}/#wrong")
     page.get_by_role("button", name="Sign in again").click()
     notice = page.locator("#notices .notice")
@@ -378,9 +378,13 @@ def test_a_stale_page_asks_which_state_counts(
     assert not work.misdeeds
 
 
-def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Browser) -> None:
+@pytest.mark.parametrize("button", ["Show the message", "Finish"])
+def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Browser, button: str) -> None:
     page = work.page
-    change_elsewhere(work, chromium, "r", "1", "0")
+    change_elsewhere(work, chromium, "Alt+ArrowDown", "r", "5", "Alt+ArrowUp", "r", "1", "0")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    change_elsewhere(work, chromium, "r", "1", "1")
     page.route("**/api/events", lambda route: route.abort())
     press(page, "r", "2", "0", "Alt+ArrowDown")
     page.set_viewport_size({"width": 1280, "height": 400})
@@ -392,7 +396,7 @@ def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Br
     expect(page.locator(".item").first.locator(".conflict")).to_be_in_viewport()
     page.keyboard.press("Enter")
     work.settle()
-    assert ratings(work.site) == [20]
+    assert ratings(work.site) == [20, 5]
     expect(page.get_by_role("button", name="Show the message")).to_be_hidden()
 
 
