@@ -183,7 +183,7 @@ def test_who_is_signed_out_comes_in_again_on_the_page(work: Visit) -> None:
     page = work.page
     work.context.clear_cookies()
     press(page, "r", "7", "0")
-    page.get_by_role("button", name=button).click()
+    page.get_by_role("button", name="Show the message").click()
     page.get_by_label("Your link").fill(f"{work.site.url}/#wrong")
     page.get_by_role("button", name="Sign in again").click()
     notice = page.locator("#notices .notice")
@@ -392,7 +392,7 @@ def test_a_conflict_that_is_off_screen_is_a_click_away(work: Visit, chromium: Br
     page.unroute("**/api/events")
     page.evaluate("dispatchEvent(new Event('online'))")
     expect(page.locator("#saved")).to_contain_text("See the message")
-    page.get_by_role("button", name="Show the message").click()
+    page.get_by_role("button", name=button).click()
     expect(page.locator(".item").first.locator(".conflict")).to_be_in_viewport()
     page.keyboard.press("Enter")
     work.settle()
