@@ -111,17 +111,6 @@ def pair_table(
     )
 
 
-def _levels_of(sources: Iterable[Judgements]) -> Mapping[tuple[str, str, str], float]:
-    texts = [segment for source in sources for segment in source.test_set or ()]
-    return {
-        (s.lp, s.segment, criterion): float(level == "easy")
-        for s in texts
-        if isinstance(levels := s.meta.get(LEVELS), Mapping)
-        for criterion, level in levels.items()
-        if level in {"easy", "hard"}
-    }
-
-
 def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTable:
     """Scores and marked errors of every translation by every annotator.
 
@@ -337,7 +326,14 @@ def _tables(
             for s in sources
             for p in preferences_of(s, by_criterion=settings.by_criterion, epsilon=settings.tie)
         ]
-        told = _levels_of(sources)
+        texts = [segment for source in sources for segment in source.test_set or ()]
+        told = {
+            (s.lp, s.segment, criterion): float(level == "easy")
+            for s in texts
+            if isinstance(levels := s.meta.get(LEVELS), Mapping)
+            for criterion, level in levels.items()
+            if level in {"easy", "hard"}
+        }
         return [pair_table(tabulate(made, criterion), people, told) for criterion in criteria_of(made)]
     if are_scores == {True}:
         return [score_table(sources, people)]

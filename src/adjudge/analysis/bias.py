@@ -398,7 +398,13 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     finder = _Finder(
         gold=tuple(a for source in rest for a in source.annotators),
         families=families or Families(),
-        lengths=_lengths(apart),
+        lengths={
+            (segment.lp, segment.segment, system): len(text)
+            for source in apart
+            if source.test_set is not None
+            for segment in source.test_set
+            for system, text in segment.translations.items()
+        },
         draws=Draws(resamples=settings.resamples, seed=settings.seed),
         scored=frozenset(a for source in own if source.has_scores for a in source.annotators),
     )
@@ -411,9 +417,16 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     ]
     names = list(dict.fromkeys(row.annotator for row in rows))
     rows.sort(key=lambda row: names.index(row.annotator))
+    fields = {
+        "gold": ",".join(finder.gold),
+        "lp": ",".join(dict.fromkeys(r.lp for r in [*found, *wanted])),
+        "resamples": str(finder.draws.resamples),
+        "seed": str(finder.draws.seed),
+    }
+    kept = {key: value for key, value in fields.items() if value}
     return Biases(
         rows=tuple(rows),
-        signature=_signature(names, finder, [*found, *wanted]),
+        signature=Signature(",".join(names) or "nothing", {**kept, "version": VERSION}),
         notes=(*sight_of(own), *_notes(rows, [*found, *wanted], finder), *told),
     )
 
@@ -422,17 +435,6 @@ def _read(source: Given, name: str, settings: BiasSettings) -> Judgements:
     found = read_judgements(source, settings.lp, settings.test_set, needed=False).warn()
     named = found if isinstance(source, Judgements | Path | str) else replace(found, name=name)
     return named.of_one_kind(settings.lp)
-
-
-def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preference | Failure]) -> Signature:
-    fields = {
-        "gold": ",".join(finder.gold),
-        "lp": ",".join(dict.fromkeys(r.lp for r in records)),
-        "resamples": str(finder.draws.resamples),
-        "seed": str(finder.draws.seed),
-    }
-    told = {key: value for key, value in fields.items() if value}
-    return Signature(",".join(names) or "nothing", {**told, "version": VERSION})
 
 
 @frozen
@@ -477,16 +479,6 @@ class _Finder:
                 else None,
                 family=family_bias(table, annotator, gold, self.families, draws),
             )
-
-
-def _lengths(sources: Sequence[Judgements]) -> dict[tuple[str, str, str], int]:
-    return {
-        (segment.lp, segment.segment, system): len(text)
-        for source in sources
-        if source.test_set is not None
-        for segment in source.test_set
-        for system, text in segment.translations.items()
-    }
 
 
 def _pairs(records: Sequence[Preference | Failure]) -> set[tuple[str, str, frozenset[str]]]:

@@ -197,7 +197,8 @@ def _of_order(answers: Answers) -> Iterator[Sign]:
     if abs(association(answers.scores, calls) or 0) > MOST_BY_CALL:
         yield Sign("its scores drift with the number of the call")
         return
-    ranks = _ranks(answers.scores)
+    ordered = np.sort(answers.scores)
+    ranks = (np.searchsorted(ordered, answers.scores) + np.searchsorted(ordered, answers.scores, "right")) / 2
     sources = _codes((lp, text[0]) for (lp, *_), text in zip(answers.places, answers.texts, strict=True))
     several = np.bincount(sources)[sources] > 1
     if several.sum() >= LEAST and _explained(ranks[several], sources[several]) > MOST_BY_SOURCE:
@@ -267,11 +268,6 @@ def _means(values: Floats, classes: Classes) -> Floats:
 def _explained(values: Floats, classes: Classes) -> float:
     values = values - values.mean()
     return float((_means(values, classes) ** 2).sum() / max(1.0, (values**2).sum()))
-
-
-def _ranks(scores: Floats) -> Floats:
-    ordered = np.sort(scores)
-    return (np.searchsorted(ordered, scores) + np.searchsorted(ordered, scores, "right")) / 2
 
 
 def _answers(run: Run) -> Answers:

@@ -722,25 +722,23 @@ def _rank(scores: Scores, settings: RankSettings) -> Ranking:
     if settings.method == "mean":
         return _rank_means(scores, settings)
     if settings.method != "item-mean":
-        return _rank_pairs(scores, settings)
+        criterion = scores.signature.fields.get("criterion")
+        failed = {s.system: s.failed for s in scores.systems}
+        if criterion is not None:
+            if settings.epsilon:
+                raise UsageError("epsilon is for scores; preferences state their own ties: leave it out")
+            return rank_comparisons(
+                tabulate(scores.preferences, criterion), scores.signature, failed, settings
+            )
+        pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
+        by_pairs = rank_comparisons(tabulate(pairs, OVERALL), scores.signature_of("mean"), failed, settings)
+        ties = f"within {settings.epsilon:g}" if settings.epsilon else "of equal scores"
+        annotators = scores.signature.fields.get("annotators")
+        of = f"means over {annotators} annotators" if annotators else "segment scores"
+        return replace(by_pairs, method=f"{by_pairs.method}; pairs of {of}, ties {ties}")
     scores, notes = translated_by_all(scores)
     ranking = _rank_item_means(scores, settings)
     return replace(ranking, notes=(*notes, *ranking.notes))
-
-
-def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:
-    criterion = scores.signature.fields.get("criterion")
-    failed = {s.system: s.failed for s in scores.systems}
-    if criterion is not None:
-        if settings.epsilon:
-            raise UsageError("epsilon is for scores; preferences state their own ties: leave it out")
-        return rank_comparisons(tabulate(scores.preferences, criterion), scores.signature, failed, settings)
-    pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
-    ranking = rank_comparisons(tabulate(pairs, OVERALL), scores.signature_of("mean"), failed, settings)
-    ties = f"within {settings.epsilon:g}" if settings.epsilon else "of equal scores"
-    annotators = scores.signature.fields.get("annotators")
-    of = f"means over {annotators} annotators" if annotators else "segment scores"
-    return replace(ranking, method=f"{ranking.method}; pairs of {of}, ties {ties}")
 
 
 def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
@@ -761,9 +759,18 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
     settings = settings.settled(common.documents, len(present))
     totals = common.totals(by_document=bool(settings.by_document))
     systems, p_values = _ranked(common, totals, settings, (scores.range, failed))
+    units = len(totals.sums)
+    of = count(units, settings.of.removesuffix("s"))
+    by = f" over {of}"
+    if settings.flips(units):
+        by = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
     return Ranking(
         signature=scores.signature_of("mean"),
-        method=_rank_method(common, totals, settings),
+        method=(
+            f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {METHOD} over "
+            f"{of}; ranks by two-sided, clusters by one-sided {settings.title(units)} of every pair{by}, p < "
+            f"{settings.alpha:g}, {settings.correction}; seed {settings.seed}"
+        ),
         systems=(*systems, *nothing),
         notes=(*_notes(scores, rows, totals, settings), *costly_note(judged[:, present], common.systems)),
         p_values=p_value_rows(p_values, len(nothing)),
@@ -854,19 +861,6 @@ def _mean(common: ScoreMatrix, column: int) -> float:
     weights = common.weights[:, column].tolist()
     scores = common.scores[:, column].tolist()
     return total(w * s for w, s in zip(weights, scores, strict=True)) / total(weights)
-
-
-def _rank_method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
-    units = len(totals.sums)
-    of = count(units, settings.of.removesuffix("s"))
-    by = f" over {of}"
-    if settings.flips(units):
-        by = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
-    return (
-        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {METHOD} over {of}; "
-        f"ranks by two-sided, clusters by one-sided {settings.title(units)} of every pair{by}, p < "
-        f"{settings.alpha:g}, {settings.correction}; seed {settings.seed}"
-    )
 
 
 def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: RankSettings) -> Iterator[str]:

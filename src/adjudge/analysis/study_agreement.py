@@ -279,27 +279,23 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
         notes.append(
             f"{len(looks):,} second looks at marks that people were shown are in none of these numbers."
         )
-    pairs = _by_people(twice)
-    for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
-        numbers += [replace(one, is_of_pair=True) for one in _briefly(name, two, draws)]
-    if len(pairs) > _MOST_PAIRS:
-        notes.append(f"Of {len(pairs):,} pairs of people, the {_MOST_PAIRS} who share most are counted.")
-    return Section(name="agreement", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
-    pairs = grouped(
+    met = grouped(
         (f"{a.person} and {b.person}", (a, b))
         for both in twice
         if both.name == "two people"
         for a, b in zip(both.first, both.second, strict=True)
     )
-    ordered = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))
-    return {
+    ordered = sorted(met.items(), key=lambda item: (-len(item[1]), item[0]))
+    pairs = {
         name: Twice(name=name, first=[a for a, _ in own], second=[b for _, b in own])
         for name, own in ordered
         if len(own) >= _FEWEST
     }
+    for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
+        numbers += [replace(one, is_of_pair=True) for one in _briefly(name, two, draws)]
+    if len(pairs) > _MOST_PAIRS:
+        notes.append(f"Of {len(pairs):,} pairs of people, the {_MOST_PAIRS} who share most are counted.")
+    return Section(name="agreement", title=title, numbers=tuple(numbers), notes=tuple(notes))
 
 
 def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:

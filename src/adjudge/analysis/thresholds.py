@@ -272,7 +272,16 @@ def find_thresholds(
 
 
 def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
-    labelled = _labelled(rows, by_document=settings.by_document)
+    known = [row for row in rows if row.bad is not None]
+    keys = [
+        (row.key[0], row.document, "") if settings.by_document and row.document else (*row.key[:2], "segment")
+        for row in known
+    ]
+    labelled = Labelled(
+        scores=np.array([row.score for row in known]),
+        bad=np.array([bool(row.bad) for row in known]),
+        groups=np.array(numbered(keys)),
+    )
     publish = _cut(labelled, settings.publish_risk, settings)
     reject = _flipped(_cut(labelled.flipped, settings.reject_risk, settings))
     if publish.bound is not None and reject.bound is not None and reject.bound >= publish.bound:
@@ -291,19 +300,6 @@ def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSetting
         publish=publish,
         reject=reject,
         shares=shares,
-    )
-
-
-def _labelled(rows: Sequence[_Row], *, by_document: bool) -> Labelled:
-    known = [row for row in rows if row.bad is not None]
-    keys = [
-        (row.key[0], row.document, "") if by_document and row.document else (*row.key[:2], "segment")
-        for row in known
-    ]
-    return Labelled(
-        scores=np.array([row.score for row in known]),
-        bad=np.array([bool(row.bad) for row in known]),
-        groups=np.array(numbered(keys)),
     )
 
 

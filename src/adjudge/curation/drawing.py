@@ -98,7 +98,13 @@ def draw_pairs(test_set: TestSet, settings: DrawSettings) -> PairSample:
     `test_set`: with two systems at least.
     """
     thin = settings.thin or {}
-    _check(test_set, thin)
+    for name, factor in thin.items():
+        if name not in test_set.systems:
+            raise UsageError(
+                f"--thin: {test_set.name!r} has no system {name!r}; it has {', '.join(test_set.systems)}"
+            )
+        if not 1 <= factor < math.inf:
+            raise UsageError(f"--thin {name}: a factor must be 1 or more, got {factor:g}")
     chosen: list[ListedPair] = []
     compositions: list[Composition] = []
     sources: dict[str, dict[int, int]] = {}
@@ -111,16 +117,6 @@ def draw_pairs(test_set: TestSet, settings: DrawSettings) -> PairSample:
     if not chosen:
         raise UsageError(f"{test_set.name!r} has no two translations of a source that differ")
     return PairSample(pairs=tuple(chosen), compositions=tuple(compositions), sources=sources)
-
-
-def _check(test_set: TestSet, thin: Mapping[str, float]) -> None:
-    for name, factor in thin.items():
-        if name not in test_set.systems:
-            raise UsageError(
-                f"--thin: {test_set.name!r} has no system {name!r}; it has {', '.join(test_set.systems)}"
-            )
-        if not 1 <= factor < math.inf:
-            raise UsageError(f"--thin {name}: a factor must be 1 or more, got {factor:g}")
 
 
 @dataclass

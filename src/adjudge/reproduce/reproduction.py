@@ -161,7 +161,13 @@ def mark_value(
     """Compute F1 of marked errors at the definition's threshold."""
     (lp,) = definition.lps
     side = inputs.side(source, lp)
-    gold = _gold_file(side.folder / "human-scores", f"{lp}.{side.gold.name}", inputs)
+    folder = side.folder / "human-scores"
+    stem = f"{lp}.{side.gold.name}"
+    merged = folder / f"{stem}.merged.seg.rating"
+    there = [merged] if merged.is_file() else sorted(folder.glob(f"{stem}*.seg.rating"))
+    if len(there) != 1:
+        raise MissingInputError(inputs.told(merged))
+    gold = there[0]
     run = inputs.file(metric, lp, _ENDINGS)
     texts = inputs.content(side.folder / "sources" / f"{lp}.txt", lambda _: read_mtme(side.folder, lp))
     sides = []
@@ -181,14 +187,6 @@ def mark_value(
         sides.append(kept)
     marked = partial(spans, *sides, rule="himate", threshold=definition.threshold, lp=lp, test_set=texts)
     return inputs.read(metric, marked).scores[0].f1
-
-
-def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
-    merged = folder / f"{stem}.merged.seg.rating"
-    there = [merged] if merged.is_file() else sorted(folder.glob(f"{stem}*.seg.rating"))
-    if len(there) != 1:
-        raise MissingInputError(inputs.told(merged))
-    return there[0]
 
 
 def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:
