@@ -140,18 +140,6 @@ def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Dr
     )
 
 
-def lengths_of_pairs(table: Comparisons, lengths: Mapping[tuple[str, str, str], int]) -> Floats:
-    """Length of the first translation less that of the second, of each unit; NaN where one is missing.
-
-    `lengths`: code points by language pair, segment and system.
-    """
-    found = [
-        [lengths.get((u.lp, u.segment, system), np.nan) for system in (u.first, u.second)]
-        for u in table.units
-    ]
-    return np.asarray(np.array(found).reshape(len(found), 2) @ [1.0, -1.0])
-
-
 _NOTHING: Final = "nothing was asked in both orders"
 
 
@@ -454,7 +442,11 @@ class _Finder:
         criterion: str,
     ) -> Iterator[Bias]:
         table = tabulate([*judged, *wanted], criterion)
-        differences = lengths_of_pairs(table, self.lengths)
+        found = [
+            [self.lengths.get((u.lp, u.segment, system), np.nan) for system in (u.first, u.second)]
+            for u in table.units
+        ]
+        differences = np.asarray(np.array(found).reshape(len(found), 2) @ [1.0, -1.0])
         gold = [name for name in self.gold if name in table.annotators]
         draws = replace(self.draws, groups=table.segments)
         for annotator in (a for a in table.annotators if a not in self.gold):

@@ -107,7 +107,25 @@ def why_unfit(run: Run, beside: Sequence[Record] = ()) -> tuple[list[str], list[
     unseen: list[str] = []
     if run.info.kind != "judge" or len(asked) < LEAST:
         return unfit, unseen
-    unfit += _of_replies(run, asked)
+    failed = sum(isinstance(record, Failure) for record in asked)
+    if failed > MOST_DOUBTED * len(asked):
+        unfit.append(f"{failed:,} of {count(len(asked), 'judgement')} failed")
+    clean = sum(isinstance(record, Failure) and CLEAN in record.detail for record in asked)
+    if clean >= _LEAST_LOST and clean > MOST_LOST * len(asked):
+        unfit.append(
+            f"{clean:,} of {count(failed, 'failure')} said that all is well: the rest scores too low"
+        )
+    judged = [record for record in asked if not isinstance(record, Failure)]
+    confirmed = sum("confirmed" in record.flags for record in judged)
+    if len(judged) >= LEAST and confirmed > MOST_DOUBTED * len(judged):
+        unfit.append(f"{confirmed:,} of {count(len(judged), 'answer')} had words beside them")
+    served = [n for n in run.info.signature.fields.get("served", "").split(",") if not n.startswith("#")]
+    if len(served) > 1:
+        unfit.append(f"more than one model answered ({', '.join(served)})")
+    quoted = [s for r in judged if isinstance(r, Annotation) for s in r.spans if s.text]
+    nowhere = sum(span.match == "unmatched" for span in quoted)
+    if len(quoted) >= LEAST_QUOTED and nowhere > MOST_DOUBTED * len(quoted):
+        unfit.append(f"{nowhere:,} of {count(len(quoted), 'quotation')} stand in neither text")
     protocol = find_protocol(run.info.protocol)
     if protocol.has_criteria:  # good translations pass all of many criteria
         return unfit, unseen
@@ -121,26 +139,6 @@ def why_unfit(run: Run, beside: Sequence[Record] = ()) -> tuple[list[str], list[
             none = "nothing shows that the translations differ"
             unseen.append(f"{sign.reason}, and {cannot if few else none}")
     return unfit, unseen
-
-
-def _of_replies(run: Run, asked: Sequence[Record]) -> Iterator[str]:
-    failed = sum(isinstance(record, Failure) for record in asked)
-    if failed > MOST_DOUBTED * len(asked):
-        yield f"{failed:,} of {count(len(asked), 'judgement')} failed"
-    clean = sum(isinstance(record, Failure) and CLEAN in record.detail for record in asked)
-    if clean >= _LEAST_LOST and clean > MOST_LOST * len(asked):
-        yield f"{clean:,} of {count(failed, 'failure')} said that all is well: the rest scores too low"
-    judged = [record for record in asked if not isinstance(record, Failure)]
-    confirmed = sum("confirmed" in record.flags for record in judged)
-    if len(judged) >= LEAST and confirmed > MOST_DOUBTED * len(judged):
-        yield f"{confirmed:,} of {count(len(judged), 'answer')} had words beside them"
-    served = [n for n in run.info.signature.fields.get("served", "").split(",") if not n.startswith("#")]
-    if len(served) > 1:
-        yield f"more than one model answered ({', '.join(served)})"
-    quoted = [s for r in judged if isinstance(r, Annotation) for s in r.spans if s.text]
-    nowhere = sum(span.match == "unmatched" for span in quoted)
-    if len(quoted) >= LEAST_QUOTED and nowhere > MOST_DOUBTED * len(quoted):
-        yield f"{nowhere:,} of {count(len(quoted), 'quotation')} stand in neither text"
 
 
 def signs(answers: Answers, ends: Sequence[float | None] = ()) -> Iterator[Sign]:

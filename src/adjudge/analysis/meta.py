@@ -112,7 +112,26 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
     yield from choice.notes
     if choice.reference:
         yield f"Metrics with a reference were shown {choice.reference}."
-    yield from _coverage(eval_set, gold, settings)
+    judged, total = ~np.isnan(gold.segments), len(eval_set.segments)
+    name = named_gold(gold.name, "Gold")
+    covered = int(judged.any(axis=0).sum())
+    holes = int(judged.any(axis=0).sum() * len(judged) - judged.sum())
+    if covered < total:
+        over = "their files give, over all segments" if settings.segments == "all" else "the judged ones give"
+        yield (
+            f"{name} judged {covered:,} of {total:,} segments, and measures of segments are over these; "
+            f"scores of systems are what {over}."
+        )
+    known = gold.segments[judged]
+    if len(known) > 1 and np.ptp(known) == 0:
+        yield (
+            f"{name} gives every translation {known[0]:g}: there is no order to agree with. acc_eq "
+            "reaches 1 where it is calibrated to tie all, and SPA rests on the order in which systems stand."
+        )
+    if holes:
+        yield f"{name} lacks {holes:,} translations of the segments that it judged otherwise."
+    if failed := sum(gold.failed.values()):
+        yield f"{name} has {failed:,} failed judgements, which have no score."
     if settings.level != "segment":
         judged_only = settings.segments == "annotated"
         of = "the segments that gold judged" if judged_only else "those of its segments that have one"
@@ -135,29 +154,6 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
         yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
     if settings.intervals:
         yield from lone_unit_note(int((~np.isnan(gold.segments)).any(axis=0).sum()), "segments")
-
-
-def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
-    judged, total = ~np.isnan(gold.segments), len(eval_set.segments)
-    name = named_gold(gold.name, "Gold")
-    n = int(judged.any(axis=0).sum())
-    holes = int(judged.any(axis=0).sum() * len(judged) - judged.sum())
-    if n < total:
-        over = "their files give, over all segments" if settings.segments == "all" else "the judged ones give"
-        yield (
-            f"{name} judged {n:,} of {total:,} segments, and measures of segments are over these; "
-            f"scores of systems are what {over}."
-        )
-    known = gold.segments[judged]
-    if len(known) > 1 and np.ptp(known) == 0:
-        yield (
-            f"{name} gives every translation {known[0]:g}: there is no order to agree with. acc_eq "
-            "reaches 1 where it is calibrated to tie all, and SPA rests on the order in which systems stand."
-        )
-    if holes:
-        yield f"{name} lacks {holes:,} translations of the segments that it judged otherwise."
-    if failed := sum(gold.failed.values()):
-        yield f"{name} has {failed:,} failed judgements, which have no score."
 
 
 def _test(settings: MetaSettings) -> str:
@@ -775,12 +771,11 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *open_note(rows, settings),
-            *_people_note(people),
-            *_raters_note(people_rows[len(people) :], truth),
+            *_people_notes(people, people_rows[len(people) :], truth),
             *metric_notes(choice, truth, metrics | people),
         ),
         strata=tuple(
-            _stratum(kind, name, cells, (truth, metrics, settings))
+            _stratum(kind, name, cells, truth, metrics, settings)
             for kind in settings.strata
             for name, cells in strata(kind, chosen, truth, settings.length_bins)
         ),
@@ -790,11 +785,18 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     )
 
 
-def _people_note(people: Collection[str]) -> Iterator[str]:
+def _people_notes(people: Collection[str], rows: Sequence[MetricResults], gold: ScoreSet) -> Iterator[str]:
     if people:
         yield (
             f"People: {', '.join(people)}, another annotation of the translations, measured as a metric is, "
             "the human ceiling of this gold. It has no place and no cluster."
+        )
+    for row in rows:
+        rest = int((~np.isnan(gold.segments)).sum()) - row.n
+        yield (
+            f"People: {row.name}, one person's scores against the mean of the others who judged the same "
+            f"translation, without that person's. It is over the {row.n:,} that two or more people judged; "
+            f"{rest:,} others of this gold are left out: one person judged them, or who did is not known."
         )
 
 
@@ -806,16 +808,6 @@ def _people_rows(
         pairs.append((gold.raters[1], gold.raters[0]))
     for truth, each in pairs:
         yield _metric(*_sides(truth, each, settings), settings, task)
-
-
-def _raters_note(rows: Sequence[MetricResults], gold: ScoreSet) -> Iterator[str]:
-    for row in rows:
-        rest = int((~np.isnan(gold.segments)).sum()) - row.n
-        yield (
-            f"People: {row.name}, one person's scores against the mean of the others who judged the same "
-            f"translation, without that person's. It is over the {row.n:,} that two or more people judged; "
-            f"{rest:,} others of this gold are left out: one person judged them, or who did is not known."
-        )
 
 
 def _role_notes(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
@@ -892,9 +884,13 @@ def _marked(
 
 
 def _stratum(
-    kind: str, name: str, cells: Floats, whole: tuple[ScoreSet, Mapping[str, ScoreSet], MetaSettings]
+    kind: str,
+    name: str,
+    cells: Floats,
+    gold: ScoreSet,
+    metrics: Mapping[str, ScoreSet],
+    settings: MetaSettings,
 ) -> Stratum:
-    gold, metrics, settings = whole
     judged = ~np.isnan(cells)
     n, n_segments = int(judged.sum()), int(judged.any(axis=0).sum())
     if n < settings.smallest:

@@ -293,23 +293,6 @@ def _document_score(lp: str, document: str, system: str, scores: list[SegmentSco
     )
 
 
-def system_scores(
-    numbers: Iterable[tuple[str, float | None]], failed: Mapping[str, int]
-) -> list[SystemScore]:
-    """Mean of each system, in order of first appearance."""
-    known = {
-        system: [number for number in own if number is not None] for system, own in grouped(numbers).items()
-    }
-    return [
-        SystemScore(system=system, score=mean(found), n=len(found), failed=failed.get(system, 0))
-        for system, found in known.items()
-    ]
-
-
-def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
-    return Counter(j.system for j in judgements if j.has_failed)
-
-
 READINGS: Final[Mapping[str, str]] = {
     "extracted": "read out of a longer reply",
     "normalised": "read from another spelling than asked for",
@@ -344,15 +327,6 @@ def failures_note(failed: int, asked: int) -> list[str]:
         return []
     have = form(failed, "it has no score and is", "they have no score and are")
     return [f"{of_all(failed, asked, 'judgement')} failed; {have} in no mean."]
-
-
-def readings_note(counts: Mapping[str, int], asked: int) -> list[str]:
-    """Say how many judgements were read out of anything but a whole reply in the form that was asked for."""
-    return [
-        f"{of_all(number, asked, 'judgement')} {form(number, 'was', 'were')} {READINGS[flag]} (flag {flag})."
-        for flag, number in counts.items()
-        if number
-    ]
 
 
 def pending_note(pending: int) -> list[str]:
@@ -675,13 +649,21 @@ def _system_scores(
         numbers = [(s.system, s.score) for s in segments]
     own = grouped((judgement.system, judgement) for judgement in judged)
     found = []
-    for one in system_scores(numbers, failed_by_system(judged)):
-        counts = Counter(
-            flag for each in own.get(one.system, ()) for flag in READINGS.keys() & set(each.flags)
+    failed = Counter(j.system for j in judged if j.has_failed)
+    for system, every in grouped(numbers).items():
+        known = [number for number in every if number is not None]
+        counts = Counter(flag for each in own.get(system, ()) for flag in READINGS.keys() & set(each.flags))
+        spreads = [each.spread for each in own.get(system, ()) if each.spread is not None]
+        found.append(
+            SystemScore(
+                system=system,
+                score=mean(known),
+                n=len(known),
+                failed=failed.get(system, 0),
+                readings={flag: counts[flag] for flag in READINGS if counts[flag]},
+                spread=mean(spreads),
+            )
         )
-        spreads = [each.spread for each in own.get(one.system, ()) if each.spread is not None]
-        readings = {flag: counts[flag] for flag in READINGS if counts[flag]}
-        found.append(replace(one, readings=readings, spread=mean(spreads)))
     return found
 
 
@@ -698,7 +680,11 @@ def _readings(judged: Sequence[Judgement], method: _Method) -> dict[str, int]:
 def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
     pending = 0 if method.info is None else method.info.counts.get("pending", 0)
     failed, asked = _counts(judged, method)
-    read = readings_note(_readings(judged, method), asked)
+    read = [
+        f"{of_all(number, asked, 'judgement')} {form(number, 'was', 'were')} {READINGS[flag]} (flag {flag})."
+        for flag, number in _readings(judged, method).items()
+        if number
+    ]
     notes = [*failures_note(failed, asked), *read, *pending_note(pending)]
     return notes if method.is_pairwise else [*notes, *annotators_note(judged)]
 

@@ -169,8 +169,7 @@ def pair_up(
         *(f"{each.name}: {note.removesuffix('.')}." for each in (pred, gold) for note in each.notes),
         *repeats,
         *gold_repeats,
-        *_coverage(said, golds, failed),
-        *_several(pred, gold, said, golds),
+        *_coverage(pred, gold, said, golds, failed),
     ]
     if lost := len(both) - len(fitting):
         which = f"{of_all(lost, len(both), 'judgement')} {form(lost, 'is', 'are')}"
@@ -269,7 +268,13 @@ def _nothing(
     return f"no translation was judged by both: {'; '.join(parts)}; lp, segment id and system must be equal"
 
 
-def _coverage(said: Mapping[Key, object], golds: Mapping[Key, object], failed: set[Key]) -> Iterator[str]:
+def _coverage(
+    pred: Judgements,
+    gold: Judgements,
+    said: Mapping[Key, list[Annotation]],
+    golds: Mapping[Key, list[Annotation]],
+    failed: set[Key],
+) -> Iterator[str]:
     if failed:
         which = of_all(len(failed), len(golds), "translation")
         yield f"{which} that gold judged failed in the run: in no number."
@@ -281,14 +286,6 @@ def _coverage(said: Mapping[Key, object], golds: Mapping[Key, object], failed: s
     if more:
         which = of_all(more, len(said), "translation")
         yield f"{which} that the run judged {form(more, 'has', 'have')} no gold."
-
-
-def _several(
-    pred: Judgements,
-    gold: Judgements,
-    said: Mapping[Key, list[Annotation]],
-    golds: Mapping[Key, list[Annotation]],
-) -> Iterator[str]:
     for what, judged, keys in (("the run", pred, said), ("gold", gold, golds)):
         common = [key for key in keys if key in said and key in golds]
         several = sum(len(keys[key]) > 1 for key in common)

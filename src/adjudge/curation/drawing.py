@@ -320,7 +320,10 @@ class _Stack:
         by_source: dict[str, list[Shown]] = {}
         for one in shown:
             by_source.setdefault(one.segment.source, []).append(one)
-        clean = self._clean(lp)
+        clean: dict[str, list[str]] = {}
+        for (of, text, translation), categories in self._marked.items():
+            if of == lp and not categories:
+                clean.setdefault(text, []).append(translation)
         having = {
             name: [one for one in shown if any(error.category == name for error in one.annotation.spans)]
             for name in SUBTYPES
@@ -341,13 +344,6 @@ class _Stack:
                 taken.add(error.segment.source)
                 likest = _likest(clean.get(error.segment.source, ()), error.translation)
                 found[name] = DrawnPair(category=name, error=error, other=other, clean=likest)
-        return found
-
-    def _clean(self, lp: str) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for (of, source, translation), categories in self._marked.items():
-            if of == lp and not categories:
-                found.setdefault(source, []).append(translation)
         return found
 
     def _best(self, shown: Iterable[Shown], name: str) -> Shown | None:

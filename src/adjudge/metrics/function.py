@@ -42,9 +42,6 @@ class FunctionMetric:
 
     def __post_init__(self, of: Callable[..., Any]) -> None:
         object.__setattr__(self, "function", of)
-        self._check()
-
-    def _check(self) -> None:
         if not inspect.isfunction(self.function) or inspect.iscoroutinefunction(self.function):
             raise UsageError(f"@adjudge.metric stands above a plain function, got {_shown(self.function)}")
         from adjudge.metrics import METRICS

@@ -462,7 +462,7 @@ def accuracy_p_values(
         if len(sizes) == 1:
             return _sign_test(a[0], b[0]), _sign_test(b[0], a[0])
         weights = 1 / sizes
-        observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, ((resamples, seed)))
+        observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, (resamples, seed))
         slack = ROUNDING * np.maximum(weights @ (a + b), 1)
         above, below = (sums >= observed - slack).sum(axis=0), (sums <= observed + slack).sum(axis=0)
         return (above + 1) / (len(sums) + 1), (below + 1) / (len(sums) + 1)
