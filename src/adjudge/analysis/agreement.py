@@ -111,17 +111,6 @@ def pair_table(
     )
 
 
-def _levels_of(sources: Iterable[Judgements]) -> Mapping[tuple[str, str, str], float]:
-    texts = [segment for source in sources for segment in source.test_set or ()]
-    return {
-        (s.lp, s.segment, criterion): float(level == "easy")
-        for s in texts
-        if isinstance(levels := s.meta.get(LEVELS), Mapping)
-        for criterion, level in levels.items()
-        if level in {"easy", "hard"}
-    }
-
-
 def score_table(sources: Sequence[Judgements], people: Sequence[str]) -> LabelTable:
     """Scores and marked errors of every translation by every annotator.
 
@@ -290,11 +279,11 @@ def find_agreement(
     if looks:
         which = count(looks, "judgement is", "judgements are")
         notes.append(f"{which} of people who were shown what others had marked: no independent agreement.")
-    notes += dict.fromkeys(note for table in tables for note in (*_scale_notes(table), *_apart_notes(table)))
+    notes += dict.fromkeys(note for table in tables for note in _table_notes(table))
     return Agreement(rows=tuple(rows), tests=tests, notes=(*notes, *told))
 
 
-def _scale_notes(table: LabelTable) -> Iterator[str]:
+def _table_notes(table: LabelTable) -> Iterator[str]:
     if not table.is_on_one_scale(table.people):
         scales = "; ".join(f"{name}: {table.scales[name]}" for name in table.people)
         test = " and the alternative-annotator test" if table.judges else ""
@@ -309,13 +298,6 @@ def _scale_notes(table: LabelTable) -> Iterator[str]:
                 f"({table.scales[table.people[0]]}): no alternative-annotator test; "
                 "--pairs compares preferences."
             )
-
-
-def _elsewhere(table: LabelTable) -> list[str]:
-    return [judge for judge in table.judges if not table.is_on_one_scale([*table.people, judge])]
-
-
-def _apart_notes(table: LabelTable) -> Iterator[str]:
     if len(table.annotators) == 1:
         yield f"All of {table.lp} is by {table.annotators[0]}: there is nobody to agree with."
     judged = dict(zip(table.annotators, ~np.isnan(table.labels).T, strict=True))
@@ -325,6 +307,10 @@ def _apart_notes(table: LabelTable) -> Iterator[str]:
         on = f" on {table.criterion}" if table.criterion else ""
         which = of_all(apart, len(two), "pair of annotators", "pairs of annotators")
         yield f"{which} judged nothing in common{on}, and {form(apart, 'has', 'have')} no row."
+
+
+def _elsewhere(table: LabelTable) -> list[str]:
+    return [judge for judge in table.judges if not table.is_on_one_scale([*table.people, judge])]
 
 
 def _tables(
@@ -337,7 +323,14 @@ def _tables(
             for s in sources
             for p in preferences_of(s, by_criterion=settings.by_criterion, epsilon=settings.tie)
         ]
-        told = _levels_of(sources)
+        texts = [segment for source in sources for segment in source.test_set or ()]
+        told = {
+            (s.lp, s.segment, criterion): float(level == "easy")
+            for s in texts
+            if isinstance(levels := s.meta.get(LEVELS), Mapping)
+            for criterion, level in levels.items()
+            if level in {"easy", "hard"}
+        }
         return [pair_table(tabulate(made, criterion), people, told) for criterion in criteria_of(made)]
     if are_scores == {True}:
         return [score_table(sources, people)]

@@ -360,8 +360,29 @@ def align(
             raise UsageError(
                 f"{texts.name} has a system {system!r} already: give the output another name, NAME={path}"
             )
-        segments, aligned = _align_system(segments, system, Path(path), aligner)
-        found.append(aligned)
+        documents = grouped((segment.document, place) for place, segment in enumerate(segments))
+        written = _read_output(Path(path))
+        if isinstance(written, str):
+            written, documents = {"": written}, {"": list(range(len(segments)))}
+        changed = list(segments)
+        counts: dict[str, Counter[str]] = {}
+        for document, places in documents.items():
+            if document in written:
+                part = [segments[place] for place in places]
+                filled, counts[document] = _align_document(part, system, written[document], aligner)
+                for place, segment in zip(places, filled, strict=True):
+                    changed[place] = segment
+        total = sum(counts.values(), Counter[str]())
+        segments = changed
+        found.append(
+            Aligned(
+                system=system,
+                **{name: total[name] for name in _COUNTED},
+                missing=tuple(name for name in documents if name not in written),
+                unknown=tuple(name for name in written if name not in documents),
+                documents={name: dict(c) for name, c in counts.items() if c["left_out"] or c["added"]},
+            )
+        )
     return Alignment(test_set=TestSet(name=texts.name, segments=tuple(segments)), systems=tuple(found))
 
 
@@ -375,31 +396,6 @@ def _load(given: Frame | Rows | Path | str, lp: str | None) -> TestSet:
         return read_files(path, {}, {}, lp, path.stem)
     detect(path)
     return load(path, lp)
-
-
-def _align_system(
-    segments: Sequence[Segment], system: str, path: Path, aligner: Aligner
-) -> tuple[list[Segment], Aligned]:
-    documents = grouped((segment.document, place) for place, segment in enumerate(segments))
-    written = _read_output(path)
-    if isinstance(written, str):
-        written, documents = {"": written}, {"": list(range(len(segments)))}
-    changed = list(segments)
-    counts: dict[str, Counter[str]] = {}
-    for document, places in documents.items():
-        if document in written:
-            part = [segments[place] for place in places]
-            filled, counts[document] = _align_document(part, system, written[document], aligner)
-            for place, segment in zip(places, filled, strict=True):
-                changed[place] = segment
-    total = sum(counts.values(), Counter[str]())
-    return changed, Aligned(
-        system=system,
-        **{name: total[name] for name in _COUNTED},
-        missing=tuple(name for name in documents if name not in written),
-        unknown=tuple(name for name in written if name not in documents),
-        documents={name: dict(c) for name, c in counts.items() if c["left_out"] or c["added"]},
-    )
 
 
 _COUNTED: Final = ("segments", "translated", "merged", "left_out", "added", "added_characters")

@@ -140,18 +140,6 @@ def length_bias(own: Floats, gold: Floats | None, differences: Floats, draws: Dr
     )
 
 
-def lengths_of_pairs(table: Comparisons, lengths: Mapping[tuple[str, str, str], int]) -> Floats:
-    """Length of the first translation less that of the second, of each unit; NaN where one is missing.
-
-    `lengths`: code points by language pair, segment and system.
-    """
-    found = [
-        [lengths.get((u.lp, u.segment, system), np.nan) for system in (u.first, u.second)]
-        for u in table.units
-    ]
-    return np.asarray(np.array(found).reshape(len(found), 2) @ [1.0, -1.0])
-
-
 _NOTHING: Final = "nothing was asked in both orders"
 
 
@@ -398,7 +386,13 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     finder = _Finder(
         gold=tuple(a for source in rest for a in source.annotators),
         families=families or Families(),
-        lengths=_lengths(apart),
+        lengths={
+            (segment.lp, segment.segment, system): len(text)
+            for source in apart
+            if source.test_set is not None
+            for segment in source.test_set
+            for system, text in segment.translations.items()
+        },
         draws=Draws(resamples=settings.resamples, seed=settings.seed),
         scored=frozenset(a for source in own if source.has_scores for a in source.annotators),
     )
@@ -411,9 +405,16 @@ def bias(judged: Given | Sequence[Given], settings: BiasSettings) -> Biases:
     ]
     names = list(dict.fromkeys(row.annotator for row in rows))
     rows.sort(key=lambda row: names.index(row.annotator))
+    fields = {
+        "gold": ",".join(finder.gold),
+        "lp": ",".join(dict.fromkeys(r.lp for r in [*found, *wanted])),
+        "resamples": str(finder.draws.resamples),
+        "seed": str(finder.draws.seed),
+    }
+    kept = {key: value for key, value in fields.items() if value}
     return Biases(
         rows=tuple(rows),
-        signature=_signature(names, finder, [*found, *wanted]),
+        signature=Signature(",".join(names) or "nothing", {**kept, "version": VERSION}),
         notes=(*sight_of(own), *_notes(rows, [*found, *wanted], finder), *told),
     )
 
@@ -422,17 +423,6 @@ def _read(source: Given, name: str, settings: BiasSettings) -> Judgements:
     found = read_judgements(source, settings.lp, settings.test_set, needed=False).warn()
     named = found if isinstance(source, Judgements | Path | str) else replace(found, name=name)
     return named.of_one_kind(settings.lp)
-
-
-def _signature(names: Sequence[str], finder: _Finder, records: Sequence[Preference | Failure]) -> Signature:
-    fields = {
-        "gold": ",".join(finder.gold),
-        "lp": ",".join(dict.fromkeys(r.lp for r in records)),
-        "resamples": str(finder.draws.resamples),
-        "seed": str(finder.draws.seed),
-    }
-    told = {key: value for key, value in fields.items() if value}
-    return Signature(",".join(names) or "nothing", {**told, "version": VERSION})
 
 
 @frozen
@@ -452,7 +442,11 @@ class _Finder:
         criterion: str,
     ) -> Iterator[Bias]:
         table = tabulate([*judged, *wanted], criterion)
-        differences = lengths_of_pairs(table, self.lengths)
+        found = [
+            [self.lengths.get((u.lp, u.segment, system), np.nan) for system in (u.first, u.second)]
+            for u in table.units
+        ]
+        differences = np.asarray(np.array(found).reshape(len(found), 2) @ [1.0, -1.0])
         gold = [name for name in self.gold if name in table.annotators]
         draws = replace(self.draws, groups=table.segments)
         for annotator in (a for a in table.annotators if a not in self.gold):
@@ -477,16 +471,6 @@ class _Finder:
                 else None,
                 family=family_bias(table, annotator, gold, self.families, draws),
             )
-
-
-def _lengths(sources: Sequence[Judgements]) -> dict[tuple[str, str, str], int]:
-    return {
-        (segment.lp, segment.segment, system): len(text)
-        for source in sources
-        if source.test_set is not None
-        for segment in source.test_set
-        for system, text in segment.translations.items()
-    }
 
 
 def _pairs(records: Sequence[Preference | Failure]) -> set[tuple[str, str, frozenset[str]]]:

@@ -107,7 +107,25 @@ def why_unfit(run: Run, beside: Sequence[Record] = ()) -> tuple[list[str], list[
     unseen: list[str] = []
     if run.info.kind != "judge" or len(asked) < LEAST:
         return unfit, unseen
-    unfit += _of_replies(run, asked)
+    failed = sum(isinstance(record, Failure) for record in asked)
+    if failed > MOST_DOUBTED * len(asked):
+        unfit.append(f"{failed:,} of {count(len(asked), 'judgement')} failed")
+    clean = sum(isinstance(record, Failure) and CLEAN in record.detail for record in asked)
+    if clean >= _LEAST_LOST and clean > MOST_LOST * len(asked):
+        unfit.append(
+            f"{clean:,} of {count(failed, 'failure')} said that all is well: the rest scores too low"
+        )
+    judged = [record for record in asked if not isinstance(record, Failure)]
+    confirmed = sum("confirmed" in record.flags for record in judged)
+    if len(judged) >= LEAST and confirmed > MOST_DOUBTED * len(judged):
+        unfit.append(f"{confirmed:,} of {count(len(judged), 'answer')} had words beside them")
+    served = [n for n in run.info.signature.fields.get("served", "").split(",") if not n.startswith("#")]
+    if len(served) > 1:
+        unfit.append(f"more than one model answered ({', '.join(served)})")
+    quoted = [s for r in judged if isinstance(r, Annotation) for s in r.spans if s.text]
+    nowhere = sum(span.match == "unmatched" for span in quoted)
+    if len(quoted) >= LEAST_QUOTED and nowhere > MOST_DOUBTED * len(quoted):
+        unfit.append(f"{nowhere:,} of {count(len(quoted), 'quotation')} stand in neither text")
     protocol = find_protocol(run.info.protocol)
     if protocol.has_criteria:  # good translations pass all of many criteria
         return unfit, unseen
@@ -121,26 +139,6 @@ def why_unfit(run: Run, beside: Sequence[Record] = ()) -> tuple[list[str], list[
             none = "nothing shows that the translations differ"
             unseen.append(f"{sign.reason}, and {cannot if few else none}")
     return unfit, unseen
-
-
-def _of_replies(run: Run, asked: Sequence[Record]) -> Iterator[str]:
-    failed = sum(isinstance(record, Failure) for record in asked)
-    if failed > MOST_DOUBTED * len(asked):
-        yield f"{failed:,} of {count(len(asked), 'judgement')} failed"
-    clean = sum(isinstance(record, Failure) and CLEAN in record.detail for record in asked)
-    if clean >= _LEAST_LOST and clean > MOST_LOST * len(asked):
-        yield f"{clean:,} of {count(failed, 'failure')} said that all is well: the rest scores too low"
-    judged = [record for record in asked if not isinstance(record, Failure)]
-    confirmed = sum("confirmed" in record.flags for record in judged)
-    if len(judged) >= LEAST and confirmed > MOST_DOUBTED * len(judged):
-        yield f"{confirmed:,} of {count(len(judged), 'answer')} had words beside them"
-    served = [n for n in run.info.signature.fields.get("served", "").split(",") if not n.startswith("#")]
-    if len(served) > 1:
-        yield f"more than one model answered ({', '.join(served)})"
-    quoted = [s for r in judged if isinstance(r, Annotation) for s in r.spans if s.text]
-    nowhere = sum(span.match == "unmatched" for span in quoted)
-    if len(quoted) >= LEAST_QUOTED and nowhere > MOST_DOUBTED * len(quoted):
-        yield f"{nowhere:,} of {count(len(quoted), 'quotation')} stand in neither text"
 
 
 def signs(answers: Answers, ends: Sequence[float | None] = ()) -> Iterator[Sign]:
@@ -197,7 +195,8 @@ def _of_order(answers: Answers) -> Iterator[Sign]:
     if abs(association(answers.scores, calls) or 0) > MOST_BY_CALL:
         yield Sign("its scores drift with the number of the call")
         return
-    ranks = _ranks(answers.scores)
+    ordered = np.sort(answers.scores)
+    ranks = (np.searchsorted(ordered, answers.scores) + np.searchsorted(ordered, answers.scores, "right")) / 2
     sources = _codes((lp, text[0]) for (lp, *_), text in zip(answers.places, answers.texts, strict=True))
     several = np.bincount(sources)[sources] > 1
     if several.sum() >= LEAST and _explained(ranks[several], sources[several]) > MOST_BY_SOURCE:
@@ -267,11 +266,6 @@ def _means(values: Floats, classes: Classes) -> Floats:
 def _explained(values: Floats, classes: Classes) -> float:
     values = values - values.mean()
     return float((_means(values, classes) ** 2).sum() / max(1.0, (values**2).sum()))
-
-
-def _ranks(scores: Floats) -> Floats:
-    ordered = np.sort(scores)
-    return (np.searchsorted(ordered, scores) + np.searchsorted(ordered, scores, "right")) / 2
 
 
 def _answers(run: Run) -> Answers:

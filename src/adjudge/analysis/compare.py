@@ -127,7 +127,7 @@ def difference(
         second=second,
         value=first - second,
         interval=bounds.interval,
-        p=_p_value(totals, bounds, test, (resamples, seed), by_document=segments is not None),
+        p=_p_value(totals, bounds, test, resamples, seed, by_document=segments is not None),
         effect=effect(totals.means),
         units=len(totals.sums),
         effective=len(totals.sums) if segments is None else effective_size(segments, totals),
@@ -135,9 +135,8 @@ def difference(
 
 
 def _p_value(
-    totals: Totals, bounds: Bounds, test: PairedTest, drawing: tuple[int, int], *, by_document: bool
+    totals: Totals, bounds: Bounds, test: PairedTest, resamples: int, seed: int, *, by_document: bool
 ) -> float:
-    resamples, seed = drawing
     if test == "permutation":
         gaps = unit_differences(totals, np.array([0]), np.array([1]))
         flipped = float(sign_flip_p_values(gaps, resamples=resamples, seed=seed)[0])

@@ -184,7 +184,12 @@ def estimates(
     found, notes = {}, []
     for system in (name for name in judged if name in labelled):
         try:
-            found[system] = _within(gold.range, design.mean(labelled[system], judged[system]))
+            mean = design.mean(labelled[system], judged[system])
+            interval, plain = (
+                None if i is None else Interval(max(i.low, gold.range[0]), min(i.high, gold.range[1]))
+                for i in (mean.interval, mean.plain_interval)
+            )
+            found[system] = replace(mean, interval=interval, plain_interval=plain)
         except UsageError as error:
             notes.append(f"{system} is left out: {error}.")
     if strangers:
@@ -222,14 +227,6 @@ def estimates(
         settings=settings,
         notes=(*notes, *design.notes([row.mean for row in rows])),
     )
-
-
-def _within(scale: tuple[float, float], mean: Estimate) -> Estimate:
-    interval, plain = (
-        None if i is None else Interval(max(i.low, scale[0]), min(i.high, scale[1]))
-        for i in (mean.interval, mean.plain_interval)
-    )
-    return replace(mean, interval=interval, plain_interval=plain)
 
 
 def _by_system(scores: Scores) -> dict[str, dict[Place, float]]:

@@ -549,13 +549,23 @@ def records_as_scores(
     for system in scores.systems:
         if system.system in frame.rows and system.score is not None:
             systems[frame.rows[system.system]] = system.score
+    worst = np.full((len(frame.systems), len(frame.segments)), UNSEEN, dtype=np.int8)
+    seen = False
+    for r in records:
+        if not isinstance(r, Annotation) or r.lp != frame.lp or r.protocol not in {"mqm", "esa"}:
+            continue
+        row, column = frame.rows.get(r.system), frame.columns.get(r.segment)
+        if row is not None and column is not None:
+            seen = True
+            marked = max((SEVERITIES.index(span.severity) for span in r.spans), default=CLEAN)
+            worst[row, column] = max(worst[row, column], marked)
     found = ScoreSet(
         name=name,
         segments=values,
         systems=systems,
         failed={s.system: s.failed for s in scores.systems if s.failed},
         range=scores.range if all(map(math.isfinite, scores.range)) else None,
-        worst=_worst(records, frame),
+        worst=worst if seen else None,
         raters=split_raters(records, frame, scores.weights),
     )
     return Found(scores=found, notes=tuple(notes), foreign=tuple(foreign), has_marks=has_marks)
@@ -682,18 +692,3 @@ def _numbers_by_rater(
                 rows.setdefault(frame.rows[s.system], {})[rater] = s.score
     both = {c: {row: said for row, said in rows.items() if len(said) > 1} for c, rows in found.items()}
     return {column: rows for column, rows in both.items() if rows}
-
-
-def _worst(records: Iterable[Record], frame: Frame) -> NDArray[np.int8] | None:
-    """Worst severity that anyone marked, for records that mark errors; None where none does."""
-    worst = np.full((len(frame.systems), len(frame.segments)), UNSEEN, dtype=np.int8)
-    seen = False
-    for r in records:
-        if not isinstance(r, Annotation) or r.lp != frame.lp or r.protocol not in {"mqm", "esa"}:
-            continue
-        row, column = frame.rows.get(r.system), frame.columns.get(r.segment)
-        if row is not None and column is not None:
-            seen = True
-            marked = max((SEVERITIES.index(span.severity) for span in r.spans), default=CLEAN)
-            worst[row, column] = max(worst[row, column], marked)
-    return worst if seen else None

@@ -8,7 +8,7 @@ files.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Final, Literal
 
@@ -375,7 +375,14 @@ def gate_scores(
             f"{new}; {old}. Judge both alike, or say --any-signature"
         )
     pairs = pairs_of(candidate, baseline, systems)
-    cards = _cards(candidate, {pair[0] for pair in pairs})
+    named = {pair[0] for pair in pairs}
+    whole = [("", candidate)] if candidate.systems else [(f", {lp}", s) for lp, s in candidate.lps.items()]
+    cards = {
+        f"{s.system}{place}": s.card
+        for place, scores in whole
+        for s in scores.systems
+        if s.card is not None and s.system in named
+    }
     names = pairs[0] if len(pairs) == 1 else ("candidate", "baseline")
     sides = [
         side_of(name, scores, {pair[index] for pair in pairs})
@@ -383,7 +390,15 @@ def gate_scores(
     ]
     left_out = _left_out(sides[0], sides[1], settings)
     against = [left_out] if left_out else []
-    translated = _translated(candidate, baseline, pairs)
+    marked = [
+        s
+        for index, scores in enumerate((candidate, baseline))
+        for s in scores.segments
+        if s.system in {pair[index] for pair in pairs}
+    ]
+    translated = {(s.lp, s.segment) for s in marked}.difference(
+        (s.lp, s.segment) for s in marked if s.is_untranslated
+    )
     try:
         places, matrix, _ = side_by_side(candidate, baseline, pairs)
     except DataError:
@@ -403,7 +418,20 @@ def gate_scores(
             left_out=left_out,
             notes=tuple(notes_of(candidate, baseline, pairs)),
         )
-    settings = _settled(settings, matrix, (candidate.range, baseline.range))
+    ranges = (candidate.range, baseline.range)
+    by_document = are_documents_known(matrix) if settings.by_document is None else settings.by_document
+    scale = settings.scale or (min(low for low, _ in ranges), max(high for _, high in ranges))
+    found = matrix.scores[~np.isnan(matrix.scores)]
+    if settings.scale is not None and (found.min() < scale[0] or found.max() > scale[1]):
+        raise UsageError(
+            f"scores lie from {found.min():g} to {found.max():g}, outside of the range {scale[0]:g} to "
+            f"{scale[1]:g}"
+        )
+    settings = (
+        replace(settings, by_document=by_document, scale=None)
+        if settings.unseen == "seen" or math.isinf(scale[0]) or math.isinf(scale[1])
+        else replace(settings, by_document=by_document, scale=scale)
+    )
     rows, small = _rows(places, matrix, domains or {}, settings)
     if not any((domains or {}).get(place) for place in places):
         small.append("No domains are known, and none is tested: give the test set that says them.")
@@ -438,34 +466,6 @@ def gate_scores(
             *unmarked,
         ),
     )
-
-
-def _translated(candidate: Scores, baseline: Scores, pairs: Sequence[tuple[str, str]]) -> set[Place]:
-    marked = [
-        s
-        for index, scores in enumerate((candidate, baseline))
-        for s in scores.segments
-        if s.system in {pair[index] for pair in pairs}
-    ]
-    return {(s.lp, s.segment) for s in marked}.difference(
-        (s.lp, s.segment) for s in marked if s.is_untranslated
-    )
-
-
-def _settled(
-    settings: GateSettings, matrix: ScoreMatrix, ranges: tuple[tuple[float, float], tuple[float, float]]
-) -> GateSettings:
-    by_document = are_documents_known(matrix) if settings.by_document is None else settings.by_document
-    scale = settings.scale or (min(low for low, _ in ranges), max(high for _, high in ranges))
-    found = matrix.scores[~np.isnan(matrix.scores)]
-    if settings.scale is not None and (found.min() < scale[0] or found.max() > scale[1]):
-        raise UsageError(
-            f"scores lie from {found.min():g} to {found.max():g}, outside of the range {scale[0]:g} to "
-            f"{scale[1]:g}"
-        )
-    if settings.unseen == "seen" or math.isinf(scale[0]) or math.isinf(scale[1]):
-        return replace(settings, by_document=by_document, scale=None)
-    return replace(settings, by_document=by_document, scale=scale)
 
 
 def _method(row: GateRow, settings: GateSettings) -> str:
@@ -614,16 +614,6 @@ def _vetoes(critical: Critical | None) -> Iterator[str]:
     )
 
 
-def _cards(candidate: Scores, systems: Collection[str]) -> dict[str, Card]:
-    whole = [("", candidate)] if candidate.systems else [(f", {lp}", s) for lp, s in candidate.lps.items()]
-    return {
-        f"{s.system}{place}": s.card
-        for place, scores in whole
-        for s in scores.systems
-        if s.card is not None and s.system in systems
-    }
-
-
 def _cards_that(cards: Mapping[str, Card], verdict: CardVerdict) -> Iterator[str]:
     for system, card in cards.items():
         if card.verdict == verdict:
@@ -691,7 +681,19 @@ def gate(baseline: Source, candidate: Source | None, settings: GateSettings) -> 
             its range.
     """
     is_one = candidate is None or is_same_source(baseline, candidate)
-    systems = _old_and_new(settings.systems, is_one=is_one)
+    if settings.systems is None:
+        if is_one:
+            raise UsageError("baseline and candidate are one: name both systems with --systems OLD,NEW")
+        systems = None
+    else:
+        if len(settings.systems) != 2:
+            got = ",".join(settings.systems)
+            raise UsageError(f"--systems takes the baseline's and the candidate's, as OLD,NEW; got {got!r}")
+        if is_one and settings.systems[0] == settings.systems[1]:
+            raise UsageError(
+                f"--systems names {settings.systems[0]!r} twice: the candidate must be another system"
+            )
+        systems = settings.systems
     if settings.is_of_test_set:
         if not is_one:
             raise UsageError(
@@ -747,20 +749,6 @@ def _read_side(source: Source | None, settings: GateSettings) -> Judgements:
     return read_judgements(
         source, settings.lp, settings.test_set, needed=False, documents=settings.documents
     ).warn()
-
-
-def _old_and_new(systems: Sequence[str] | None, *, is_one: bool) -> Sequence[str] | None:
-    """Check the names of the baseline's and the candidate's system; None where each side has its own."""
-    if systems is None:
-        if is_one:
-            raise UsageError("baseline and candidate are one: name both systems with --systems OLD,NEW")
-        return None
-    if len(systems) != 2:
-        got = ",".join(systems)
-        raise UsageError(f"--systems takes the baseline's and the candidate's, as OLD,NEW; got {got!r}")
-    if is_one and systems[0] == systems[1]:
-        raise UsageError(f"--systems names {systems[0]!r} twice: the candidate must be another system")
-    return systems
 
 
 def _of_systems(read: Sequence[Judgements], names: set[str]) -> list[Judgements]:

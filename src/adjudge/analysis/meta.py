@@ -102,11 +102,36 @@ from adjudge.stats.resampling import (
 def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
     """Which systems, which segments, which reference: what a number that differs may be due to."""
     yield from eval_set.notes
-    yield from _systems(choice)
+    n, told = len(choice.systems), ", ".join(f"{s} ({reason})" for s, reason in choice.excluded.items())
+    if told:
+        yield f"{f'{n} systems are' if n > 1 else 'One system is'} compared; left out: {told}."
+    elif n > 1:
+        yield f"All {n} systems are compared."
+    if n == 1:
+        yield "One system only: measures that compare systems, and averages by segment, have no value."
     yield from choice.notes
     if choice.reference:
         yield f"Metrics with a reference were shown {choice.reference}."
-    yield from _coverage(eval_set, gold, settings)
+    judged, total = ~np.isnan(gold.segments), len(eval_set.segments)
+    name = named_gold(gold.name, "Gold")
+    covered = int(judged.any(axis=0).sum())
+    holes = int(judged.any(axis=0).sum() * len(judged) - judged.sum())
+    if covered < total:
+        over = "their files give, over all segments" if settings.segments == "all" else "the judged ones give"
+        yield (
+            f"{name} judged {covered:,} of {total:,} segments, and measures of segments are over these; "
+            f"scores of systems are what {over}."
+        )
+    known = gold.segments[judged]
+    if len(known) > 1 and np.ptp(known) == 0:
+        yield (
+            f"{name} gives every translation {known[0]:g}: there is no order to agree with. acc_eq "
+            "reaches 1 where it is calibrated to tie all, and SPA rests on the order in which systems stand."
+        )
+    if holes:
+        yield f"{name} lacks {holes:,} translations of the segments that it judged otherwise."
+    if failed := sum(gold.failed.values()):
+        yield f"{name} has {failed:,} failed judgements, which have no score."
     if settings.level != "segment":
         judged_only = settings.segments == "annotated"
         of = "the segments that gold judged" if judged_only else "those of its segments that have one"
@@ -129,39 +154,6 @@ def notes_of(eval_set: EvalSet, choice: Choice, gold: ScoreSet, settings: MetaSe
         yield f"Clusters: {_test(settings)}, p <= {settings.alpha:g}{corrected}."
     if settings.intervals:
         yield from lone_unit_note(int((~np.isnan(gold.segments)).any(axis=0).sum()), "segments")
-
-
-def _systems(choice: Choice) -> Iterator[str]:
-    n, told = len(choice.systems), ", ".join(f"{s} ({reason})" for s, reason in choice.excluded.items())
-    if told:
-        yield f"{f'{n} systems are' if n > 1 else 'One system is'} compared; left out: {told}."
-    elif n > 1:
-        yield f"All {n} systems are compared."
-    if n == 1:
-        yield "One system only: measures that compare systems, and averages by segment, have no value."
-
-
-def _coverage(eval_set: EvalSet, gold: ScoreSet, settings: MetaSettings) -> Iterator[str]:
-    judged, total = ~np.isnan(gold.segments), len(eval_set.segments)
-    name = named_gold(gold.name, "Gold")
-    n = int(judged.any(axis=0).sum())
-    holes = int(judged.any(axis=0).sum() * len(judged) - judged.sum())
-    if n < total:
-        over = "their files give, over all segments" if settings.segments == "all" else "the judged ones give"
-        yield (
-            f"{name} judged {n:,} of {total:,} segments, and measures of segments are over these; "
-            f"scores of systems are what {over}."
-        )
-    known = gold.segments[judged]
-    if len(known) > 1 and np.ptp(known) == 0:
-        yield (
-            f"{name} gives every translation {known[0]:g}: there is no order to agree with. acc_eq "
-            "reaches 1 where it is calibrated to tie all, and SPA rests on the order in which systems stand."
-        )
-    if holes:
-        yield f"{name} lacks {holes:,} translations of the segments that it judged otherwise."
-    if failed := sum(gold.failed.values()):
-        yield f"{name} has {failed:,} failed judgements, which have no score."
 
 
 def _test(settings: MetaSettings) -> str:
@@ -200,7 +192,12 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
     `COMET-refA` of one and `COMET-refB` of another are `COMET`.
     """
     joined = _joined(parts)
-    task = _task_of_all(parts, settings)
+    tasks = {part.task for part in parts}
+    task = (
+        None
+        if len(tasks) > 1 or tasks == {""} or _has_several_golds(parts)
+        else settings.chosen_task or task_of(parts[0].test_set, parts[0].lp)
+    )
     rows = [_row_of_all(parts, name, each, task) for name, each in joined.items()]
     if task is not None and rows:
         places = average_ranks(task, [[*each] for each in zip(*joined.values(), strict=True)])
@@ -315,14 +312,6 @@ def _has_reference(metric: MetricResults) -> bool:
     return metric.base != metric.name
 
 
-def _task_of_all(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Task | None:
-    """The one task of all language pairs; None where they have several, or a language pair has two golds."""
-    tasks = {part.task for part in parts}
-    if len(tasks) > 1 or tasks == {""} or _has_several_golds(parts):
-        return None
-    return settings.chosen_task or task_of(parts[0].test_set, parts[0].lp)
-
-
 def _has_several_golds(parts: Sequence[MetaEvaluation]) -> bool:
     return len({part.lp for part in parts}) < len(parts)
 
@@ -380,7 +369,15 @@ def strata(
 ) -> Iterator[tuple[str, Floats]]:
     """Name of each part, and its translations: systems by segments, NaN for those that are not in it."""
     if kind == "severity":
-        yield from _by_severity(gold)
+        if gold.worst is None:
+            raise UsageError(
+                f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating with "
+                "marks"
+            )
+        for name, place in (("clean", CLEAN), *((s, i) for i, s in enumerate(SEVERITIES))):
+            cells = gold.worst == place
+            if cells.any():
+                yield name, np.where(cells, gold.segments, np.nan)
         return
     labels = _labels(kind, eval_set, length_bins)
     for label in dict.fromkeys(labels) if kind != "length" else length_names(eval_set.lp, length_bins):
@@ -396,17 +393,6 @@ def _labels(kind: StratumKind, eval_set: EvalSet, length_bins: Sequence[int]) ->
     if not any(labels):
         raise UsageError(f"{eval_set.name} does not name the {kind} of each segment")
     return [label or f"no {kind}" for label in labels]
-
-
-def _by_severity(gold: ScoreSet) -> Iterator[tuple[str, Floats]]:
-    if gold.worst is None:
-        raise UsageError(
-            f"{named_gold(gold.name)} has no marked errors; give records, MQM TSV or .seg.rating with marks"
-        )
-    for name, place in (("clean", CLEAN), *((s, i) for i, s in enumerate(SEVERITIES))):
-        cells = gold.worst == place
-        if cells.any():
-            yield name, np.where(cells, gold.segments, np.nan)
 
 
 META: Final = "meta"
@@ -697,39 +683,31 @@ def _each_gold(
     if task is not None and task.file is not None:
         check_systems(task, eval_set.lp, find_references(test_set, eval_set.lp), eval_set.systems)
     if settings.better is not None:
-        eval_set = _contrast(eval_set, settings.better)
+        if settings.better not in eval_set.systems:
+            there = ", ".join(eval_set.systems)
+            raise UsageError(f"no system {settings.better!r} whose translations are right; there are {there}")
+        right = np.array([1.0 if system == settings.better else 0.0 for system in eval_set.systems])
+        segments = np.repeat(right[:, None], len(eval_set.segments), axis=1)
+        made = ScoreSet(name=f"{settings.better} right", segments=segments, systems=right)
+        eval_set = replace(eval_set, golds={made.name: made})
     if settings.of_task:
-        eval_set = _primary_only(eval_set, task, own)
+        if task is None or not task.primary:
+            which = f"task {task.name}" if task else f"{eval_set.name} {eval_set.lp}, which has no task,"
+            raise UsageError(f"{which} does not list primary submissions: name --metrics one by one")
+        kept = {
+            name: metric
+            for name, metric in eval_set.metrics.items()
+            if name in {*own, *eval_set.people} or task.role(eval_set.lp, name, metric.reference)
+        }
+        left = len(eval_set.metrics) - len(kept)
+        note = f"{left} metrics were neither primary submissions nor baselines, and are left out."
+        eval_set = replace(eval_set, metrics=kept, notes=(*eval_set.notes, *([note] if left else [])))
     for gold in eval_set.golds:
         of_task = task is not None and gold == task.gold and gold == task.gold_of(eval_set.lp)
         beside = task.system_gold if task is not None and of_task else None
         yield evaluate(
             eval_set if beside is None else with_systems_of(eval_set, gold, beside, test_set), gold, settings
         )
-
-
-def _contrast(eval_set: EvalSet, better: str) -> EvalSet:
-    if better not in eval_set.systems:
-        there = ", ".join(eval_set.systems)
-        raise UsageError(f"no system {better!r} whose translations are right; there are {there}")
-    right = np.array([1.0 if system == better else 0.0 for system in eval_set.systems])
-    segments = np.repeat(right[:, None], len(eval_set.segments), axis=1)
-    gold = ScoreSet(name=f"{better} right", segments=segments, systems=right)
-    return replace(eval_set, golds={gold.name: gold})
-
-
-def _primary_only(eval_set: EvalSet, task: Task | None, own: Mapping[str, OwnScores]) -> EvalSet:
-    if task is None or not task.primary:
-        which = f"task {task.name}" if task else f"{eval_set.name} {eval_set.lp}, which has no task,"
-        raise UsageError(f"{which} does not list primary submissions: name --metrics one by one")
-    kept = {
-        name: metric
-        for name, metric in eval_set.metrics.items()
-        if name in {*own, *eval_set.people} or task.role(eval_set.lp, name, metric.reference)
-    }
-    left = len(eval_set.metrics) - len(kept)
-    note = f"{left} metrics were neither primary submissions nor baselines, and are left out."
-    return replace(eval_set, metrics=kept, notes=(*eval_set.notes, *([note] if left else [])))
 
 
 def with_systems_of(eval_set: EvalSet, gold: str, systems: str, test_set: Path | str | TestSet) -> EvalSet:
@@ -793,12 +771,11 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
             *averages_notes(task, settings),
             *(out_of_reach(rows, truth, settings) if settings.has_clusters and len(rows) > 1 else ()),
             *open_note(rows, settings),
-            *_people_note(people),
-            *_raters_note(people_rows[len(people) :], truth),
+            *_people_notes(people, people_rows[len(people) :], truth),
             *metric_notes(choice, truth, metrics | people),
         ),
         strata=tuple(
-            _stratum(kind, name, cells, (truth, metrics, settings))
+            _stratum(kind, name, cells, truth, metrics, settings)
             for kind in settings.strata
             for name, cells in strata(kind, chosen, truth, settings.length_bins)
         ),
@@ -808,11 +785,18 @@ def evaluate(eval_set: EvalSet, gold: str, settings: MetaSettings) -> MetaEvalua
     )
 
 
-def _people_note(people: Collection[str]) -> Iterator[str]:
+def _people_notes(people: Collection[str], rows: Sequence[MetricResults], gold: ScoreSet) -> Iterator[str]:
     if people:
         yield (
             f"People: {', '.join(people)}, another annotation of the translations, measured as a metric is, "
             "the human ceiling of this gold. It has no place and no cluster."
+        )
+    for row in rows:
+        rest = int((~np.isnan(gold.segments)).sum()) - row.n
+        yield (
+            f"People: {row.name}, one person's scores against the mean of the others who judged the same "
+            f"translation, without that person's. It is over the {row.n:,} that two or more people judged; "
+            f"{rest:,} others of this gold are left out: one person judged them, or who did is not known."
         )
 
 
@@ -824,16 +808,6 @@ def _people_rows(
         pairs.append((gold.raters[1], gold.raters[0]))
     for truth, each in pairs:
         yield _metric(*_sides(truth, each, settings), settings, task)
-
-
-def _raters_note(rows: Sequence[MetricResults], gold: ScoreSet) -> Iterator[str]:
-    for row in rows:
-        rest = int((~np.isnan(gold.segments)).sum()) - row.n
-        yield (
-            f"People: {row.name}, one person's scores against the mean of the others who judged the same "
-            f"translation, without that person's. It is over the {row.n:,} that two or more people judged; "
-            f"{rest:,} others of this gold are left out: one person judged them, or who did is not known."
-        )
 
 
 def _role_notes(rows: Sequence[MetricResults], settings: MetaSettings) -> Iterator[str]:
@@ -910,9 +884,13 @@ def _marked(
 
 
 def _stratum(
-    kind: str, name: str, cells: Floats, whole: tuple[ScoreSet, Mapping[str, ScoreSet], MetaSettings]
+    kind: str,
+    name: str,
+    cells: Floats,
+    gold: ScoreSet,
+    metrics: Mapping[str, ScoreSet],
+    settings: MetaSettings,
 ) -> Stratum:
-    gold, metrics, settings = whole
     judged = ~np.isnan(cells)
     n, n_segments = int(judged.sum()), int(judged.any(axis=0).sum())
     if n < settings.smallest:

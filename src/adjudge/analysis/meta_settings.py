@@ -212,17 +212,7 @@ class MetaSettings:
             raise UsageError("better and gold exclude each other: leave out gold")
         if list(self.length_bins) != sorted(set(self.length_bins)):
             raise UsageError(f"bins of length must rise, got {', '.join(map(str, self.length_bins))}")
-        self._check_taken({"threshold": self.threshold is not None, "macro": not self.macro})
-        if self.by_document and not (self.intervals or self.has_clusters):
-            raise UsageError("documents are resampled for intervals and clusters only: ask for one of them")
-        if self.holm and not self.has_clusters:
-            raise UsageError("Holm's correction applies to the tests of clusters: ask for clusters")
-        if self.test is not None:
-            self._check_test(self.test)
-        if isinstance(self.task, str):
-            object.__setattr__(self, "task", find_task(self.task) if self.task else None)
-
-    def _check_taken(self, asked: Mapping[str, bool]) -> None:
+        asked = {"threshold": self.threshold is not None, "macro": not self.macro}
         for option in (option for option, is_asked in asked.items() if is_asked):
             if not any(option in MEASURES[name].options for name in self.chosen_measures):
                 having = ",".join(name for name, measure in MEASURES.items() if option in measure.options)
@@ -231,13 +221,20 @@ class MetaSettings:
             raise UsageError(
                 "intervals and clusters weight all groups equally: leave out --micro (macro=False)"
             )
-
-    def _check_test(self, test: Method) -> None:
-        if self.by_document and test != "bootstrap":
-            raise UsageError(f"{test} cannot draw documents; the bootstrap can")
-        if without := [name for name in self.chosen_measures if test not in methods_of(name)]:
-            having = ",".join(name for name in MEASURES if test in methods_of(name))
-            raise UsageError(f"{', '.join(without)} has no test {test}; those that do: --measures {having}")
+        if self.by_document and not (self.intervals or self.has_clusters):
+            raise UsageError("documents are resampled for intervals and clusters only: ask for one of them")
+        if self.holm and not self.has_clusters:
+            raise UsageError("Holm's correction applies to the tests of clusters: ask for clusters")
+        if self.test is not None:
+            if self.by_document and self.test != "bootstrap":
+                raise UsageError(f"{self.test} cannot draw documents; the bootstrap can")
+            if without := [name for name in self.chosen_measures if self.test not in methods_of(name)]:
+                tested = ",".join(name for name in MEASURES if self.test in methods_of(name))
+                raise UsageError(
+                    f"{', '.join(without)} has no test {self.test}; those that do: --measures {tested}"
+                )
+        if isinstance(self.task, str):
+            object.__setattr__(self, "task", find_task(self.task) if self.task else None)
 
     @property
     def chosen_measures(self) -> tuple[str, ...]:

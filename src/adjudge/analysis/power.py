@@ -433,7 +433,38 @@ def _separation(
     gaps = totals.shares @ np.array([1.0, -1.0])
     difference = float(gaps.mean())
     parts = variance_parts(_by_annotator(pair, by_annotator))
-    plan = _plan(gaps, n, settings, parts)
+    if len(gaps) < 2:
+        raise UsageError(
+            "the standard deviation needs two segments, or documents, that are judged for both systems"
+        )
+    spread, segments = float(gaps.std(ddof=1)) * math.sqrt(n / len(gaps)), settings.segments or n
+    if settings.annotators is None:
+        plan = Plan(
+            sd=spread,
+            segments=segments,
+            alpha=settings.alpha,
+            power=settings.power,
+            per_unit=n / len(gaps),
+            pilot=len(gaps),
+        )
+    else:
+        if parts is None:
+            raise UsageError(
+                "the effect of more annotators can be estimated only from translations with several "
+                "annotators, and every translation here has one annotator: leave out --annotators, or give "
+                "--sd and --annotator-sd"
+            )
+        if settings.by_document:
+            raise UsageError("--annotators and --by-document exclude each other: choose one")
+        plan = Plan(
+            sd=parts[0],
+            annotator_sd=parts[1],
+            annotators=settings.annotators,
+            segments=segments,
+            alpha=settings.alpha,
+            power=settings.power,
+            pilot=len(gaps),
+        )
     if settings.annotators is None:
         drawn = units_needed(
             gaps,
@@ -460,40 +491,6 @@ def _separation(
         more=None if needed is None else 2 * plan.annotators * max(0, needed - n),
         annotator_sd=None if parts is None else parts[1],
         units=units,
-    )
-
-
-def _plan(gaps: Floats, n: int, settings: PowerSettings, parts: tuple[float, float] | None) -> Plan:
-    if len(gaps) < 2:
-        raise UsageError(
-            "the standard deviation needs two segments, or documents, that are judged for both systems"
-        )
-    spread, segments = float(gaps.std(ddof=1)) * math.sqrt(n / len(gaps)), settings.segments or n
-    if settings.annotators is None:
-        return Plan(
-            sd=spread,
-            segments=segments,
-            alpha=settings.alpha,
-            power=settings.power,
-            per_unit=n / len(gaps),
-            pilot=len(gaps),
-        )
-    if parts is None:
-        raise UsageError(
-            "the effect of more annotators can be estimated only from translations with several annotators, "
-            "and every translation here has one annotator: leave out --annotators, or give --sd and "
-            "--annotator-sd"
-        )
-    if settings.by_document:
-        raise UsageError("--annotators and --by-document exclude each other: choose one")
-    return Plan(
-        sd=parts[0],
-        annotator_sd=parts[1],
-        annotators=settings.annotators,
-        segments=segments,
-        alpha=settings.alpha,
-        power=settings.power,
-        pilot=len(gaps),
     )
 
 

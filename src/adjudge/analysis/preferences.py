@@ -318,7 +318,15 @@ def calibrate_ties(
     Of several annotators of gold the majority counts; pairs without one are left out, as in FiRE. Undecided
     comparisons are left out.
     """
-    wanted, split = _majorities(gold)
+    votes = grouped(_keyed(p) for p in gold if isinstance(p, Preference) and not p.is_undecided)
+    wanted: dict[tuple[str, ...], float] = {}
+    split: Counter[str] = Counter()
+    for place, own in votes.items():
+        said, count = Counter(own).most_common(1)[0]
+        if 2 * count > len(own):
+            wanted[place] = said
+        else:
+            split[place[2]] += 1
     if not wanted and not split:
         raise DataError("gold has no verdicts on pairs, and a threshold is compared with such verdicts")
     both: dict[str, list[tuple[float, float, float, int]]] = {}
@@ -408,21 +416,6 @@ def _keyed(preference: Preference) -> tuple[tuple[str, ...], float]:
     """What is compared, and the verdict: how far it is for the first in the order of names."""
     first, second, verdict = in_order_of_names(preference)
     return (preference.lp, preference.segment, preference.criterion, first, second), verdict
-
-
-def _majorities(
-    gold: Iterable[Preference | Failure],
-) -> tuple[dict[tuple[str, ...], float], Counter[str]]:
-    votes = grouped(_keyed(p) for p in gold if isinstance(p, Preference) and not p.is_undecided)
-    found: dict[tuple[str, ...], float] = {}
-    split: Counter[str] = Counter()
-    for key, own in votes.items():
-        verdict, count = Counter(own).most_common(1)[0]
-        if 2 * count > len(own):
-            found[key] = verdict
-        else:
-            split[key[2]] += 1
-    return found, split
 
 
 def named_apart(sources: Sequence[Judgements]) -> list[Judgements]:

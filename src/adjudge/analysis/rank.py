@@ -648,7 +648,24 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
     """
     left_out: tuple[str, ...] = ()
     if settings.consistency is not None:
-        source, left_out = _consistent(source, settings, settings.consistency)
+        if isinstance(source, Scores):
+            raise UsageError(
+                "the input holds scores already: give consistency with the judgements behind them"
+            )
+        given = settings.documents
+        judgements = read_judgements(source, settings.lp, settings.test_set, documents=given).warn()
+        found = consistency(judgements.records)
+        lost = {place for place, value in found.items() if value < settings.consistency}
+        kept = [record for record in judgements.records if (record.lp, record.annotator) not in lost]
+        names = ", ".join(f"{name} ({lp}, {found[lp, name]:.2f})" for lp, name in sorted(lost))
+        everybody = {(record.lp, record.annotator) for record in judgements.records}
+        said = (
+            f"{len(lost)} of {len(everybody)} annotators are left out, whose ratings fit those of all less "
+            f"than {settings.consistency:g}{f': {names}' if names else ''}."
+        )
+        unknown = len(everybody) - len(found)
+        more = [f"{unknown} annotators rated too little to tell, and stay."] if unknown else []
+        source, left_out = kept, (said, *more)
     scores = scored(source, settings, needed=True, errors_as_preferences=True).scores
     if settings.consistency is not None:
         signature = scores.signature.with_fields(consistency=f"{settings.consistency:g}")
@@ -656,24 +673,6 @@ def rank(source: Source, settings: RankSettings) -> Ranking:
     for note in unfit_first(scores.notes)[0]:
         warn(note, UnfitWarning)
     return rank_scores(scores, settings)
-
-
-def _consistent(source: Source, settings: RankSettings, least: float) -> tuple[Source, tuple[str, ...]]:
-    if isinstance(source, Scores):
-        raise UsageError("the input holds scores already: give consistency with the judgements behind them")
-    given = settings.documents
-    judgements = read_judgements(source, settings.lp, settings.test_set, documents=given).warn()
-    found = consistency(judgements.records)
-    lost = {place for place, value in found.items() if value < least}
-    kept = [record for record in judgements.records if (record.lp, record.annotator) not in lost]
-    names = ", ".join(f"{name} ({lp}, {found[lp, name]:.2f})" for lp, name in sorted(lost))
-    everybody = {(record.lp, record.annotator) for record in judgements.records}
-    told = (
-        f"{len(lost)} of {len(everybody)} annotators are left out, whose ratings fit those of all less than "
-    )
-    note = f"{told}{least:g}{f': {names}' if names else ''}."
-    unknown = len(everybody) - len(found)
-    return kept, (note, *([f"{unknown} annotators rated too little to tell, and stay."] if unknown else ()))
 
 
 def rank_scores(scores: Scores, settings: RankSettings) -> Ranking:
@@ -722,25 +721,23 @@ def _rank(scores: Scores, settings: RankSettings) -> Ranking:
     if settings.method == "mean":
         return _rank_means(scores, settings)
     if settings.method != "item-mean":
-        return _rank_pairs(scores, settings)
+        criterion = scores.signature.fields.get("criterion")
+        failed = {s.system: s.failed for s in scores.systems}
+        if criterion is not None:
+            if settings.epsilon:
+                raise UsageError("epsilon is for scores; preferences state their own ties: leave it out")
+            return rank_comparisons(
+                tabulate(scores.preferences, criterion), scores.signature, failed, settings
+            )
+        pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
+        by_pairs = rank_comparisons(tabulate(pairs, OVERALL), scores.signature_of("mean"), failed, settings)
+        ties = f"within {settings.epsilon:g}" if settings.epsilon else "of equal scores"
+        annotators = scores.signature.fields.get("annotators")
+        of = f"means over {annotators} annotators" if annotators else "segment scores"
+        return replace(by_pairs, method=f"{by_pairs.method}; pairs of {of}, ties {ties}")
     scores, notes = translated_by_all(scores)
     ranking = _rank_item_means(scores, settings)
     return replace(ranking, notes=(*notes, *ranking.notes))
-
-
-def _rank_pairs(scores: Scores, settings: RankSettings) -> Ranking:
-    criterion = scores.signature.fields.get("criterion")
-    failed = {s.system: s.failed for s in scores.systems}
-    if criterion is not None:
-        if settings.epsilon:
-            raise UsageError("epsilon is for scores; preferences state their own ties: leave it out")
-        return rank_comparisons(tabulate(scores.preferences, criterion), scores.signature, failed, settings)
-    pairs = preferences_from_scores(scores.segments, epsilon=settings.epsilon)
-    ranking = rank_comparisons(tabulate(pairs, OVERALL), scores.signature_of("mean"), failed, settings)
-    ties = f"within {settings.epsilon:g}" if settings.epsilon else "of equal scores"
-    annotators = scores.signature.fields.get("annotators")
-    of = f"means over {annotators} annotators" if annotators else "segment scores"
-    return replace(ranking, method=f"{ranking.method}; pairs of {of}, ties {ties}")
 
 
 def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
@@ -760,11 +757,35 @@ def _rank_means(scores: Scores, settings: RankSettings) -> Ranking:
     common = matrix.select(rows, present)
     settings = settings.settled(common.documents, len(present))
     totals = common.totals(by_document=bool(settings.by_document))
-    systems, p_values = _ranked(common, totals, settings, (scores.range, failed))
+    means = [_mean(common, column) for column in range(len(common.systems))]
+    order = sorted(range(len(means)), key=lambda column: (-means[column], common.systems[column]))
+    ordered = Totals(sums=totals.sums[:, order], sizes=totals.sizes[:, order])
+    intervals = intervals_of_means(ordered, scores.range)
+    p_values = tested_pairs(ordered, settings)
+    ranked = [
+        RankedSystem(
+            system=common.systems[column],
+            score=means[column],
+            interval=interval,
+            cluster=None,
+            n=len(common.scores),
+            failed=failed[common.systems[column]],
+        )
+        for column, interval in zip(order, intervals, strict=True)
+    ]
+    units = len(totals.sums)
+    of = count(units, settings.of.removesuffix("s"))
+    by = f" over {of}"
+    if settings.flips(units):
+        by = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
     return Ranking(
         signature=scores.signature_of("mean"),
-        method=_rank_method(common, totals, settings),
-        systems=(*systems, *nothing),
+        method=(
+            f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {METHOD} over "
+            f"{of}; ranks by two-sided, clusters by one-sided {settings.title(units)} of every pair{by}, p < "
+            f"{settings.alpha:g}, {settings.correction}; seed {settings.seed}"
+        ),
+        systems=(*placed(ranked, [means[c] for c in order], p_values, settings.alpha), *nothing),
         notes=(*_notes(scores, rows, totals, settings), *costly_note(judged[:, present], common.systems)),
         p_values=p_value_rows(p_values, len(nothing)),
         few=_too_few(len(totals.sums), len(present), settings),
@@ -827,46 +848,10 @@ def _share_not_above(draws: Floats) -> float:
     return float((np.count_nonzero(~(draws > 0)) + 1) / (len(draws) + 1))
 
 
-def _ranked(
-    common: ScoreMatrix, totals: Totals, settings: RankSettings, known: tuple[Range, Mapping[str, int]]
-) -> tuple[list[RankedSystem], Floats]:
-    scale, failed = known
-    means = [_mean(common, column) for column in range(len(common.systems))]
-    order = sorted(range(len(means)), key=lambda column: (-means[column], common.systems[column]))
-    ordered = Totals(sums=totals.sums[:, order], sizes=totals.sizes[:, order])
-    intervals = intervals_of_means(ordered, scale)
-    p_values = tested_pairs(ordered, settings)
-    rows = [
-        RankedSystem(
-            system=common.systems[column],
-            score=means[column],
-            interval=interval,
-            cluster=None,
-            n=len(common.scores),
-            failed=failed[common.systems[column]],
-        )
-        for column, interval in zip(order, intervals, strict=True)
-    ]
-    return placed(rows, [means[c] for c in order], p_values, settings.alpha), p_values
-
-
 def _mean(common: ScoreMatrix, column: int) -> float:
     weights = common.weights[:, column].tolist()
     scores = common.scores[:, column].tolist()
     return total(w * s for w, s in zip(weights, scores, strict=True)) / total(weights)
-
-
-def _rank_method(common: ScoreMatrix, totals: Totals, settings: RankSettings) -> str:
-    units = len(totals.sums)
-    of = count(units, settings.of.removesuffix("s"))
-    by = f" over {of}"
-    if settings.flips(units):
-        by = f", {'all' if is_exact(units) else settings.resamples} sign flips of {of}"
-    return (
-        f"mean over {count(len(common.scores), 'common segment')}; 95 % intervals by {METHOD} over {of}; "
-        f"ranks by two-sided, clusters by one-sided {settings.title(units)} of every pair{by}, p < "
-        f"{settings.alpha:g}, {settings.correction}; seed {settings.seed}"
-    )
 
 
 def _notes(scores: Scores, rows: NDArray[np.bool_], totals: Totals, settings: RankSettings) -> Iterator[str]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.analysis.blindness import sight_of
-from adjudge.analysis.eval_set import EvalSet, ScoreSet, row_means
+from adjudge.analysis.eval_set import row_means
 from adjudge.analysis.eval_set_files import read_one
 from adjudge.analysis.preferences import preferences_of
 from adjudge.analysis.segment_scores import score_matrix, score_records
@@ -83,7 +83,53 @@ def scored(
     source: Source, settings: Scoring, *, needed: bool = False, errors_as_preferences: bool = False
 ) -> Scored:
     if isinstance(settings, OneAnnotator) and settings.is_of_test_set:
-        return _of_test_set(source, settings)
+        if not isinstance(source, str | Path) or isinstance(settings.weights, Weights):
+            raise UsageError(
+                "gold or metric is of a test set: give the path of the test set, and weights by name"
+            )
+        kind, named = ("metric", settings.metric) if settings.gold is None else ("gold", settings.gold)
+        found = read_one(
+            source,
+            settings.lp,
+            kind,  # type: ignore[arg-type]
+            named or "",
+            settings.weights,
+            settings.mismatched,
+        )
+        ((_, one),) = (found.golds or found.metrics).items()
+        places = ((found.lp, segment) for segment in found.segments)
+        means, judged = row_means(one.segments), ~np.isnan(one.segments)
+        notes = list(found.notes)
+        known = ~np.isnan(one.systems) & ~np.isnan(means)
+        if not np.allclose(one.systems[known], means[known], rtol=1e-4, atol=1e-6):
+            notes.append(
+                f"System scores of {one.name} are no means of its segment scores; the means count here."
+            )
+        return Scored(
+            Scores(
+                signature=Signature(one.name, {"test_set": found.name, "lp": found.lp, "version": VERSION}),
+                range=(-math.inf, math.inf),
+                segments=tuple(
+                    SegmentScore(
+                        lp=found.lp, segment=segment, system=system, score=float(value), document=document
+                    )
+                    for system, row in zip(found.systems, one.segments, strict=True)
+                    for segment, document, value in zip(found.segments, found.documents, row, strict=True)
+                    if not math.isnan(value)
+                ),
+                systems=tuple(
+                    SystemScore(
+                        system=system,
+                        score=None if math.isnan(mean) else float(mean),
+                        n=int(n),
+                        failed=one.failed.get(system, 0),
+                    )
+                    for system, mean, n in zip(found.systems, means, judged.sum(axis=1), strict=True)
+                ),
+                notes=tuple(notes),
+            ),
+            dict(zip(places, found.domains, strict=True)),
+        )
     texts = settings.test_set
     if isinstance(source, Scores):
         for name in ("weights", "lp", "criterion", "documents"):
@@ -133,7 +179,13 @@ def score_judgements(
     if errors_as_preferences and settings.criterion is not None:
         kept = judgements.of_one_kind(None)
         if kept.has_scores and not are_by_criteria(kept.records):
-            return _errors_as_preferences(kept, settings)
+            points = settings.weights or weights_of(kept.records, kept.weights)
+            made = preferences_of(kept, by_criterion=True, weights=points)
+            scores = score_records(made, lp=settings.lp, criterion=settings.criterion)
+            within = f"Preferences on {settings.criterion} are made of errors, each annotator's on their own."
+            name = points.name if isinstance(points, Weights) else points
+            signature = scores.signature.with_fields(weights=name)
+            return replace(scores, signature=signature, notes=(*sight_of([kept]), *scores.notes, within))
     return score_records(
         judged,
         weights=settings.weights,
@@ -141,16 +193,6 @@ def score_judgements(
         criterion=settings.criterion,
         beside=judgements.beside,
     )
-
-
-def _errors_as_preferences(judgements: Judgements, settings: Scoring) -> Scores:
-    points = settings.weights or weights_of(judgements.records, judgements.weights)
-    made = preferences_of(judgements, by_criterion=True, weights=points)
-    scores = score_records(made, lp=settings.lp, criterion=settings.criterion)
-    within = f"Preferences on {settings.criterion} are made of errors, each annotator's on their own."
-    name = points.name if isinstance(points, Weights) else points
-    signature = scores.signature.with_fields(weights=name)
-    return replace(scores, signature=signature, notes=(*sight_of([judgements]), *scores.notes, within))
 
 
 # Scorecards
@@ -243,55 +285,6 @@ def domains_of(texts: TestSet | Path | str, lp: str | None) -> Mapping[Place, st
     """Return the domain of each segment of a test set, or of its path."""
     known = load(texts, lp) if isinstance(texts, Path | str) else texts
     return {(s.lp, s.segment): s.domain for s in known}
-
-
-def _of_test_set(source: Source, settings: OneAnnotator) -> Scored:
-    if not isinstance(source, str | Path) or isinstance(settings.weights, Weights):
-        raise UsageError(
-            "gold or metric is of a test set: give the path of the test set, and weights by name"
-        )
-    kind, name = ("metric", settings.metric) if settings.gold is None else ("gold", settings.gold)
-    found = read_one(
-        source,
-        settings.lp,
-        kind,  # type: ignore[arg-type]
-        name or "",
-        settings.weights,
-        settings.mismatched,
-    )
-    ((_, one),) = (found.golds or found.metrics).items()
-    places = ((found.lp, segment) for segment in found.segments)
-    return Scored(_scores(found, one), dict(zip(places, found.domains, strict=True)))
-
-
-def _scores(eval_set: EvalSet, one: ScoreSet) -> Scores:
-    means, judged = row_means(one.segments), ~np.isnan(one.segments)
-    notes = list(eval_set.notes)
-    known = ~np.isnan(one.systems) & ~np.isnan(means)
-    if not np.allclose(one.systems[known], means[known], rtol=1e-4, atol=1e-6):
-        notes.append(f"System scores of {one.name} are no means of its segment scores; the means count here.")
-    return Scores(
-        signature=Signature(one.name, {"test_set": eval_set.name, "lp": eval_set.lp, "version": VERSION}),
-        range=(-math.inf, math.inf),
-        segments=tuple(
-            SegmentScore(
-                lp=eval_set.lp, segment=segment, system=system, score=float(value), document=document
-            )
-            for system, row in zip(eval_set.systems, one.segments, strict=True)
-            for segment, document, value in zip(eval_set.segments, eval_set.documents, row, strict=True)
-            if not math.isnan(value)
-        ),
-        systems=tuple(
-            SystemScore(
-                system=system,
-                score=None if math.isnan(mean) else float(mean),
-                n=int(n),
-                failed=one.failed.get(system, 0),
-            )
-            for system, mean, n in zip(eval_set.systems, means, judged.sum(axis=1), strict=True)
-        ),
-        notes=tuple(notes),
-    )
 
 
 # Intervals of means

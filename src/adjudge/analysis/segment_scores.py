@@ -100,14 +100,6 @@ def choose_criterion(records: Iterable[Record], wanted: str | None) -> str:
     return chosen
 
 
-def _check_criterion(records: Iterable[Record], wanted: str | None) -> None:
-    known = dict.fromkeys([ALL_PASS, *(r.criterion for r in records if r.criterion is not None)])
-    if wanted is not None and wanted not in known:
-        first = ", ".join(islice(known, _MOST_CRITERIA))
-        more = " ..." if len(known) > _MOST_CRITERIA else ""
-        raise UsageError(f"no segment has a criterion {wanted!r}; choose one of {first}{more}")
-
-
 class Judgement(NamedTuple):
     """What one annotator's record is worth for one translation."""
 
@@ -148,7 +140,13 @@ def judgements(
             continue
         for key in _keys(record):
             if key in seen:
-                raise DataError(_twice(record, key))
+                systems = " and ".join(filter(None, key[3:5] if record.protocol == "pairwise" else key[3:4]))
+                if find_protocol(record.protocol).has_criteria:
+                    systems += f" by criterion {record.criterion!r}"
+                where = f"segment {record.segment!r} of {record.lp}"
+                raise DataError(
+                    f"{record.annotator!r} judged {systems} twice on {where}; keep the record that counts"
+                )
             seen.add(key)
         found += _judgements_of(record, number, texts.get((record.lp, record.segment)))
     return found
@@ -159,14 +157,6 @@ def _keys(record: Record) -> list[tuple[str, ...]]:
     if record.protocol == "pairwise":
         return [(*place, *sorted(record.systems))]
     return [(*place, system, record.criterion or "") for system in record.systems]
-
-
-def _twice(record: Record, key: tuple[str, ...]) -> str:
-    systems = " and ".join(filter(None, key[3:5] if record.protocol == "pairwise" else key[3:4]))
-    if find_protocol(record.protocol).has_criteria:
-        systems += f" by criterion {record.criterion!r}"
-    where = f"segment {record.segment!r} of {record.lp}"
-    return f"{record.annotator!r} judged {systems} twice on {where}; keep the record that counts"
 
 
 def _judgements_of(
@@ -303,23 +293,6 @@ def _document_score(lp: str, document: str, system: str, scores: list[SegmentSco
     )
 
 
-def system_scores(
-    numbers: Iterable[tuple[str, float | None]], failed: Mapping[str, int]
-) -> list[SystemScore]:
-    """Mean of each system, in order of first appearance."""
-    known = {
-        system: [number for number in own if number is not None] for system, own in grouped(numbers).items()
-    }
-    return [
-        SystemScore(system=system, score=mean(found), n=len(found), failed=failed.get(system, 0))
-        for system, found in known.items()
-    ]
-
-
-def failed_by_system(judgements: Iterable[Judgement]) -> Counter[str]:
-    return Counter(j.system for j in judgements if j.has_failed)
-
-
 READINGS: Final[Mapping[str, str]] = {
     "extracted": "read out of a longer reply",
     "normalised": "read from another spelling than asked for",
@@ -354,15 +327,6 @@ def failures_note(failed: int, asked: int) -> list[str]:
         return []
     have = form(failed, "it has no score and is", "they have no score and are")
     return [f"{of_all(failed, asked, 'judgement')} failed; {have} in no mean."]
-
-
-def readings_note(counts: Mapping[str, int], asked: int) -> list[str]:
-    """Say how many judgements were read out of anything but a whole reply in the form that was asked for."""
-    return [
-        f"{of_all(number, asked, 'judgement')} {form(number, 'was', 'were')} {READINGS[flag]} (flag {flag})."
-        for flag, number in counts.items()
-        if number
-    ]
 
 
 def pending_note(pending: int) -> list[str]:
@@ -618,7 +582,11 @@ def _method(
     if protocol == "pairwise":
         criterion = choose_criterion(records, criterion)
     elif find_protocol(protocol).has_criteria:
-        _check_criterion(records, criterion)
+        known = dict.fromkeys([ALL_PASS, *(r.criterion for r in records if r.criterion is not None)])
+        if criterion is not None and criterion not in known:
+            first = ", ".join(islice(known, _MOST_CRITERIA))
+            more = " ..." if len(known) > _MOST_CRITERIA else ""
+            raise UsageError(f"no segment has a criterion {criterion!r}; choose one of {first}{more}")
     elif criterion is not None:
         raise UsageError(f"a criterion chooses among preferences; these records are of protocol {protocol}")
     if weights is not None and not find_protocol(protocol).has_spans:
@@ -636,8 +604,23 @@ def _scores(judged: Sequence[Judgement], method: _Method, corpus: Mapping[str, f
     suspects = find_suspects(judged, partial(_system_scores, method=method), method.share)
     if corpus:
         systems = [replace(s, score=corpus.get(s.system)) for s in systems]
+    annotators = tuple(dict.fromkeys(j.annotator for j in judged))
+    if method.info is None:
+        name = annotators[0] if len(annotators) == 1 else method.protocol
+        signature = Signature(name, {"protocol": method.protocol, "version": VERSION})
+    else:
+        signature = method.info.signature
+    failed, asked = _counts(judged, method)
+    chosen = {
+        "weights": None if method.weights is None else method.weights.name,
+        "criteria" if method.has_criteria else "criterion": method.criterion,
+        "level": "corpus" if bool(corpus) else None,
+        "annotators": str(len(annotators)) if len(annotators) > 1 else None,
+        **failed_fields(asked - failed, {"": failed, "no_translation": len(judged) // method.share - asked}),
+        **{flag: f"{number}/{asked}" for flag, number in _readings(judged, method).items()},
+    }
     return Scores(
-        signature=_signature(judged, method, is_corpus=bool(corpus)),
+        signature=signature.with_fields(**{key: value for key, value in chosen.items() if value is not None}),
         range=method.range,
         weights=method.weights,
         segments=tuple(segments),
@@ -656,19 +639,6 @@ def _segment_scores(judged: Sequence[Judgement], method: _Method) -> list[Segmen
     return segment_scores(judged, is_weighted=method.is_pairwise)
 
 
-def _with_readings(systems: Sequence[SystemScore], judged: Sequence[Judgement]) -> list[SystemScore]:
-    own = grouped((judgement.system, judgement) for judgement in judged)
-    found = []
-    for one in systems:
-        counts = Counter(
-            flag for each in own.get(one.system, ()) for flag in READINGS.keys() & set(each.flags)
-        )
-        spreads = [each.spread for each in own.get(one.system, ()) if each.spread is not None]
-        readings = {flag: counts[flag] for flag in READINGS if counts[flag]}
-        found.append(replace(one, readings=readings, spread=mean(spreads)))
-    return found
-
-
 def _system_scores(
     judged: Sequence[Judgement], method: _Method, segments: Sequence[SegmentScore] | None = None
 ) -> list[SystemScore]:
@@ -677,7 +647,24 @@ def _system_scores(
     else:
         segments = _segment_scores(judged, method) if segments is None else segments
         numbers = [(s.system, s.score) for s in segments]
-    return _with_readings(system_scores(numbers, failed_by_system(judged)), judged)
+    own = grouped((judgement.system, judgement) for judgement in judged)
+    found = []
+    failed = Counter(j.system for j in judged if j.has_failed)
+    for system, every in grouped(numbers).items():
+        known = [number for number in every if number is not None]
+        counts = Counter(flag for each in own.get(system, ()) for flag in READINGS.keys() & set(each.flags))
+        spreads = [each.spread for each in own.get(system, ()) if each.spread is not None]
+        found.append(
+            SystemScore(
+                system=system,
+                score=mean(known),
+                n=len(known),
+                failed=failed.get(system, 0),
+                readings={flag: counts[flag] for flag in READINGS if counts[flag]},
+                spread=mean(spreads),
+            )
+        )
+    return found
 
 
 def _counts(judged: Sequence[Judgement], method: _Method) -> tuple[int, int]:
@@ -690,29 +677,14 @@ def _readings(judged: Sequence[Judgement], method: _Method) -> dict[str, int]:
     return {flag: number for flag, number in counts.items() if number}
 
 
-def _signature(judged: Sequence[Judgement], method: _Method, *, is_corpus: bool) -> Signature:
-    annotators = tuple(dict.fromkeys(j.annotator for j in judged))
-    if method.info is None:
-        name = annotators[0] if len(annotators) == 1 else method.protocol
-        signature = Signature(name, {"protocol": method.protocol, "version": VERSION})
-    else:
-        signature = method.info.signature
-    failed, asked = _counts(judged, method)
-    chosen = {
-        "weights": None if method.weights is None else method.weights.name,
-        "criteria" if method.has_criteria else "criterion": method.criterion,
-        "level": "corpus" if is_corpus else None,
-        "annotators": str(len(annotators)) if len(annotators) > 1 else None,
-        **failed_fields(asked - failed, {"": failed, "no_translation": len(judged) // method.share - asked}),
-        **{flag: f"{number}/{asked}" for flag, number in _readings(judged, method).items()},
-    }
-    return signature.with_fields(**{key: value for key, value in chosen.items() if value is not None})
-
-
 def _state_notes(judged: Sequence[Judgement], method: _Method) -> list[str]:
     pending = 0 if method.info is None else method.info.counts.get("pending", 0)
     failed, asked = _counts(judged, method)
-    read = readings_note(_readings(judged, method), asked)
+    read = [
+        f"{of_all(number, asked, 'judgement')} {form(number, 'was', 'were')} {READINGS[flag]} (flag {flag})."
+        for flag, number in _readings(judged, method).items()
+        if number
+    ]
     notes = [*failures_note(failed, asked), *read, *pending_note(pending)]
     return notes if method.is_pairwise else [*notes, *annotators_note(judged)]
 

@@ -231,11 +231,14 @@ def _statistic(row: Any, outer: Fields) -> Statistic:  # noqa: ANN401 (whatever 
     pooled = _flag(fields, "pooled")
     if pooled and name != "sys_accuracy":
         fields.fail(f"only sys_accuracy can be pooled over language pairs, got {name}")
+    bounds = fields.numbers("range")
+    if bounds and not (len(bounds) == 2 and bounds[0] < bounds[1]):
+        fields.fail(f"'range' is the lowest and the highest value, got {list(bounds)}")
     return Statistic(
         measure=name,
         average=_average(fields, name),
         weight=1.0 if weight is None else weight,
-        range=_range(fields),
+        range=(bounds[0], bounds[1]) if bounds else None,
         pooled=pooled,
     )
 
@@ -249,13 +252,6 @@ def _average(fields: Fields, measure: str) -> Average | None:
         takes = ", ".join(MEASURES[measure].averages) or "none at all"
         fields.fail(f"{measure} is averaged by {takes}; got {wanted!r}")
     return chosen
-
-
-def _range(fields: Fields) -> tuple[float, float] | None:
-    bounds = fields.numbers("range")
-    if bounds and not (len(bounds) == 2 and bounds[0] < bounds[1]):
-        fields.fail(f"'range' is the lowest and the highest value, got {list(bounds)}")
-    return (bounds[0], bounds[1]) if bounds else None
 
 
 def _flag(fields: Fields, key: str) -> bool:
@@ -305,7 +301,23 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
         f"Metrics that were shown another reference than {', '.join(sorted(shown))} are left out: {others}."
     )
     standing = shown if reference is None else shown | {reference}
-    excluded = _excluded(eval_set, gold, rule, wishes, standing)
+    for name in wishes.exclude:
+        if name not in eval_set.systems:
+            raise UsageError(f"no system {name!r} to exclude; there are {', '.join(eval_set.systems)}")
+    nothing = np.isnan(gold.segments).all(axis=1) & np.isnan(gold.systems)
+    people = rule.include_human if wishes.include_human is None else wishes.include_human
+    reasons = {
+        "excluded by name": set(wishes.exclude),
+        "outlier of the task": set() if wishes.include_outliers else set(rule.outliers),
+        "reference that metrics were shown": set(eval_set.references) & standing,
+        "human translation": set() if people else set(eval_set.references),
+        "not judged by gold": set(compress(eval_set.systems, nothing.tolist())),
+    }
+    excluded = {
+        system: reason
+        for system in eval_set.systems
+        if (reason := next((r for r, names in reasons.items() if system in names), None)) is not None
+    }
     systems = tuple(s for s in eval_set.systems if s not in excluded)
     if not systems:
         told = ", ".join(f"{system} ({reason})" for system, reason in excluded.items())
@@ -322,28 +334,6 @@ def choose(eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes) -> C
 def references_in(shown: str) -> set[str]:
     """References that a metric was shown: `refA.refB` are two, `src` is none."""
     return {*shown.split(".")} - {"", "src"}
-
-
-def _excluded(
-    eval_set: EvalSet, gold: ScoreSet, rule: LpRule, wishes: Wishes, shown: set[str]
-) -> dict[str, str]:
-    for name in wishes.exclude:
-        if name not in eval_set.systems:
-            raise UsageError(f"no system {name!r} to exclude; there are {', '.join(eval_set.systems)}")
-    nothing = np.isnan(gold.segments).all(axis=1) & np.isnan(gold.systems)
-    people = rule.include_human if wishes.include_human is None else wishes.include_human
-    reasons = {
-        "excluded by name": set(wishes.exclude),
-        "outlier of the task": set() if wishes.include_outliers else set(rule.outliers),
-        "reference that metrics were shown": set(eval_set.references) & shown,
-        "human translation": set() if people else set(eval_set.references),
-        "not judged by gold": set(compress(eval_set.systems, nothing.tolist())),
-    }
-    return {
-        system: reason
-        for system in eval_set.systems
-        if (reason := next((r for r, names in reasons.items() if system in names), None)) is not None
-    }
 
 
 _FEW: Final = 0.02
@@ -366,10 +356,34 @@ def suspicious(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, 
         yield f"{name} gives every translation the score {known[0]:g}: it cannot agree with anything."
         return
     yield from _missing(name, metric, gold, systems)
-    yield from _beyond_zero(name, known)
-    yield from _lonely(name, known)
+    for sign, scale in ((1, "penalties, 0 at best"), (-1, "0 and more")):
+        beyond = known[np.sign(known) == sign]
+        if _stands_in(beyond, known):
+            examples = ", ".join(f"{value:+g}" for value in np.unique(beyond)[:3])
+            yield (
+                f"{name} looks like a scale of {scale}, but {len(beyond)} of {len(known):,} scores are on "
+                f"the other side ({examples}): do they stand for failures? They are taken as scores."
+            )
+    for value in (known.min(), known.max()) if len(known) else ():
+        others = known[known != value]
+        gap = float(np.abs(others - value).min())
+        spread = float(np.ptp(others))
+        if value in _STANDS_IN and gap > _FAR * spread > 0:
+            times = int((known == value).sum())
+            yield (
+                f"{name} has the score {value:g} {times} times, far from all others ({others.min():g} to "
+                f"{others.max():g}): does it stand for failures? It is taken as a score."
+            )
     yield from _fillers(name, metric.segments, gold.segments)
-    yield from _upside_down(name, metric.segments, gold.segments)
+    both = ~np.isnan(metric.segments) & ~np.isnan(gold.segments)
+    if both.sum() < _ENOUGH or np.ptp(metric.segments[both]) == 0 or np.ptp(gold.segments[both]) == 0:
+        return
+    r = float(np.corrcoef(metric.segments[both], gold.segments[both])[0, 1])
+    if r < _AGAINST:
+        yield (
+            f"{name} goes against gold (r {r:.2f} over {int(both.sum()):,} translations): are its scores "
+            "errors, of which fewer are better? Higher must be better; negate them."
+        )
 
 
 def _missing(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, ...]) -> Iterator[str]:
@@ -398,36 +412,12 @@ def _missing(name: str, metric: ScoreSet, gold: ScoreSet, systems: tuple[str, ..
         )
 
 
-def _beyond_zero(name: str, known: Floats) -> Iterator[str]:
-    for sign, scale in ((1, "penalties, 0 at best"), (-1, "0 and more")):
-        beyond = known[np.sign(known) == sign]
-        if _stands_in(beyond, known):
-            examples = ", ".join(f"{value:+g}" for value in np.unique(beyond)[:3])
-            yield (
-                f"{name} looks like a scale of {scale}, but {len(beyond)} of {len(known):,} scores are on "
-                f"the other side ({examples}): do they stand for failures? They are taken as scores."
-            )
-
-
 def _stands_in(beyond: Floats, known: Floats) -> bool:
     """Whether scores on the far side of 0 are too few for a scale, or are one number, again and again."""
     if not len(beyond) or 2 * len(beyond) >= len(known):
         return False
     is_one = len(beyond) > 1 and np.ptp(beyond) == 0 and float(beyond[0]).is_integer()
     return is_one or (len(beyond) <= _FEW * len(known) and bool((known == 0).any()))
-
-
-def _lonely(name: str, known: Floats) -> Iterator[str]:
-    for value in (known.min(), known.max()) if len(known) else ():
-        others = known[known != value]
-        gap = float(np.abs(others - value).min())
-        spread = float(np.ptp(others))
-        if value in _STANDS_IN and gap > _FAR * spread > 0:
-            times = int((known == value).sum())
-            yield (
-                f"{name} has the score {value:g} {times} times, far from all others ({others.min():g} to "
-                f"{others.max():g}): does it stand for failures? It is taken as a score."
-            )
 
 
 def _fillers(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
@@ -440,16 +430,4 @@ def _fillers(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
         yield (
             f"{name} has the score {values[0, 0]:g} for every system in all {int(unjudged.sum())} segments "
             "that gold did not judge: a filler, which moves scores of systems that are over all segments."
-        )
-
-
-def _upside_down(name: str, metric: Floats, gold: Floats) -> Iterator[str]:
-    both = ~np.isnan(metric) & ~np.isnan(gold)
-    if both.sum() < _ENOUGH or np.ptp(metric[both]) == 0 or np.ptp(gold[both]) == 0:
-        return
-    r = float(np.corrcoef(metric[both], gold[both])[0, 1])
-    if r < _AGAINST:
-        yield (
-            f"{name} goes against gold (r {r:.2f} over {int(both.sum()):,} translations): are its scores "
-            "errors, of which fewer are better? Higher must be better; negate them."
         )

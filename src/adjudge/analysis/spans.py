@@ -169,8 +169,7 @@ def pair_up(
         *(f"{each.name}: {note.removesuffix('.')}." for each in (pred, gold) for note in each.notes),
         *repeats,
         *gold_repeats,
-        *_coverage(said, golds, failed),
-        *_several(pred, gold, said, golds),
+        *_coverage(pred, gold, said, golds, failed),
     ]
     if lost := len(both) - len(fitting):
         which = f"{of_all(lost, len(both), 'judgement')} {form(lost, 'is', 'are')}"
@@ -269,7 +268,13 @@ def _nothing(
     return f"no translation was judged by both: {'; '.join(parts)}; lp, segment id and system must be equal"
 
 
-def _coverage(said: Mapping[Key, object], golds: Mapping[Key, object], failed: set[Key]) -> Iterator[str]:
+def _coverage(
+    pred: Judgements,
+    gold: Judgements,
+    said: Mapping[Key, list[Annotation]],
+    golds: Mapping[Key, list[Annotation]],
+    failed: set[Key],
+) -> Iterator[str]:
     if failed:
         which = of_all(len(failed), len(golds), "translation")
         yield f"{which} that gold judged failed in the run: in no number."
@@ -281,14 +286,6 @@ def _coverage(said: Mapping[Key, object], golds: Mapping[Key, object], failed: s
     if more:
         which = of_all(more, len(said), "translation")
         yield f"{which} that the run judged {form(more, 'has', 'have')} no gold."
-
-
-def _several(
-    pred: Judgements,
-    gold: Judgements,
-    said: Mapping[Key, list[Annotation]],
-    golds: Mapping[Key, list[Annotation]],
-) -> Iterator[str]:
     for what, judged, keys in (("the run", pred, said), ("gold", gold, golds)):
         common = [key for key in keys if key in said and key in golds]
         several = sum(len(keys[key]) > 1 for key in common)
@@ -661,39 +658,28 @@ def _scores(rule: Rule, paired: Paired, settings: SpanSettings) -> Iterator[Span
     groups = {"": views} | ({} if settings.by is None else split_views(views, settings.by))
     for variant in settings.variants(rule):
         for group, part in groups.items():
-            yield _score(rule, unit, variant, group, part, settings)
-
-
-def _score(
-    rule: Rule,
-    unit: Unit,
-    variant: Mapping[str, Any],
-    group: str,
-    views: Sequence[View],
-    settings: SpanSettings,
-) -> SpanScore:
-    nothing = Credit(0.0, 0.0, 0.0, 0.0)
-    credits_ = [rule.credit(v.gold, v.pred, **variant) if v.gold or v.pred else nothing for v in views]
-    found = (micro if settings.average == "micro" else macro)(credits_)
-    intervals: Mapping[str, Interval | None] = {}
-    if settings.resamples:
-        segments = [(view.key.lp, view.key.segment) for view in views]
-        intervals = quality_intervals(
-            credits_, segments, settings.average, resamples=settings.resamples, seed=settings.seed
-        )
-    return SpanScore(
-        rule=rule.name,
-        threshold=variant.get("threshold"),
-        unit=unit,
-        group=group,
-        precision=found.precision,
-        recall=found.recall,
-        f1=found.f1,
-        n_gold=sum(len(view.gold) for view in views),
-        n_pred=sum(len(view.pred) for view in views),
-        n_segments=len(views),
-        intervals=intervals,
-    )
+            nothing = Credit(0.0, 0.0, 0.0, 0.0)
+            credits_ = [rule.credit(v.gold, v.pred, **variant) if v.gold or v.pred else nothing for v in part]
+            found = (micro if settings.average == "micro" else macro)(credits_)
+            intervals: Mapping[str, Interval | None] = {}
+            if settings.resamples:
+                segments = [(view.key.lp, view.key.segment) for view in part]
+                intervals = quality_intervals(
+                    credits_, segments, settings.average, resamples=settings.resamples, seed=settings.seed
+                )
+            yield SpanScore(
+                rule=rule.name,
+                threshold=variant.get("threshold"),
+                unit=unit,
+                group=group,
+                precision=found.precision,
+                recall=found.recall,
+                f1=found.f1,
+                n_gold=sum(len(view.gold) for view in part),
+                n_pred=sum(len(view.pred) for view in part),
+                n_segments=len(part),
+                intervals=intervals,
+            )
 
 
 def _notes(paired: Paired, settings: SpanSettings, scores: Sequence[SpanScore]) -> Iterator[str]:
@@ -796,10 +782,21 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
             preds[other.severity] -= 1
         counts.update({(severity, None): n for severity, n in golds.items()})
         counts.update({(None, severity): n for severity, n in preds.items()})
+    draws = Draws(
+        groups=numbered([segment for segment, _, _ in met]),
+        resamples=settings.resamples or 0,
+        seed=settings.seed,
+    )
+    codes = np.array([[SEVERITIES.index(m.severity) for m in pair] for _, *pair in met], dtype=np.float64)
+    gold, pred = codes.reshape(len(met), 2).T
+    kappa = cohen_kappa(gold, pred, draws)
+    if not met:
+        kappa = replace(kappa, reason=_NOTHING)
     return Confusion(
         counts=+counts,
         severities=tuple(s for s in reversed(SEVERITIES) if any(n and s in key for key, n in counts.items())),
-        **_agreement(met, settings),
+        same=mean_of((gold == pred).astype(np.float64), draws, _NOTHING),
+        kappa=kappa,
         n_segments=len(paired.both),
         failed=paired.failed,
         signature=signature_of(
@@ -813,19 +810,3 @@ def _counted(paired: Paired, settings: MarkSettings) -> Confusion:
         ),
         notes=(*paired.notes, _MEETING),
     )
-
-
-def _agreement(
-    met: Sequence[tuple[tuple[str, str], Mark, Mark]], settings: MarkSettings
-) -> dict[str, Result]:
-    draws = Draws(
-        groups=numbered([segment for segment, _, _ in met]),
-        resamples=settings.resamples or 0,
-        seed=settings.seed,
-    )
-    codes = np.array([[SEVERITIES.index(m.severity) for m in pair] for _, *pair in met], dtype=np.float64)
-    gold, pred = codes.reshape(len(met), 2).T
-    kappa = cohen_kappa(gold, pred, draws)
-    if not met:
-        kappa = replace(kappa, reason=_NOTHING)
-    return {"same": mean_of((gold == pred).astype(np.float64), draws, _NOTHING), "kappa": kappa}

@@ -126,7 +126,13 @@ def profile_section(final: Sequence[Piece], draws: Draws) -> Section:
     numbers: list[Number] = []
     for who in ("all", *sorted({piece.annotation.system for piece in final})):
         own = [piece for piece in final if who in {"all", piece.annotation.system}]
-        found = _means(own, over_segments(own, draws))
+        drawing = over_segments(own, draws)
+        found: dict[str, Result] = {}
+        if own and own[0].rating is not None:
+            found["rating"] = mean_of(np.array([p.score for p in own]), drawing, "nothing was judged")
+        if has_marks(own):
+            found["points"] = mean_of(np.array([p.points for p in own]), drawing, "nothing was judged")
+            found |= error_profile([p.severities for p in own], drawing)
         numbers += [Number(of=who, measure=m, result=r) for m, r in found.items()]
     protocol = find_protocol(final[0].annotation.protocol) if final else None
     if protocol is not None and protocol.low is not None and protocol.high is not None:
@@ -136,16 +142,6 @@ def profile_section(final: Sequence[Piece], draws: Draws) -> Section:
             numbers.append(Number(of="all", measure=f"share rated {words}", result=result))
     notes = () if final else ("Nothing is judged yet.",)
     return Section(name="profile", title="What do people mark and rate?", numbers=tuple(numbers), notes=notes)
-
-
-def _means(own: Sequence[Piece], draws: Draws) -> dict[str, Result]:
-    found: dict[str, Result] = {}
-    if own and own[0].rating is not None:
-        found["rating"] = mean_of(np.array([p.score for p in own]), draws, "nothing was judged")
-    if has_marks(own):
-        found["points"] = mean_of(np.array([p.points for p in own]), draws, "nothing was judged")
-        found |= error_profile([p.severities for p in own], draws)
-    return found
 
 
 def feature_section(final: Sequence[Piece]) -> Section:

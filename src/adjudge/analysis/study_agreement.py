@@ -235,7 +235,11 @@ def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: s
     translation meets the last one there.
     """
     known = by_translation(independent(pieces))
-    found = {"one person twice": _one_person(known.values()), "two people": _two_people(known.values())}
+    found: dict[str, list[tuple[Piece, Piece]]] = {"one person twice": [], "two people": []}
+    for group in known.values():
+        own = grouped((p.person, p) for p in sorted(group, key=lambda p: p.submission.ended))
+        found["one person twice"] += [(mine[0], mine[-1]) for mine in own.values() if len(mine) > 1]
+        found["two people"] += [(own[a][-1], own[b][-1]) for a, b in combinations(sorted(own), 2)]
     if beside:
         theirs = {p.key: p for p in sorted(final_pieces(beside), key=lambda p: p.submission.ended)}
         ours = {p.key: p for p in sorted(final_pieces(pieces), key=lambda p: p.submission.ended)}
@@ -245,22 +249,6 @@ def twice_judged(pieces: Sequence[Piece], beside: Sequence[Piece] = (), other: s
         for name, pairs in found.items()
         if pairs
     ]
-
-
-def _one_person(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
-    found = []
-    for group in groups:
-        own = grouped((p.person, p) for p in sorted(group, key=lambda p: p.submission.ended))
-        found += [(mine[0], mine[-1]) for mine in own.values() if len(mine) > 1]
-    return found
-
-
-def _two_people(groups: Iterable[Sequence[Piece]]) -> list[tuple[Piece, Piece]]:
-    found = []
-    for group in groups:
-        last = {piece.person: piece for piece in sorted(group, key=lambda p: p.submission.ended)}
-        found += [(last[a], last[b]) for a, b in combinations(sorted(last), 2)]
-    return found
 
 
 def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Draws) -> Section:
@@ -279,27 +267,23 @@ def agreement_section(pieces: Sequence[Piece], twice: Sequence[Twice], draws: Dr
         notes.append(
             f"{len(looks):,} second looks at marks that people were shown are in none of these numbers."
         )
-    pairs = _by_people(twice)
-    for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
-        numbers += [replace(one, is_of_pair=True) for one in _briefly(name, two, draws)]
-    if len(pairs) > _MOST_PAIRS:
-        notes.append(f"Of {len(pairs):,} pairs of people, the {_MOST_PAIRS} who share most are counted.")
-    return Section(name="agreement", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _by_people(twice: Sequence[Twice]) -> dict[str, Twice]:
-    pairs = grouped(
+    met = grouped(
         (f"{a.person} and {b.person}", (a, b))
         for both in twice
         if both.name == "two people"
         for a, b in zip(both.first, both.second, strict=True)
     )
-    ordered = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))
-    return {
+    ordered = sorted(met.items(), key=lambda item: (-len(item[1]), item[0]))
+    pairs = {
         name: Twice(name=name, first=[a for a, _ in own], second=[b for _, b in own])
         for name, own in ordered
         if len(own) >= _FEWEST
     }
+    for name, two in list(pairs.items())[:_MOST_PAIRS] if len(pairs) > 1 else []:
+        numbers += [replace(one, is_of_pair=True) for one in _briefly(name, two, draws)]
+    if len(pairs) > _MOST_PAIRS:
+        notes.append(f"Of {len(pairs):,} pairs of people, the {_MOST_PAIRS} who share most are counted.")
+    return Section(name="agreement", title=title, numbers=tuple(numbers), notes=tuple(notes))
 
 
 def _briefly(name: str, both: Twice, draws: Draws) -> Iterator[Number]:

@@ -498,17 +498,13 @@ def drift_section(pieces: Sequence[Piece]) -> Section:
             few += 1
             continue
         own.sort(key=lambda p: (p.submission.started, p.submission.place))
-        numbers += _drift_numbers(person, own, means)
+        what = score_name(own)
+        above, change = strictness([piece.score - means[piece.annotation.system] for piece in own])
+        numbers.append(Number(of=person, measure=f"{what} above others", result=above))
+        numbers.append(Number(of=person, measure=f"change of {what} in 100 translations", result=change))
+        if own[0].has_marks:
+            slope = slope_of(_hundreds(own), np.array([float(len(p.errors)) for p in own]), _TOO_FEW)
+            numbers.append(Number(of=person, measure="change of errors a translation in 100", result=slope))
     notes = [f"People left out, with fewer than {FEWEST} judgements: {few}."] if few else []
     title = "Who is stricter than others, and does it change on the way?"
     return Section(name="drift", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _drift_numbers(person: str, own: Sequence[Piece], means: Mapping[str, float]) -> Iterator[Number]:
-    what = score_name(own)
-    above, change = strictness([piece.score - means[piece.annotation.system] for piece in own])
-    yield Number(of=person, measure=f"{what} above others", result=above)
-    yield Number(of=person, measure=f"change of {what} in 100 translations", result=change)
-    if own[0].has_marks:
-        slope = slope_of(_hundreds(own), np.array([float(len(p.errors)) for p in own]), _TOO_FEW)
-        yield Number(of=person, measure="change of errors a translation in 100", result=slope)

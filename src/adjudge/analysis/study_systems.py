@@ -300,7 +300,30 @@ def preferences_of(submissions: Sequence[Submission]) -> list[tuple[Submission, 
 def comparison_sections(submissions: Sequence[Submission], draws: Draws) -> tuple[Section, Section]:
     """How far people agree, and whether a verdict follows the side; of people who were shown nothing."""
     judged = [one for one in preferences_of(submissions) if one[0].is_independent]
-    return _agreement(judged, draws), _sides(judged, draws)
+    numbers: list[Number] = []
+    known = [(p, next((system for system in s.texts if system in p.systems), None)) for s, p in judged]
+    placed = [(p, first) for p, first in known if first is not None]
+    people = sorted({p.annotator for p, _ in placed})
+    for who in ("all", *(people if len(people) > 1 else ())):
+        own = [(p, first) for p, first in placed if who in {"all", p.annotator}]
+        drawing = replace(draws, groups=numbered([(p.lp, p.segment) for p, _ in own]))
+        winners = [{"A": p.systems[0], "B": p.systems[1]}.get(p.verdict) for p, _ in own]
+        first = np.array([winner == shown for winner, (_, shown) in zip(winners, own, strict=True)])
+        tied = np.array([winner is None for winner in winners])
+        shares = {
+            "share for the first side": first,
+            "share for the second side": ~first & ~tied,
+            "share tied": tied,
+        }
+        for measure, hits in shares.items():
+            result = mean_of(hits.astype(np.float64), drawing, "nothing was compared")
+            numbers.append(Number(of=who, measure=measure, result=result))
+    lost = len(known) - len(placed)
+    notes = [f"Preferences left out, not known which side was shown first: {lost:,}."] if lost else []
+    title = "Does a verdict follow the side?"
+    return _agreement(judged, draws), Section(
+        name="sides", title=title, numbers=tuple(numbers), notes=tuple(notes)
+    )
 
 
 def _agreement(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Section:
@@ -321,36 +344,6 @@ def _agreement(judged: Sequence[tuple[Submission, Preference]], draws: Draws) ->
         for row in found.rows
     ]
     return Section(name="agreement", title=title, numbers=tuple(numbers), notes=found.notes)
-
-
-def _sides(judged: Sequence[tuple[Submission, Preference]], draws: Draws) -> Section:
-    """Shares of verdicts for each side; where sides do not matter, both get as many."""
-    numbers: list[Number] = []
-    known = [(p, next((system for system in s.texts if system in p.systems), None)) for s, p in judged]
-    placed = [(p, first) for p, first in known if first is not None]
-    people = sorted({p.annotator for p, _ in placed})
-    for who in ("all", *(people if len(people) > 1 else ())):
-        own = [(p, first) for p, first in placed if who in {"all", p.annotator}]
-        numbers += _side_numbers(who, own, draws)
-    lost = len(known) - len(placed)
-    notes = [f"Preferences left out, not known which side was shown first: {lost:,}."] if lost else []
-    title = "Does a verdict follow the side?"
-    return Section(name="sides", title=title, numbers=tuple(numbers), notes=tuple(notes))
-
-
-def _side_numbers(who: str, own: Sequence[tuple[Preference, str]], draws: Draws) -> Iterator[Number]:
-    drawing = replace(draws, groups=numbered([(p.lp, p.segment) for p, _ in own]))
-    winners = [{"A": p.systems[0], "B": p.systems[1]}.get(p.verdict) for p, _ in own]
-    first = np.array([winner == shown for winner, (_, shown) in zip(winners, own, strict=True)])
-    tied = np.array([winner is None for winner in winners])
-    shares = {
-        "share for the first side": first,
-        "share for the second side": ~first & ~tied,
-        "share tied": tied,
-    }
-    for measure, hits in shares.items():
-        result = mean_of(hits.astype(np.float64), drawing, "nothing was compared")
-        yield Number(of=who, measure=measure, result=result)
 
 
 def draft_section(submissions: Sequence[Submission]) -> Section:

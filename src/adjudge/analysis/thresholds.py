@@ -246,7 +246,21 @@ def find_thresholds(
     level = settings.delta / (2 * len(parts)) if settings.together else settings.delta
     bands = [_band(name, kind, part, replace(settings, delta=level)) for name, kind, part in parts]
     unscored = sum((s.lp, s.segment, s.system) in bad for s in scores.segments if s.score is None)
-    notes = _notes(bands, replace(settings, delta=level))
+    tested = replace(settings, delta=level)
+    notes = []
+    of = "document" if tested.by_document else "source"
+    for band in bands:
+        what = "All" if band.kind == _ALL else band.name
+        for wanted, cut, risk in (
+            ("from which one may publish", band.publish, tested.publish_risk),
+            ("up to which one may reject", band.reject, tested.reject_risk),
+        ):
+            if cut.bound is None:
+                notes.append(f"{what}: no score {wanted}; {_why(band, risk, tested)}.")
+    if any(band.sources < band.n for band in bands):
+        notes.append(
+            f"Translations of one {of} are not independent: a tested risk is each {of}'s share, averaged."
+        )
     if bands[0].bad in {0, bands[0].n}:  # labels that are all alike tell nothing apart
         which = "None" if not bands[0].bad else "Every one"
         note = f"{which} of the labelled translations is bad: does gold tell of what is meant by bad?"
@@ -272,7 +286,16 @@ def find_thresholds(
 
 
 def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSettings) -> Band:
-    labelled = _labelled(rows, by_document=settings.by_document)
+    known = [row for row in rows if row.bad is not None]
+    keys = [
+        (row.key[0], row.document, "") if settings.by_document and row.document else (*row.key[:2], "segment")
+        for row in known
+    ]
+    labelled = Labelled(
+        scores=np.array([row.score for row in known]),
+        bad=np.array([bool(row.bad) for row in known]),
+        groups=np.array(numbered(keys)),
+    )
     publish = _cut(labelled, settings.publish_risk, settings)
     reject = _flipped(_cut(labelled.flipped, settings.reject_risk, settings))
     if publish.bound is not None and reject.bound is not None and reject.bound >= publish.bound:
@@ -291,19 +314,6 @@ def _band(name: str, kind: str, rows: Sequence[_Row], settings: ThresholdSetting
         publish=publish,
         reject=reject,
         shares=shares,
-    )
-
-
-def _labelled(rows: Sequence[_Row], *, by_document: bool) -> Labelled:
-    known = [row for row in rows if row.bad is not None]
-    keys = [
-        (row.key[0], row.document, "") if by_document and row.document else (*row.key[:2], "segment")
-        for row in known
-    ]
-    return Labelled(
-        scores=np.array([row.score for row in known]),
-        bad=np.array([bool(row.bad) for row in known]),
-        groups=np.array(numbered(keys)),
     )
 
 
@@ -344,24 +354,6 @@ def decide(score: float, publish: float | None, reject: float | None) -> Decisio
     if publish is not None and score >= publish:
         return "publish"
     return "reject" if reject is not None and score <= reject else "post-edit"
-
-
-def _notes(bands: Sequence[Band], settings: ThresholdSettings) -> list[str]:
-    found = []
-    of = "document" if settings.by_document else "source"
-    for band in bands:
-        what = "All" if band.kind == _ALL else band.name
-        for wanted, cut, risk in (
-            ("from which one may publish", band.publish, settings.publish_risk),
-            ("up to which one may reject", band.reject, settings.reject_risk),
-        ):
-            if cut.bound is None:
-                found.append(f"{what}: no score {wanted}; {_why(band, risk, settings)}.")
-    if any(band.sources < band.n for band in bands):
-        found.append(
-            f"Translations of one {of} are not independent: a tested risk is each {of}'s share, averaged."
-        )
-    return found
 
 
 def _why(band: Band, risk: float, settings: ThresholdSettings) -> str:

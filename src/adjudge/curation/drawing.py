@@ -98,7 +98,13 @@ def draw_pairs(test_set: TestSet, settings: DrawSettings) -> PairSample:
     `test_set`: with two systems at least.
     """
     thin = settings.thin or {}
-    _check(test_set, thin)
+    for name, factor in thin.items():
+        if name not in test_set.systems:
+            raise UsageError(
+                f"--thin: {test_set.name!r} has no system {name!r}; it has {', '.join(test_set.systems)}"
+            )
+        if not 1 <= factor < math.inf:
+            raise UsageError(f"--thin {name}: a factor must be 1 or more, got {factor:g}")
     chosen: list[ListedPair] = []
     compositions: list[Composition] = []
     sources: dict[str, dict[int, int]] = {}
@@ -111,16 +117,6 @@ def draw_pairs(test_set: TestSet, settings: DrawSettings) -> PairSample:
     if not chosen:
         raise UsageError(f"{test_set.name!r} has no two translations of a source that differ")
     return PairSample(pairs=tuple(chosen), compositions=tuple(compositions), sources=sources)
-
-
-def _check(test_set: TestSet, thin: Mapping[str, float]) -> None:
-    for name, factor in thin.items():
-        if name not in test_set.systems:
-            raise UsageError(
-                f"--thin: {test_set.name!r} has no system {name!r}; it has {', '.join(test_set.systems)}"
-            )
-        if not 1 <= factor < math.inf:
-            raise UsageError(f"--thin {name}: a factor must be 1 or more, got {factor:g}")
 
 
 @dataclass
@@ -324,7 +320,10 @@ class _Stack:
         by_source: dict[str, list[Shown]] = {}
         for one in shown:
             by_source.setdefault(one.segment.source, []).append(one)
-        clean = self._clean(lp)
+        clean: dict[str, list[str]] = {}
+        for (of, text, translation), categories in self._marked.items():
+            if of == lp and not categories:
+                clean.setdefault(text, []).append(translation)
         having = {
             name: [one for one in shown if any(error.category == name for error in one.annotation.spans)]
             for name in SUBTYPES
@@ -345,13 +344,6 @@ class _Stack:
                 taken.add(error.segment.source)
                 likest = _likest(clean.get(error.segment.source, ()), error.translation)
                 found[name] = DrawnPair(category=name, error=error, other=other, clean=likest)
-        return found
-
-    def _clean(self, lp: str) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for (of, source, translation), categories in self._marked.items():
-            if of == lp and not categories:
-                found.setdefault(source, []).append(translation)
         return found
 
     def _best(self, shown: Iterable[Shown], name: str) -> Shown | None:

@@ -23,7 +23,6 @@ from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 
 from adjudge.analysis.eval_set import EvalSet, is_unspaced
 from adjudge.core.frozen import frozen
@@ -224,7 +223,20 @@ def simulate(
 
     Segments that gold did not judge for every system are left out; references are no systems.
     """
-    gold, kept = _judged(eval_set)
+    (labels,) = eval_set.golds.values()
+    rows = [
+        row
+        for row, name in enumerate(eval_set.systems)
+        if name not in eval_set.references and not np.isnan(labels.segments[row]).all()
+    ]
+    scores = labels.segments[rows]
+    kept = np.asarray(~np.isnan(scores).any(axis=0) & bool(rows), dtype=np.bool_)
+    if len(rows) < 2 or kept.sum() < 2:
+        raise DataError(
+            f"gold {labels.name} judged {len(rows)} systems on {int(kept.sum())} segments together; "
+            "two of each are needed"
+        )
+    gold = scores[:, kept]
     lengths = np.array(eval_set.lengths, dtype=np.float64)[kept]
     costs = lengths if settings.unit == "tokens" else np.ones(len(lengths))
     metrics = {name: replace(m, segments=m.segments[:, kept]) for name, m in eval_set.metrics.items()}
@@ -266,23 +278,6 @@ class _Errors:
             np.abs(means - whole).mean(axis=1),
             np.abs(gaps - gap).mean(axis=1),
         )
-
-
-def _judged(eval_set: EvalSet) -> tuple[Floats, NDArray[np.bool_]]:
-    (gold,) = eval_set.golds.values()
-    rows = [
-        row
-        for row, name in enumerate(eval_set.systems)
-        if name not in eval_set.references and not np.isnan(gold.segments[row]).all()
-    ]
-    scores = gold.segments[rows]
-    kept = np.asarray(~np.isnan(scores).any(axis=0) & bool(rows), dtype=np.bool_)
-    if len(rows) < 2 or kept.sum() < 2:
-        raise DataError(
-            f"gold {gold.name} judged {len(rows)} systems on {int(kept.sum())} segments together; "
-            "two of each are needed"
-        )
-    return scores[:, kept], kept
 
 
 def _worths(

@@ -7,7 +7,7 @@ what fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 import numpy as np
@@ -26,7 +26,7 @@ from adjudge.core.verb import LanguagePair, OfMismatched, Option, Seed, settings
 from adjudge.errors import DataError
 from adjudge.stats.agreement_coefficients import MAJORITY, fleiss_kappa, majority
 from adjudge.stats.bootstrap import Draws
-from adjudge.stats.judged import Floats, Result
+from adjudge.stats.judged import Result
 
 _LEAST: Final = 2  # people who must have judged a pair: one alone agrees with nobody
 
@@ -91,6 +91,7 @@ def _settle(lp: str, table: Comparisons, resamples: int, seed: int) -> Agreed:
     settled = ~np.isnan(verdicts)
     is_missing = np.isnan(said)
     easy = settled & (np.where(is_missing, -2, said).max(axis=1) == np.where(is_missing, 2, said).min(axis=1))
+    words: dict[float, Verdict] = {1.0: "A", 0.0: "E", -1.0: "B"}
     return Agreed(
         lp=lp,
         criterion=table.criterion,
@@ -103,26 +104,21 @@ def _settle(lp: str, table: Comparisons, resamples: int, seed: int) -> Agreed:
         tied=int((verdicts[settled] == 0).sum()),
         easy=int(easy.sum()),
         hard=int((settled & ~easy).sum()),
-        gold=tuple(_gold(table, verdicts, easy.tolist())),
+        gold=tuple(
+            Preference(
+                lp=unit.lp,
+                segment=unit.segment,
+                document=unit.document,
+                systems=(unit.first, unit.second),
+                annotator=MAJORITY,
+                criterion=table.criterion,
+                verdict=words[verdict],
+                flags=("easy" if is_easy else "hard",),
+            )
+            for unit, verdict, is_easy in zip(table.units, verdicts.tolist(), easy.tolist(), strict=True)
+            if verdict == verdict  # noqa: PLR0124 (NaN: no majority)
+        ),
     )
-
-
-def _gold(table: Comparisons, verdicts: Floats, easy: Sequence[bool]) -> list[Preference]:
-    words: dict[float, Verdict] = {1.0: "A", 0.0: "E", -1.0: "B"}
-    return [
-        Preference(
-            lp=unit.lp,
-            segment=unit.segment,
-            document=unit.document,
-            systems=(unit.first, unit.second),
-            annotator=MAJORITY,
-            criterion=table.criterion,
-            verdict=words[verdict],
-            flags=("easy" if is_easy else "hard",),
-        )
-        for unit, verdict, is_easy in zip(table.units, verdicts.tolist(), easy, strict=True)
-        if verdict == verdict  # noqa: PLR0124 (NaN: no majority)
-    ]
 
 
 @frozen

@@ -43,7 +43,14 @@ def read_answers(raw: bytes, ids: Collection[str]) -> dict[str, Answered | Answe
     for number, line in enumerate(_decode(raw).split("\n"), start=1):
         if not line.strip(" \t\r"):
             continue
-        answer = _read_line(line, f"line {number} of the answers")
+        what = f"line {number} of the answers"
+        try:
+            answer = _JSON.decode(line)
+        except (ValueError, RecursionError):
+            wanted = "must be one JSON object and nothing else; words for people go to standard error"
+            raise AnswerError("parse", f"{what} {wanted}, got {line[:80]!r}") from None
+        if not isinstance(answer, dict):
+            raise AnswerError("parse", f"{what} must be a JSON object, got {line[:80]!r}")
         name = answer.get("id")
         if not isinstance(name, str) or name not in ids:
             raise AnswerError("count", f"line {number} answers id {name!r}, which nobody asked for")
@@ -188,17 +195,6 @@ def _decode(raw: bytes) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise AnswerError("encoding", f"line {line} of the answers is not UTF-8") from None
-
-
-def _read_line(line: str, what: str) -> Answered:
-    try:
-        value = _JSON.decode(line)
-    except (ValueError, RecursionError):
-        wanted = "must be one JSON object and nothing else; words for people go to standard error"
-        raise AnswerError("parse", f"{what} {wanted}, got {line[:80]!r}") from None
-    if not isinstance(value, dict):
-        raise AnswerError("parse", f"{what} must be a JSON object, got {line[:80]!r}")
-    return value
 
 
 def _same(pairs: list[tuple[str, object]]) -> dict[str, object]:

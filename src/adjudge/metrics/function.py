@@ -42,12 +42,26 @@ class FunctionMetric:
 
     def __post_init__(self, of: Callable[..., Any]) -> None:
         object.__setattr__(self, "function", of)
-        self._check()
-
-    def _check(self) -> None:
         if not inspect.isfunction(self.function) or inspect.iscoroutinefunction(self.function):
             raise UsageError(f"@adjudge.metric stands above a plain function, got {_shown(self.function)}")
-        _check_name(self.name)
+        from adjudge.metrics import METRICS
+
+        if self.name == _LAMBDA:
+            raise UsageError(
+                "name of a metric: a lambda has none; give name=, as adjudge.metric(name='length')"
+            )
+        if (
+            not self.name.strip()
+            or not self.name.isprintable()
+            or {*self.name} & {"/", "\\"}
+            or self.name in {".", ".."}
+        ):
+            raise UsageError(
+                f"name of a metric must be a word or words without / and \\, got {self.name!r}; give another "
+                "name="
+            )
+        if self.name in METRICS:
+            raise UsageError(f"{self.name!r} is a metric of ours; give the function another name=")
         what = f"metric {self.name!r}"
         if self.direction not in {"higher", "lower"}:
             raise UsageError(f"{what}: direction must be 'higher' or 'lower', got {self.direction!r}")
@@ -166,19 +180,6 @@ def _score(value: Any, low: float | None, high: float | None) -> float:  # noqa:
     if number is None:
         raise AnswerError("schema", f"a score must be a number, got {_shown(value)}")
     return read_number({"score": number if math.isfinite(number) else value}, low, high)
-
-
-def _check_name(name: str) -> None:
-    from adjudge.metrics import METRICS
-
-    if name == _LAMBDA:
-        raise UsageError("name of a metric: a lambda has none; give name=, as adjudge.metric(name='length')")
-    if not name.strip() or not name.isprintable() or {*name} & {"/", "\\"} or name in {".", ".."}:
-        raise UsageError(
-            f"name of a metric must be a word or words without / and \\, got {name!r}; give another name="
-        )
-    if name in METRICS:
-        raise UsageError(f"{name!r} is a metric of ours; give the function another name=")
 
 
 _LAMBDA: Final = "<lambda>"

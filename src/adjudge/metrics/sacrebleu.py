@@ -41,29 +41,6 @@ _ANYWHERE: Final[tuple[Tokenizer, ...]] = ("char", "flores200", "flores101", "sp
 _PACKAGES: Final = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
 
-def choose_tokenizer(lp: str, wanted: Tokenizer | None, *, force: bool) -> Tokenizer:
-    """The tokenizer for the target language of an lp.
-
-    `wanted`: the one that was chosen; None for the one that fits.
-    """
-    own = _tokenizer_of(lp)
-    fitting = dict.fromkeys((*(_SPACED if own == "13a" else (own,)), *_ANYWHERE))
-    if wanted is None or wanted in fitting or force:
-        return wanted or own
-    raise UsageError(
-        f"tokenizer {wanted!r} does not fit {_language(lp)} and would score what is no word; choose one of "
-        f"{', '.join(fitting)}, or --force to have it all the same"
-    )
-
-
-def find_words(lp: str) -> Literal["spaces", "characters", "nowhere"]:
-    """Where the words of the target language end, for a metric that has no tokenizer but TER's."""
-    own = _tokenizer_of(lp)
-    if own in {"zh", "ja-mecab"}:
-        return "characters"
-    return "nowhere" if own == "char" else "spaces"
-
-
 def check_model(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer whose sentencepiece model is not there; sacrebleu would download it unasked."""
     from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
@@ -229,7 +206,15 @@ class Bleu(_SacreBleu):
     def _make(self, lp: str, *, effective_order: bool) -> Scorer:
         from sacrebleu.metrics.bleu import BLEU
 
-        tokenizer = choose_tokenizer(lp, self.tokenize, force=self.force)
+        own = _tokenizer_of(lp)
+        fitting = dict.fromkeys((*(_SPACED if own == "13a" else (own,)), *_ANYWHERE))
+        if self.tokenize is None or self.tokenize in fitting or self.force:
+            tokenizer = self.tokenize or own
+        else:
+            raise UsageError(
+                f"tokenizer {self.tokenize!r} does not fit {_language(lp)} and would score what is no word; "
+                f"choose one of {', '.join(fitting)}, or --force to have it all the same"
+            )
         check_model(tokenizer)
         try:
             return BLEU(
@@ -330,7 +315,8 @@ class Ter(_SacreBleu):
         """TER, by characters where the language needs it."""
         from sacrebleu.metrics.ter import TER
 
-        words = find_words(lp)
+        own = _tokenizer_of(lp)
+        words = "characters" if own in {"zh", "ja-mecab"} else "nowhere" if own == "char" else "spaces"
         split = words == "characters"
         normalized = split if self.normalized is None else self.normalized
         asian_support = split if self.asian_support is None else self.asian_support

@@ -320,25 +320,20 @@ def coverage(study: Study) -> Numbers:
     """Table 3: how much of one annotation's errors another one has; as the paper counts, and mended."""
     found: Numbers = {}
     for column, exact in (("", False), (", mended", True)):
-        marks = _all_marks(study, exact=exact)
+        marks = {
+            name: [marks_of_appraise(study.last(campaign)[key].spans) for key in study.shared]
+            for name, campaign in (("ESA", "ESA_1"), ("MQM", "MQM"))
+        }
+        marks[_MQM_WMT] = [
+            marks_of_wmt(study.wmt_spans[key], as_published=not exact, with_source=not exact)
+            for key in study.shared
+        ]
         for one, ours in marks.items():
             for other, theirs in marks.items():
                 if one != other:
                     found[one, f"{other}{column}"] = 100 * covered_share(ours, theirs)
                     if exact:
                         found[one, f"{other}, pooled"] = 100 * pooled_share(ours, theirs)
-    return found
-
-
-def _all_marks(study: Study, *, exact: bool) -> Mapping[str, list[tuple[Mark, ...]]]:
-    found = {
-        name: [marks_of_appraise(study.last(campaign)[key].spans) for key in study.shared]
-        for name, campaign in (("ESA", "ESA_1"), ("MQM", "MQM"))
-    }
-    found[_MQM_WMT] = [
-        marks_of_wmt(study.wmt_spans[key], as_published=not exact, with_source=not exact)
-        for key in study.shared
-    ]
     return found
 
 

@@ -269,7 +269,11 @@ class Inputs:
                 raise MissingInputError(self.told(file))
         found = self.read(metric, partial(read_one, side.folder, lp, "metric", source))
         scores = next(iter(found.select(side.eval_set.systems).metrics.values()))
-        self._check(scores, side, self.told(file))
+        place = self.told(file)
+        rows = zip(side.eval_set.systems, scores.segments, strict=True)
+        if absent := [system for system, row in rows if np.isnan(row).all()]:
+            raise MissingInputError(f"scores of {', '.join(absent)} in {place}")
+        self.notes |= dict.fromkeys(suspicious(place, scores, side.gold, side.eval_set.systems))
         self.notes |= dict.fromkeys(found.notes)
         columns = [c for table in self.paper.tables for c in table.columns.values() if c.is_of_systems]
         if (
@@ -281,12 +285,6 @@ class Inputs:
                 f"{self.told(file)}: without a .sys.score, a system's score is its segments' mean."
             ] = None
         return scores
-
-    def _check(self, scores: ScoreSet, side: Side, source: str) -> None:
-        rows = zip(side.eval_set.systems, scores.segments, strict=True)
-        if absent := [system for system, row in rows if np.isnan(row).all()]:
-            raise MissingInputError(f"scores of {', '.join(absent)} in {source}")
-        self.notes |= dict.fromkeys(suspicious(source, scores, side.gold, side.eval_set.systems))
 
     def read(self, metric: str, read: Callable[[], Content]) -> Content:
         """Read a metric's file. One of `own` that is about something else leaves its cells empty."""

@@ -9,7 +9,7 @@ FiRE's pairs: labels of three people on pairs of translations, and evaluators' v
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
@@ -27,7 +27,7 @@ from adjudge.analysis.segment_scores import score_records
 from adjudge.analysis.shared_tasks import Task, find_task
 from adjudge.analysis.spans import spans
 from adjudge.core.frozen import frozen
-from adjudge.core.record import Preference, Record
+from adjudge.core.record import Preference
 from adjudge.core.scores import VERSION, Signature
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.fire_mt import CRITERIA, FirePair, read_fire_pairs
@@ -105,7 +105,23 @@ def _said(definition: Definition, metric: str, lp: str, pairs: Sequence[FirePair
         said = inputs.content(file, lambda path: read_judgements(path, lp, needed=False), lp)
         by_criterion = any(r.protocol == "mqm" for r in said.records)
         records = (r for r in preferences_of(said, by_criterion=by_criterion) if r.lp == lp)
-        return _verdicts(records, pairs, CRITERIA[str(definition.criterion)], file)
+        criterion = CRITERIA[str(definition.criterion)]
+        found: dict[int, float] = {}
+        for record in records:
+            if not isinstance(record, Preference) or record.criterion != criterion:
+                continue
+            place = int(record.segment) - 1 if record.segment.isdecimal() else -1
+            if not 0 <= place < len(pairs):
+                raise DataError(f"segment {record.segment!r} is no number from 1 to {len(pairs)}", path=file)
+            if place in found:
+                raise DataError(f"two verdicts on {criterion} of pair {record.segment}", path=file)
+            systems = pairs[place].systems
+            if sorted(record.systems) != sorted(systems):
+                wanted, came = " and ".join(systems), " and ".join(record.systems)
+                raise DataError(f"pair {record.segment} is of {wanted}, got {came}", path=file)
+            sign = 1 if record.systems == systems else -1
+            found[place] = np.nan if record.is_undecided else sign * PREFERENCES_VERDICTS[record.verdict]
+        return np.array([found.get(place, np.nan) for place in range(len(pairs))])
 
     return inputs.read(metric, read)
 
@@ -132,26 +148,6 @@ def _subset(gold: Floats, subset: str) -> NDArray[np.bool_]:
     return chosen
 
 
-def _verdicts(records: Iterable[Record], pairs: Sequence[FirePair], criterion: str, file: Path) -> Floats:
-    """An evaluator's verdict on each pair; NaN where it gave none, or decided nothing."""
-    found: dict[int, float] = {}
-    for record in records:
-        if not isinstance(record, Preference) or record.criterion != criterion:
-            continue
-        place = int(record.segment) - 1 if record.segment.isdecimal() else -1
-        if not 0 <= place < len(pairs):
-            raise DataError(f"segment {record.segment!r} is no number from 1 to {len(pairs)}", path=file)
-        if place in found:
-            raise DataError(f"two verdicts on {criterion} of pair {record.segment}", path=file)
-        systems = pairs[place].systems
-        if sorted(record.systems) != sorted(systems):
-            wanted, came = " and ".join(systems), " and ".join(record.systems)
-            raise DataError(f"pair {record.segment} is of {wanted}, got {came}", path=file)
-        sign = 1 if record.systems == systems else -1
-        found[place] = np.nan if record.is_undecided else sign * PREFERENCES_VERDICTS[record.verdict]
-    return np.array([found.get(place, np.nan) for place in range(len(pairs))])
-
-
 MARK_MEASURES: Final = frozenset({"span_f1"})
 
 
@@ -161,7 +157,13 @@ def mark_value(
     """Compute F1 of marked errors at the definition's threshold."""
     (lp,) = definition.lps
     side = inputs.side(source, lp)
-    gold = _gold_file(side.folder / "human-scores", f"{lp}.{side.gold.name}", inputs)
+    folder = side.folder / "human-scores"
+    stem = f"{lp}.{side.gold.name}"
+    merged = folder / f"{stem}.merged.seg.rating"
+    there = [merged] if merged.is_file() else sorted(folder.glob(f"{stem}*.seg.rating"))
+    if len(there) != 1:
+        raise MissingInputError(inputs.told(merged))
+    gold = there[0]
     run = inputs.file(metric, lp, _ENDINGS)
     texts = inputs.content(side.folder / "sources" / f"{lp}.txt", lambda _: read_mtme(side.folder, lp))
     sides = []
@@ -181,14 +183,6 @@ def mark_value(
         sides.append(kept)
     marked = partial(spans, *sides, rule="himate", threshold=definition.threshold, lp=lp, test_set=texts)
     return inputs.read(metric, marked).scores[0].f1
-
-
-def _gold_file(folder: Path, stem: str, inputs: Inputs) -> Path:
-    merged = folder / f"{stem}.merged.seg.rating"
-    there = [merged] if merged.is_file() else sorted(folder.glob(f"{stem}*.seg.rating"))
-    if len(there) != 1:
-        raise MissingInputError(inputs.told(merged))
-    return there[0]
 
 
 def value_of(definition: Definition, metric: str, source: str, inputs: Inputs) -> float:

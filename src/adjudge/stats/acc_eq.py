@@ -331,7 +331,12 @@ def acc_eq(
     N is the number of pairs. chance: what the better of two metrics without knowledge reaches, one that ties
     everything and one that orders by chance: max(t, (1 - t) / 2), t the share of gold's ties.
     """
-    _check(epsilon, compat)
+    if epsilon is not None and not epsilon >= 0:
+        raise UsageError(f"epsilon is a difference of scores, 0 or more; got {epsilon}")
+    if epsilon is not None and compat is not None:
+        raise UsageError("compat says how epsilon is found; leave out one of compat and epsilon")
+    if compat not in {None, "mtme"}:
+        raise UsageError(f"compat is 'mtme' or left out, got {compat!r}")
     scores = judged(gold, metric, average)
     used, note = scores.pairs > 0, lone_group(scores, average)
     if not used.any():
@@ -354,15 +359,6 @@ def acc_eq(
         chance=max(ties, (1 - ties) / 2),
         note=note,
     )
-
-
-def _check(epsilon: float | None, compat: Compat | None) -> None:
-    if epsilon is not None and not epsilon >= 0:
-        raise UsageError(f"epsilon is a difference of scores, 0 or more; got {epsilon}")
-    if epsilon is not None and compat is not None:
-        raise UsageError("compat says how epsilon is found; leave out one of compat and epsilon")
-    if compat not in {None, "mtme"}:
-        raise UsageError(f"compat is 'mtme' or left out, got {compat!r}")
 
 
 def _gold_tie_share(scores: Judged) -> float:

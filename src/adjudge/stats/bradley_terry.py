@@ -79,7 +79,7 @@ def has_finite_davidson(wins: Floats, ties: Floats) -> bool:
         return False
     from scipy.optimize import linprog
 
-    rows = np.array([*_win_rows(wins), *_tie_rows(ties)])
+    rows = np.array([*_rows(wins, ties)])
     sum_of_slacks = rows.sum(axis=0)
     fixed = np.append(np.ones(len(wins)), 0.0)[None]
     found = linprog(
@@ -88,7 +88,7 @@ def has_finite_davidson(wins: Floats, ties: Floats) -> bool:
     return float(found.fun or 0.0) > -_SLACK  # the program minimises; 0 is always feasible
 
 
-def _win_rows(wins: Floats) -> Iterator[Floats]:
+def _rows(wins: Floats, ties: Floats) -> Iterator[Floats]:
     for i, j in np.argwhere(wins > 0):
         gap = np.zeros(len(wins) + 1)
         gap[i], gap[j] = 1.0, -1.0
@@ -96,9 +96,6 @@ def _win_rows(wins: Floats) -> Iterator[Floats]:
         over_tie = gap / 2
         over_tie[-1] = -1.0
         yield over_tie
-
-
-def _tie_rows(ties: Floats) -> Iterator[Floats]:
     for i, j in np.argwhere(ties > 0):
         row = np.zeros(len(ties) + 1)
         row[i], row[j], row[-1] = -0.5, 0.5, 1.0

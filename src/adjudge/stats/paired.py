@@ -174,7 +174,7 @@ def better_p_values(ordered: Totals, test: Test, *, resamples: int, seed: int) -
     size = max(1, _PAIR_CELLS // max(1, len(ordered.sums)))
     for start in range(0, len(pairs), size):
         first, second = np.array(pairs[start : start + size]).T
-        p_values[first, second] = _better(ordered, first, second, test, (resamples, seed))
+        p_values[first, second] = _better(ordered, first, second, test, resamples, seed)
     return p_values
 
 
@@ -189,9 +189,9 @@ def unit_differences(totals: Totals, first: Ints, second: Ints) -> Floats:
     return np.asarray(shares[:, first] - shares[:, second] - middle * (sizes[:, first] - sizes[:, second]))
 
 
-def _better(ordered: Totals, first: Ints, second: Ints, test: Test, drawing: tuple[int, int]) -> Floats:
+def _better(ordered: Totals, first: Ints, second: Ints, test: Test, resamples: int, seed: int) -> Floats:
     if test == "permutation":
-        differences, (resamples, seed) = unit_differences(ordered, first, second), drawing
+        differences = unit_differences(ordered, first, second)
         return sign_flip_p_values(differences, alternative="greater", resamples=resamples, seed=seed)
     means = enlarged(ordered.means)
     a, b = means[:, first], means[:, second]

@@ -461,7 +461,11 @@ def accuracy_p_values(
             return np.full(len(compared.pairs), np.nan), np.full(len(compared.pairs), np.nan)
         if len(sizes) == 1:
             return _sign_test(a[0], b[0]), _sign_test(b[0], a[0])
-        return _drawn_test(sizes, a, b, (resamples, seed))
+        weights = 1 / sizes
+        observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, (resamples, seed))
+        slack = ROUNDING * np.maximum(weights @ (a + b), 1)
+        above, below = (sums >= observed - slack).sum(axis=0), (sums <= observed + slack).sum(axis=0)
+        return (above + 1) / (len(sums) + 1), (below + 1) / (len(sums) + 1)
 
     return table_of_pairs(gold, metrics, test)
 
@@ -531,14 +535,6 @@ def _sign_test(a: Floats, b: Floats) -> Floats:
     from scipy.stats import binom
 
     return np.asarray(binom.sf(a - 1, a + b, 0.5), dtype=np.float64)
-
-
-def _drawn_test(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, int]) -> tuple[Floats, Floats]:
-    weights = 1 / sizes
-    observed, sums = weights @ (a - b), _drawn_sums(sizes, a, b, drawing)
-    slack = ROUNDING * np.maximum(weights @ (a + b), 1)
-    above, below = (sums >= observed - slack).sum(axis=0), (sums <= observed + slack).sum(axis=0)
-    return (above + 1) / (len(sums) + 1), (below + 1) / (len(sums) + 1)
 
 
 def _drawn_sums(sizes: Floats, a: Floats, b: Floats, drawing: tuple[int, Seed]) -> Floats:

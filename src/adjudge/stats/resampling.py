@@ -62,7 +62,16 @@ def resampled(
         of_groups = _GROUP_VALUES[measure.name.removeprefix("sys_")]
         return lambda counts: of_groups(judged(_means(counts, gold).T, _means(counts, metric).T, "item"))
     if measure.name == "spa":
-        return _soft(gold, metric)
+        whole = ~(np.isnan(gold) | np.isnan(metric)).any(axis=0)
+        upper = np.triu_indices(len(gold), 1)
+        gaps = [np.where(whole, side[upper[0]] - side[upper[1]], 0.0) for side in (gold, metric)]
+
+        def value(counts: Floats) -> Floats:
+            p, q = (sign_test_limit(counts @ d.T, counts @ (d * d).T) for d in gaps)
+            found = 1 - np.abs(p - q).mean(axis=1) if len(upper[0]) else np.full(len(counts), np.nan)
+            return np.where(counts[:, whole].any(axis=1), found, np.nan)
+
+        return value
     if average == "item" and not measure.pooled:
         values = _item_values(measure, gold, metric, options)
         defined, filled = (~np.isnan(values)).astype(np.float64), np.nan_to_num(values)
@@ -92,19 +101,6 @@ _GROUP_VALUES: Final[Mapping[str, Callable[[Judged], Floats]]] = {
 def _means(counts: Floats, scores: Floats) -> Floats:
     """Draws by systems, mean over what was judged."""
     return divided(counts @ np.nan_to_num(scores).T, counts @ (~np.isnan(scores)).T.astype(np.float64))
-
-
-def _soft(gold: Floats, metric: Floats) -> Resampled:
-    whole = ~(np.isnan(gold) | np.isnan(metric)).any(axis=0)
-    upper = np.triu_indices(len(gold), 1)
-    gaps = [np.where(whole, side[upper[0]] - side[upper[1]], 0.0) for side in (gold, metric)]
-
-    def value(counts: Floats) -> Floats:
-        p, q = (sign_test_limit(counts @ d.T, counts @ (d * d).T) for d in gaps)
-        found = 1 - np.abs(p - q).mean(axis=1) if len(upper[0]) else np.full(len(counts), np.nan)
-        return np.where(counts[:, whole].any(axis=1), found, np.nan)
-
-    return value
 
 
 _CALIBRATED: Final = ("seg_acc_eq", "seg_tau_23_calibrated")
