@@ -497,20 +497,18 @@ class _Dealing:
                 Random(f"{self.campaign.settings.seed}/{chosen.batch}/{self.person.id}").shuffle(batch)
             self._insert([(number, start + step) for step, number in enumerate(batch)])
         if self.campaign.settings.checks:
-            self._deal_checks()
-
-    def _deal_checks(self) -> None:
-        waiting = _WAITING.rows(self.connection, **self._asked)
-        places = {row.id: row.place for row in waiting}
-        sizes = {row.kind: int(row.size) for row in _SIZES.rows(self.connection, **self._asked)}
-        given, share = sizes.pop("check", 0), self.campaign.settings.checks
-        free = [(row.id, row.size) for row in waiting if not row.raters]
-        due = due_checks(share, sum(sizes.values()), given, free)
-        due += [row.id for row in waiting if row.raters and self._has_place(row.id)]
-        draws = {
-            number: Random(f"{_seed(self.campaign.settings.seed, number, self.person.id)}") for number in due
-        }
-        self._insert([(number, place_of_check(places[number], draws[number])) for number in due])
+            waiting = _WAITING.rows(self.connection, **self._asked)
+            places = {row.id: row.place for row in waiting}
+            sizes = {row.kind: int(row.size) for row in _SIZES.rows(self.connection, **self._asked)}
+            given, share = sizes.pop("check", 0), self.campaign.settings.checks
+            free = [(row.id, row.size) for row in waiting if not row.raters]
+            due = due_checks(share, sum(sizes.values()), given, free)
+            due += [row.id for row in waiting if row.raters and self._has_place(row.id)]
+            draws = {
+                number: Random(f"{_seed(self.campaign.settings.seed, number, self.person.id)}")
+                for number in due
+            }
+            self._insert([(number, place_of_check(places[number], draws[number])) for number in due])
 
     def _insert(self, tasks: Sequence[tuple[int, int]]) -> None:
         if tasks:
@@ -688,7 +686,11 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
             return None
         chosen = _tutorial_before(connection, campaign, known, found.task_id)
         if chosen != found.task_id:
-            return _give(connection, campaign, known, chosen, place, now)
+            (row,) = deal_rows(campaign.settings.seed, known.id, [(chosen, place)], lease_end(campaign, now))
+            values = {**row, "state": "leased", "started_at": now}
+            added = _ADD.first(connection, **values)
+            close_if_full(connection, chosen)
+            return _find(connection, added.id)
         _BEGIN.run(connection, [{"assignment": found.id, "at": place, "until": until, "now": now}])
         return _find(connection, found.id)
 
@@ -721,21 +723,6 @@ def count_held_by_others(campaign: Campaign, person: Person) -> int:
     )
     with campaign.database.reading() as connection:
         return int(connection.execute(held).scalar_one())
-
-
-def _give(
-    connection: Connection,
-    campaign: Campaign,
-    person: AnyRow,
-    chosen: int,
-    place: int,
-    now: float,
-) -> Assignment:
-    (row,) = deal_rows(campaign.settings.seed, person.id, [(chosen, place)], lease_end(campaign, now))
-    values = {**row, "state": "leased", "started_at": now}
-    added = _ADD.first(connection, **values)
-    close_if_full(connection, chosen)
-    return _find(connection, added.id)
 
 
 def _find(connection: Connection, number: int) -> Assignment:

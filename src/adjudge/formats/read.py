@@ -428,7 +428,18 @@ def read_judgements(
     if form == "run":
         return _of_run(read_run(path), str(source))
     if not kind.has_records:
-        raise _no_judgements(path, form, lp)
+        what = f"{form} holds texts and no judgements"
+        if not path.is_dir() and str(path) != "-":
+            if not Seen(path).head:
+                what = (
+                    "the file is empty"
+                    if not path.stat().st_size
+                    else "the file holds blanks and empty lines only"
+                )
+            else:
+                with suppress(UsageError):  # a language pair that nobody said: it is a file of texts
+                    what = what if len(load(path, lp)) else _HEADING_ONLY
+        raise DataError(f"{what}; give a run or records", path=path)
     known = _loaded(texts, lp)
     found = known or _lying_near(path, form)
     own = (found or beside) if kind.takes_texts else None
@@ -441,21 +452,6 @@ def read_judgements(
     return replace(
         _of_content(str(source), form, content, known, path), is_lent=own is not None and found is None
     )
-
-
-def _no_judgements(path: Path, form: str, lp: str | None) -> DataError:
-    what = f"{form} holds texts and no judgements"
-    if not path.is_dir() and str(path) != "-":
-        if not Seen(path).head:
-            what = (
-                "the file is empty"
-                if not path.stat().st_size
-                else "the file holds blanks and empty lines only"
-            )
-        else:
-            with suppress(UsageError):  # a language pair that nobody said: it is a file of texts
-                what = what if len(load(path, lp)) else _HEADING_ONLY
-    return DataError(f"{what}; give a run or records", path=path)
 
 
 _HEADING_ONLY: Final = "the file holds a heading and no row below it"

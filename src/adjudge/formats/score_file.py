@@ -515,7 +515,21 @@ def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]]) -> Ite
         )
     for line, row in rows:
         if row:
-            score = _read_row(names, row, line)
+            if len(row) != len(names):
+                raise DataError(f"{len(row)} cells under {len(names)} column names", line=line)
+            cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
+            given = (
+                (name, row[names.index(name)]) for name in ("system", "segment", "document") if name in cells
+            )
+            cells |= {name: as_name(cell, name, line=line) for name, cell in given}
+            score = _Score(
+                system=cells["system"],
+                value=read_score(cells["score"] or "None", line),
+                annotator=cells.get("annotator", ""),
+                segment=cells.get("segment", ""),
+                document=cells.get("document", ""),
+                lp=cells.get("lp", ""),
+            )
             texts = _texts(dict(zip(heading, row, strict=True)))
             yield score._replace(is_of_metric="metric" in heading, texts=texts)
 
@@ -548,22 +562,6 @@ def _add_texts(
     translations = {**alone.translations, **one.translations}
     segments[score.lp, segment] = replace(one, translations=translations)
     return Digests.of(alone, alone.translations, reference)
-
-
-def _read_row(names: list[str], row: list[str], line: int) -> _Score:
-    if len(row) != len(names):
-        raise DataError(f"{len(row)} cells under {len(names)} column names", line=line)
-    cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
-    given = ((name, row[names.index(name)]) for name in ("system", "segment", "document") if name in cells)
-    cells |= {name: as_name(cell, name, line=line) for name, cell in given}
-    return _Score(
-        system=cells["system"],
-        value=read_score(cells["score"] or "None", line),
-        annotator=cells.get("annotator", ""),
-        segment=cells.get("segment", ""),
-        document=cells.get("document", ""),
-        lp=cells.get("lp", ""),
-    )
 
 
 def _read_lines(path: Path, _met: Counter[str]) -> Iterator[_Score]:

@@ -161,29 +161,25 @@ def read_wmt25_jsonl(path: Path) -> ContentWithTexts[Annotation]:
     records: list[Annotation] = []
     met: Counter[str] = Counter()
     for fields in json_objects(path, "WMT25"):
-        segment = _segment_of_line(fields)
+        name = fields.name("doc_id")
+        parts = name.split("_#_")
+        if len(parts) < 4:
+            fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
+        texts = fields.text_mapping("tgt_text")
+        segment = Segment(
+            segment=name,
+            lp=fields.inner({"doc_id": parts[0]}, fields.what).lp("doc_id"),
+            source=fields.text("src_text"),
+            translations=texts,
+            references={key: text for key, text in texts.items() if re.fullmatch("ref[A-Z]?", key)},
+            document="_#_".join(parts[2:-1]),
+            domain=parts[1],
+            meta={key: value for key, value in fields.values.items() if key not in _TEXTS},
+        )
         segments.append(segment)
         records += _annotations(fields, segment, met)
     test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments))
     return ContentWithTexts(test_set=test_set, records=tuple(records), met=+met)
-
-
-def _segment_of_line(fields: Fields) -> Segment:
-    name = fields.name("doc_id")
-    parts = name.split("_#_")
-    if len(parts) < 4:
-        fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
-    texts = fields.text_mapping("tgt_text")
-    return Segment(
-        segment=name,
-        lp=fields.inner({"doc_id": parts[0]}, fields.what).lp("doc_id"),
-        source=fields.text("src_text"),
-        translations=texts,
-        references={key: text for key, text in texts.items() if re.fullmatch("ref[A-Z]?", key)},
-        document="_#_".join(parts[2:-1]),
-        domain=parts[1],
-        meta={key: value for key, value in fields.values.items() if key not in _TEXTS},
-    )
 
 
 def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterator[Annotation]:
@@ -198,9 +194,10 @@ def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterato
             person = judged.name(f"annotator{number}")
             taken[person] += 1
             try:
-                spans = [
-                    _span(mark, segment.translations[system], judged, met) for mark in _marks(judged, number)
-                ]
+                marks = judged.values.get(f"errors{number}", [])
+                if not isinstance(marks, list) or not all(isinstance(mark, dict) for mark in marks):
+                    judged.fail(f"'errors{number}' must be a list of objects, got {marks!r}")
+                spans = [_span(mark, segment.translations[system], judged, met) for mark in marks]
                 yield Annotation(
                     lp=segment.lp,
                     segment=segment.segment,
@@ -226,13 +223,6 @@ def _rounds(said: object, fields: Fields) -> Iterator[tuple[Fields, str]]:
         fields.fail(f"scores of a system are an object, or a list of them; got {said!r}")
 
 
-def _marks(judged: Fields, number: str) -> list[dict[str, Any]]:
-    marks = judged.values.get(f"errors{number}", [])
-    if not isinstance(marks, list) or not all(isinstance(mark, dict) for mark in marks):
-        judged.fail(f"'errors{number}' must be a list of objects, got {marks!r}")
-    return marks
-
-
 def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) -> tuple[ErrorSpan, str]:
     start, end, kind = (mark.get(key) for key in ("start_i", "end_i", "severity"))
     severity, note = read_severity(kind)
@@ -256,7 +246,21 @@ def write_wmt25(path: Path, records: Iterable[Record], test_set: TestSet) -> Cou
     for segment, system in ((s, name) for name in test_set.systems for s in test_set):
         if system in segment.translations:
             found = judged.pop((segment.lp, segment.segment, system), None)
-            rows.append([*_texts(segment, system), *_written_marks(found, left_out)])
+            source, _, target = segment.lp.partition("-")
+            said: Mapping[str, object] = {
+                "doc_id": segment.document,
+                "segment_id": segment.segment,
+                "source_lang": source,
+                "target_lang": target,
+                "set_id": segment.meta.get("set_id", "official"),
+                "system_id": system,
+                "source_segment": segment.source,
+                "hypothesis_segment": segment.translations[system],
+                "reference_segment": next(iter(segment.references.values()), NO_REFERENCE),
+                "domain_name": segment.domain,
+                "method": segment.meta.get("method", ""),
+            }
+            rows.append([*(str(said[name]) for name in TEXTS), *_written_marks(found, left_out)])
     if judged:
         lp, name, system = next(iter(judged))
         raise DataError(f"the records judge segment {name!r} of {lp} by {system!r}, which is not there")
@@ -273,24 +277,6 @@ def _by_one(records: Iterable[Record], left_out: Counter[str]) -> dict[Place, An
         both = " and ".join(map(repr, annotators[:2]))
         raise UsageError(f"a table of WMT25 is by one annotator, got {both}: add --annotator")
     return found
-
-
-def _texts(segment: Segment, system: str) -> Iterator[str]:
-    source, _, target = segment.lp.partition("-")
-    said: Mapping[str, object] = {
-        "doc_id": segment.document,
-        "segment_id": segment.segment,
-        "source_lang": source,
-        "target_lang": target,
-        "set_id": segment.meta.get("set_id", "official"),
-        "system_id": system,
-        "source_segment": segment.source,
-        "hypothesis_segment": segment.translations[system],
-        "reference_segment": next(iter(segment.references.values()), NO_REFERENCE),
-        "domain_name": segment.domain,
-        "method": segment.meta.get("method", ""),
-    }
-    return (str(said[name]) for name in TEXTS)
 
 
 def _written_marks(annotation: Annotation | None, left_out: Counter[str]) -> tuple[str, str, str]:

@@ -327,7 +327,10 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
     if sum(at_top.values()) * 20 >= sum(map(len, scores.values())) > 0:
         shares = {system: share(at_top[system], len(scores[system])) for system in scores}
         ordered = sorted(scores, key=lambda system: -at_top[system] / len(scores[system]))
-        return _top_words(ordered, shares), {
+        first, last = _alike(ordered, shares, ordered[0]), _alike(ordered, shares, ordered[-1])
+        gets, whose = ("gets", "its") if len(first) == 1 else ("get", "their")
+        title = f"{in_words(first)} {gets} the best score in {shares[ordered[0]]} of {whose} segments"
+        return (title if first == last else f"{title}, {in_words(last)} in {shares[ordered[-1]]}"), {
             system: f"{shares[system]} at {number(top, 0)}" for system in scores
         }
     medians = {system: median(values) for system, values in scores.items()}
@@ -335,13 +338,6 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
     digits = 1 if max(map(abs, medians.values())) > 5 else 2
     words = {system: number(value, digits) for system, value in medians.items()}
     return _median_words(scores, ordered, words), {system: f"median {word}" for system, word in words.items()}
-
-
-def _top_words(ordered: Sequence[str], shares: Mapping[str, str]) -> str:
-    first, last = _alike(ordered, shares, ordered[0]), _alike(ordered, shares, ordered[-1])
-    gets, whose = ("gets", "its") if len(first) == 1 else ("get", "their")
-    title = f"{in_words(first)} {gets} the best score in {shares[ordered[0]]} of {whose} segments"
-    return title if first == last else f"{title}, {in_words(last)} in {shares[ordered[-1]]}"
 
 
 def _alike(ordered: Sequence[str], words: Mapping[str, str], own: str) -> list[str]:
@@ -553,7 +549,12 @@ def steps_figure(name: str, turns: Sequence[Mapping[str, int]]) -> Figure:
 
     `turns`: as `count_steps` gives them, at least one.
     """
-    title = _finding(turns)
+    first = turns[0]
+    tool = max(first, key=lambda name: first[name])
+    total = sum(first.values())
+    used = sum(sum(turn.values()) for turn in turns)
+    begin = "All" if first[tool] == total else share(first[tool], total)
+    title = f"{begin} begin with {tool}; a judgement takes {used / total:.1f} turns"
     return Figure(name=name, title=title, draw=partial(_draw_steps, title, turns))
 
 
@@ -585,15 +586,6 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
     add_caption(drawing, f"{count(sum(turns[0].values()), 'judgement')}: {', '.join(used)}")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, reverse=True)
     return drawing
-
-
-def _finding(turns: Sequence[Mapping[str, int]]) -> str:
-    first = turns[0]
-    tool = max(first, key=lambda name: first[name])
-    total = sum(first.values())
-    used = sum(sum(turn.values()) for turn in turns)
-    begin = "All" if first[tool] == total else share(first[tool], total)
-    return f"{begin} begin with {tool}; a judgement takes {used / total:.1f} turns"
 
 
 _COLUMNS: Final = 2
@@ -631,7 +623,17 @@ def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawin
     for axes in grid.flat[len(systems) :]:
         axes.remove()
     for axes, system in zip(grid.flat, systems, strict=False):
-        _draw_web(axes, list(rows))
+        n = len(list(rows))
+        for ring in (0.5, 1.0):
+            corners = [_place(spoke, n, ring) for spoke in range(n)]
+            axes.fill(*zip(*corners, strict=True), fill=False, edgecolor=_LINE, linewidth=0.7, zorder=0)
+        for spoke in range(n):
+            x, y = _place(spoke, n, 1.0)
+            axes.plot([0, x], [0, y], color=_LINE, linewidth=0.7, zorder=0)
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        axes.set_xlim(-1.7, 1.7)
+        axes.set_ylim(min(_place(spoke, n, 1.0)[1] for spoke in range(n)) - 0.2, 1.35)
         for other in systems:
             if other != system:
                 _outline(axes, [found[other].score or 0.0 for found in rows.values()], is_own=False)
@@ -643,20 +645,6 @@ def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawin
 def _place(spoke: int, spokes: int, radius: float) -> tuple[float, float]:
     angle = math.pi / 2 - 2 * math.pi * spoke / spokes
     return radius * math.cos(angle), radius * math.sin(angle)
-
-
-def _draw_web(axes: Axes, criteria: Sequence[str]) -> None:
-    n = len(criteria)
-    for ring in (0.5, 1.0):
-        corners = [_place(spoke, n, ring) for spoke in range(n)]
-        axes.fill(*zip(*corners, strict=True), fill=False, edgecolor=_LINE, linewidth=0.7, zorder=0)
-    for spoke in range(n):
-        x, y = _place(spoke, n, 1.0)
-        axes.plot([0, x], [0, y], color=_LINE, linewidth=0.7, zorder=0)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    axes.set_xlim(-1.7, 1.7)
-    axes.set_ylim(min(_place(spoke, n, 1.0)[1] for spoke in range(n)) - 0.2, 1.35)
 
 
 def _outline(axes: Axes, scores: Sequence[float], *, is_own: bool) -> None:

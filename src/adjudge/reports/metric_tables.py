@@ -61,7 +61,7 @@ def meta_tables(found: MetaEvaluation) -> list[Table]:
     for part in found.parts or (found,):
         notes = (str(part.signature), *part.notes)
         tables.append(_table(part.metrics, part.measures, _title(part), notes, part.people))
-        if _has_intervals([part]):
+        if any(r.interval is not None for p in [part] for m in p.metrics for r in m.results.values()):
             tables.append(_interval_table(part))
         kinds = dict.fromkeys(stratum.kind for stratum in part.strata)
         tables += [_strata_table([s for s in part.strata if s.kind == k], part.measures) for k in kinds]
@@ -257,10 +257,6 @@ def _remarks(metrics: Sequence[MetricResults], measures: Sequence[str]) -> Itera
 def meta_rows(found: MetaEvaluation) -> Table:
     """One row for each metric of each part and stratum, at full precision; empty where there is no number."""
     return table_of(found.columns(), found.groups(), exact=True)
-
-
-def _has_intervals(parts: Sequence[MetaEvaluation]) -> bool:
-    return any(r.interval is not None for p in parts for m in p.metrics for r in m.results.values())
 
 
 # Spans
