@@ -181,10 +181,7 @@ _KNOWN: Final[WeakKeyDictionary[Database, dict[int, Known]]] = WeakKeyDictionary
 
 
 def rank_systems(campaign: Campaign, now: float) -> Ranked:
-    """Order the systems by how much the next judgement of them tells.
-
-    `now`: seconds since 1970.
-    """
+    """Order the systems by how much the next judgement of them tells. `now`: seconds since 1970."""
     value = _VALUES.get(campaign.settings.dynamic_by)
     if value is None or campaign.protocol.shows not in {"one", "pair"}:
         return Ranked()
@@ -316,12 +313,7 @@ def take_up_again(connection: Connection, task_number: int, number: int, until: 
     return True
 
 
-def _tutorial_before(
-    connection: Connection,
-    campaign: Campaign,
-    person: AnyRow,
-    chosen: int,
-) -> int:
+def _tutorial_before(connection: Connection, campaign: Campaign, person: AnyRow, chosen: int) -> int:
     if not campaign.settings.tutorial or person.tutorial_at is not None:
         return chosen
     lp = connection.execute(select(task.c.lp).where(task.c.id == chosen)).scalar_one()
@@ -357,9 +349,7 @@ _FIRST_OF_SYSTEMS: Final = Statement(_OF_KIND.where(task.c.systems == bindparam(
 _FIRST_OF_OTHERS: Final = Statement(_OF_KIND.where(~_DID))
 _OF_BATCH: Final = Statement(
     _CHOOSING_OPEN.where(
-        task.c.batch == bindparam("batch"),
-        task.c.only_for.is_(None),
-        task.c.kind.in_(map(literal, FIRST)),
+        task.c.batch == bindparam("batch"), task.c.only_for.is_(None), task.c.kind.in_(map(literal, FIRST))
     ).order_by(task.c.number)
 )
 _SIZE: Final = select(func.count()).where(item.c.task_id == task.c.id).scalar_subquery()
@@ -377,9 +367,7 @@ _WAITING: Final = Statement(
     _NEW.add_columns(task.c.raters, _SIZE.label("size"), _ORIGINAL.c.place)
     .join(_ORIGINAL, _ORIGINAL.c.task_id == task.c.copy_of)
     .where(
-        _ORIGINAL.c.person_id == _PERSON,
-        _ORIGINAL.c.state.in_(map(literal, TAKEN)),
-        task.c.kind == "check",
+        _ORIGINAL.c.person_id == _PERSON, _ORIGINAL.c.state.in_(map(literal, TAKEN)), task.c.kind == "check"
     )
     .order_by(task.c.number)
 )
@@ -411,10 +399,7 @@ _DEALT: Final = Statement(
         .label("did_original"),
     )
     .join_from(assignment, task)
-    .where(
-        assignment.c.person_id == _PERSON,
-        assignment.c.state == "dealt",
-    )
+    .where(assignment.c.person_id == _PERSON, assignment.c.state == "dealt")
     .order_by(assignment.c.place, assignment.c.id)
     .limit(50)
 )

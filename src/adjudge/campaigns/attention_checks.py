@@ -16,7 +16,7 @@ from itertools import pairwise, takewhile
 from random import Random
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select
 
 from adjudge.campaigns.database import Campaign, Person, answer, assignment, item, task
 from adjudge.campaigns.items import ITEM_COLUMNS, Expected, Shown, SpanShown, feedback, read_item, read_state
@@ -209,7 +209,7 @@ def noticed_by_person(
     of_original = and_(theirs.c.task_id == task.c.copy_of, theirs.c.person_id == assignment.c.person_id)
     said_before = and_(before.c.assignment_id == theirs.c.id, before.c.item_id == first.c.id)
     is_check = and_(task.c.kind == "check", item.c.check.is_not(None), answer.c.is_complete)
-    checks = (
+    checks: Select[Any] = (
         select(
             *ITEM_COLUMNS,
             assignment.c.person_id,
@@ -224,8 +224,8 @@ def noticed_by_person(
         .outerjoin(theirs, of_original)
         .outerjoin(first, and_(first.c.task_id == task.c.copy_of, first.c.segment == item.c.segment))
         .outerjoin(before, said_before)
-        .where(task.c.campaign_id == campaign.id, is_check)
-    ).where(*chosen)
+        .where(task.c.campaign_id == campaign.id, is_check, *chosen)
+    )
     found: defaultdict[int, list[bool]] = defaultdict(list)
     for row in connection.execute(checks):
         found[row.person_id].append(_is_noticed(campaign, row))

@@ -252,10 +252,7 @@ class Progress:
 
 
 def find_progress(campaign: Campaign, now: float) -> Progress:
-    """Count, at one moment.
-
-    `now`: seconds since 1970.
-    """
+    """Count, at one moment. `now`: seconds since 1970."""
     with campaign.database.reading() as connection:
         counts = Counts(campaign, connection)
         of_tasks, states, finished = counts.tasks_by_kind(), counts.assignments(), counts.items_finished()
@@ -413,7 +410,7 @@ def _read_on(campaign: Campaign, connection: Connection, kept: Watched) -> None:
     newest = int(connection.execute(select(func.max(event.c.id))).scalar() or 0)
     if newest == kept.newest:
         return
-    rows = (
+    rows: Select[Any] = (
         select(
             answer.c.assignment_id,
             answer.c.item_id,

@@ -24,7 +24,6 @@ from adjudge.campaigns.items import (
     AnyRow,
     ItemShown,
     MarkedSpan,
-    SpanShown,
     State,
     feedback,
     read_item,
@@ -246,23 +245,22 @@ def _categories(category: str | None) -> dict[str, Any]:
 
 def _beforehand(shown: ItemShown, name: Literal["given", "withheld"]) -> dict[str, tuple[ErrorSpan, ...]]:
     return {
-        one["system"]: tuple(map(_given_span, spans))
+        one["system"]: tuple(
+            ErrorSpan(
+                severity=find_severity(span["severity"]) or "neutral",
+                match="exact" if span["text"] else "unplaced",
+                start=span["start"],
+                end=span["end"],
+                text=span["text"],
+                side="source" if span["side"] == "source" else "translation",
+                note=span["note"],
+                **_categories(span["category"]),
+            )
+            for span in spans
+        )
         for one in shown.translations
         if (spans := one.get(name)) is not None
     }
-
-
-def _given_span(span: SpanShown) -> ErrorSpan:
-    return ErrorSpan(
-        severity=find_severity(span["severity"]) or "neutral",
-        match="exact" if span["text"] else "unplaced",
-        start=span["start"],
-        end=span["end"],
-        text=span["text"],
-        side="source" if span["side"] == "source" else "translation",
-        note=span["note"],
-        **_categories(span["category"]),
-    )
 
 
 def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:

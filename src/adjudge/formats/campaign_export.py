@@ -183,14 +183,9 @@ def read_submissions(path: Path) -> tuple[CampaignFile, Iterator[Submission]]:
         newer = "; a newer adjudge may read it" if str(schema).startswith(SCHEMA.partition("/")[0]) else ""
         raise DataError(f"{wanted}, got {schema!r}{newer}", path=path, line=line)
     fields = read_fields(value, _HEADER, "campaign", path, line)
-    return (
-        CampaignFile(
-            name=fields.text("name"),
-            protocol=fields.text("protocol"),
-            submissions=(),
-            settings=fields.mapping("settings"),
-        )
-    ), (_read(value, path, line) for line, value in lines)
+    name, protocol, settings = fields.text("name"), fields.text("protocol"), fields.mapping("settings")
+    header = CampaignFile(name=name, protocol=protocol, submissions=(), settings=settings)
+    return header, (_read(value, path, line) for line, value in lines)
 
 
 def _read(value: object, path: Path, line: int) -> Submission:

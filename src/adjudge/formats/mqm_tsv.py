@@ -89,10 +89,7 @@ def read_judgement(ours: Mapping[str, object] | None, annotation: Annotation) ->
 def render_extras(
     annotation: Annotation, span: ErrorSpan | None, text: str, *, first: bool, partner: str, document: str
 ) -> dict[str, Any]:
-    """Metadata of one row.
-
-    `span`: its error, or None for a row that says there is none.
-    """
+    """Metadata of one row. `span`: its error, or None for a row that says there is none."""
     ours: dict[str, Any] = {"with": partner} if partner else {}
     if span is not None and not _is_plain(span, text):
         ours["span"] = span_to_json(span)

@@ -168,10 +168,7 @@ def _instruction(item: object) -> str:
 
 
 def read_spans(values: object, text: str, where: Fields) -> tuple[ErrorSpan, ...]:
-    """Read spans.
-
-    `values`: list as the file has it, or None for an empty one.
-    """
+    """Read spans. `values`: list as the file has it, or None for an empty one."""
     if values is not None and not isinstance(values, list):
         where.fail(f"'error_spans' must be a list, got {values!r:.80}")
     return tuple(_spans(values or (), text, where))

@@ -92,8 +92,7 @@ def read_score_file(path: Path, *, level: Level | None = None, units: int | None
     if units is not None and len(table.units) != units:
         each = _UNITS[table.level]
         raise DataError(
-            f"{len(table.units)} scores a system, one for each {each}, where the test set has {units} "
-            f"{each}s",
+            f"{len(table.units)} scores a system, one for each {each}, where the test set has {units} {each}s"
         )
     return table
 
@@ -104,7 +103,7 @@ def _level(path: Path) -> Level:
         return cast("Level", parts[-2])
     raise DataError(
         "the level of a score file is told by its name: "
-        + ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES]),
+        + ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES])
     )
 
 
@@ -178,7 +177,7 @@ def _stack(blocks: Mapping[str, Sequence[float] | NDArray[np.float64]], level: L
         if len(values) != len(one):
             raise DataError(
                 f"{system!r} has {len(values)} scores, {first!r} has {len(one)}; every system needs one for "
-                f"each {_UNITS[level]}",
+                f"each {_UNITS[level]}"
             )
     if level == "sys" and len(one) != 1:
         raise DataError(f"{first!r} has {len(one)} scores; a system has one at system level")
@@ -198,7 +197,7 @@ def _tabulate(rows: Iterable[tuple[list[str], float]], level: Level) -> ScoreTab
     if len(cells) != len(systems) * len(units):
         raise DataError(
             f"{len(cells)} scores for {len(systems)} systems and {len(units)} {_UNITS[level]}s; every system "
-            "needs one each, None where there is none",
+            "needs one each, None where there is none"
         )
     values = np.array([[cells[system, unit] for unit in units] for system in systems])
     return ScoreTable(level=level, systems=systems, units=units, values=values)

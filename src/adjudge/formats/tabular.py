@@ -104,7 +104,7 @@ def _check_heading(heading: Sequence[str]) -> None:
             "scores needs the columns system and score, and segment if it has a column source; the "
             f"heading has {', '.join(names)!r:.200}; "
             "texts are given in a column source and one column for each system, under its name; rename the "
-            "column if it holds a system's texts",
+            "column if it holds a system's texts"
         )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]
     counted = (*Counter(names).items(), *Counter(kinds).items())
@@ -213,7 +213,7 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
             is_bomb = size > _HARMLESS and size > _MOST_PACKED * len(raw)
             if is_bomb or size > _LARGEST or len(files) > _MOST_FILES:
                 raise DataError(
-                    f"a workbook of {len(raw)} bytes unpacks to {size >> 20} MB in {len(files)} files",
+                    f"a workbook of {len(raw)} bytes unpacks to {size >> 20} MB in {len(files)} files"
                 )
             for file in files:
                 _check_part(archive, file)

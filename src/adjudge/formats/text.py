@@ -61,11 +61,7 @@ def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K,
 
 
 def read_files(
-    source: Path,
-    translations: Mapping[str, Path],
-    references: Mapping[str, Path],
-    lp: str,
-    name: str,
+    source: Path, translations: Mapping[str, Path], references: Mapping[str, Path], lp: str, name: str
 ) -> TestSet:
     """Read line-aligned files as a test set whose segment ids are line numbers, from 1."""
     files = {
@@ -139,10 +135,7 @@ def read_text_folder(path: Path, lp: str | None) -> TestSet:
 
 
 def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
-    """Write the folder form.
-
-    What it cannot hold and how often it was left out.
-    """
+    """Write the folder form. What it cannot hold and how often it was left out."""
     single_lp(test_set)
     files = {path / _SOURCE: [s.source for s in test_set]}
     for name in test_set.systems:

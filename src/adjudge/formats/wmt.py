@@ -64,7 +64,26 @@ def read_wmt25(path: Path) -> ContentWithTexts[Annotation]:
     records: list[Annotation] = []
     met: Counter[str] = Counter()
     for line, row in rows:
-        segment = _add_row(segments, row, line)
+        lp = pair_of(row["source_lang"], row["target_lang"])
+        reference = row["reference_segment"]
+        segment = Segment(
+            segment=row["segment_id"],
+            lp=lp,
+            source=row["source_segment"],
+            references={} if reference in {"", NO_REFERENCE} else {_REFERENCE: reference},
+            document=row["doc_id"],
+            domain=row["domain_name"],
+            meta={name: row[name] for name in META if row[name]},
+        )
+        known = segments.setdefault((lp, segment.segment), segment)
+        system = row["system_id"]
+        where = f"segment {segment.segment!r} of {lp}"
+        if replace(known, translations={}) != segment:
+            raise DataError(f"{where} is not the same in two rows", line=line)
+        if system in known.translations:
+            raise DataError(f"{where} by {system!r} is there twice", line=line)
+        translations = {**known.translations, system: row["hypothesis_segment"]}
+        segments[lp, segment.segment] = replace(known, translations=translations)
         if has_marks and row["error_types"].strip():
             records.append(
                 Annotation(
@@ -102,38 +121,13 @@ def _check_heading(heading: Sequence[str]) -> tuple[bool, Counter[str]]:
     return bool(marked), Counter({f"columns that are not read: {', '.join(others)}": len(others)})
 
 
-def _add_row(segments: dict[tuple[str, str], Segment], row: Mapping[str, str], line: int) -> Segment:
-    lp = pair_of(row["source_lang"], row["target_lang"])
-    reference = row["reference_segment"]
-    alone = Segment(
-        segment=row["segment_id"],
-        lp=lp,
-        source=row["source_segment"],
-        references={} if reference in {"", NO_REFERENCE} else {_REFERENCE: reference},
-        document=row["doc_id"],
-        domain=row["domain_name"],
-        meta={name: row[name] for name in META if row[name]},
-    )
-    known = segments.setdefault((lp, alone.segment), alone)
-    system = row["system_id"]
-    where = f"segment {alone.segment!r} of {lp}"
-    if replace(known, translations={}) != alone:
-        raise DataError(f"{where} is not the same in two rows", line=line)
-    if system in known.translations:
-        raise DataError(f"{where} by {system!r} is there twice", line=line)
-    translations = {**known.translations, system: row["hypothesis_segment"]}
-    segments[lp, alone.segment] = replace(known, translations=translations)
-    return alone
-
-
 def _marked_spans(row: Mapping[str, str], line: int, met: Counter[str]) -> Iterator[ErrorSpan]:
     starts, ends, kinds = (row[name].split() for name in MARKS)
     if kinds == [CLEAN]:
         return
     if not len(starts) == len(ends) == len(kinds):
         raise DataError(
-            f"a row has {len(starts)} starts, {len(ends)} ends and {len(kinds)} types of errors",
-            line=line,
+            f"a row has {len(starts)} starts, {len(ends)} ends and {len(kinds)} types of errors", line=line
         )
     for start, end, kind in zip(starts, ends, kinds, strict=True):
         with placing(None, line):

@@ -245,7 +245,12 @@ def distribution_figure(
 
     known = {system: [float(v) for v in values] for system, values in scores.items() if len(values)}
     title, labels = _spread_words(known, top)
-    edges = _edges([v for values in known.values() for v in values])
+    values = [v for values in known.values() for v in values]
+    low, high = min(values), max(values)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step = (high - low) / (_BINS - 1)
+    edges = [low + step * (index - 0.5) for index in range(_BINS + 1)]
     heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
     tallest = max(float(h.max()) for h in heights.values())
     rows = [
@@ -309,14 +314,6 @@ def range_words(amounts: Collection[int]) -> str:
 def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
     """A name on a drawing, cut where it would take the place of what is drawn."""
     return shortened(name_invisible(name), longest)
-
-
-def _edges(values: Sequence[float]) -> list[float]:
-    low, high = min(values), max(values)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    step = (high - low) / (_BINS - 1)
-    return [low + step * (index - 0.5) for index in range(_BINS + 1)]
 
 
 def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[str, dict[str, str]]:
@@ -527,14 +524,7 @@ def _cost(box: Box, others: Sequence[Box], frame: Box) -> float:
     return (sum(map(box.shared, others)) + area - box.shared(frame)) / area
 
 
-_FILLS: Final = (
-    (_ACCENT, ""),
-    (_INK, ""),
-    (_SOFT, ""),
-    (_LINE, ""),
-    (_LINE, "////"),
-    (_SOFT, "////"),
-)
+_FILLS: Final = ((_ACCENT, ""), (_INK, ""), (_SOFT, ""), (_LINE, ""), (_LINE, "////"), (_SOFT, "////"))
 """Fill and hatching of each tool, in the order of first use; further tools begin again."""
 
 
@@ -566,16 +556,7 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
     for index, tool in enumerate(tools):
         heights = [turn.get(tool, 0) for turn in turns]
         fill, hatch = _FILLS[index % len(_FILLS)]
-        axes.bar(
-            places,
-            heights,
-            0.8,
-            bottoms,
-            label=tool,
-            color=fill,
-            hatch=hatch,
-            edgecolor=_SOFT,
-        )
+        axes.bar(places, heights, 0.8, bottoms, label=tool, color=fill, hatch=hatch, edgecolor=_SOFT)
         bottoms = [low + high for low, high in zip(bottoms, heights, strict=True)]
     axes.set_xticks(list(places))
     axes.set_ylim(0, max(bottoms))
@@ -610,7 +591,17 @@ def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Fi
         criterion: {s.system: s for s in r.systems if s.score is not None}
         for criterion, r in rankings.items()
     }
-    title = _title(rankings, by)
+    led: dict[str, list[str]] = {}
+    for criterion, ranking in rankings.items():
+        led.setdefault(leader(ranking.systems) or "", []).append(criterion)
+    told = [f"{name} is best on {in_words(on, len(on))}" for name, on in led.items() if name]
+    if none := led.get(""):
+        told.append(f"no system is significantly better than all others on {in_words(none, len(none))}")
+    words = "; ".join(told)
+    if by:
+        title = f"By {by}, {words}"
+    else:
+        title = words[:1].upper() + words[1:] if words.startswith("no system") else words
     return Figure(name=name, title=title, draw=partial(_draw_radar, title, rows, _radar_caption(rankings)))
 
 
@@ -673,19 +664,6 @@ def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
         short_name(system), _NAME_WIDTH, size=8, weight="bold", fewest=_FEWEST_LETTERS_OF_AXIS
     )
     axes.set_title("\n".join(name), loc="center", fontsize=8, pad=8 + _LABEL_LINE * (highest - 2))
-
-
-def _title(rankings: Mapping[str, Ranking], by: str) -> str:
-    led: dict[str, list[str]] = {}
-    for criterion, ranking in rankings.items():
-        led.setdefault(leader(ranking.systems) or "", []).append(criterion)
-    told = [f"{name} is best on {in_words(on, len(on))}" for name, on in led.items() if name]
-    if none := led.get(""):
-        told.append(f"no system is significantly better than all others on {in_words(none, len(none))}")
-    words = "; ".join(told)
-    if by:
-        return f"By {by}, {words}"
-    return words[:1].upper() + words[1:] if words.startswith("no system") else words
 
 
 def _radar_caption(rankings: Mapping[str, Ranking]) -> str:

@@ -193,11 +193,7 @@ _LONGEST: Final = 16
 
 
 @takes(ReportSettings)
-def report(
-    judged: Given | Sequence[Any],
-    out: Path | str | None,
-    settings: ReportSettings,
-) -> Path:
+def report(judged: Given | Sequence[Any], out: Path | str | None, settings: ReportSettings) -> Path:
     """Write one self-contained HTML file about runs, campaigns and metrics.
 
     Several of them of one test set are several annotators, shown side by side; gold is one more.

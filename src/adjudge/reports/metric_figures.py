@@ -153,7 +153,11 @@ def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Fi
         axes.plot(*best, ":", color=_SOFT, linewidth=1.1)
         axes.plot(*curve, "-", color=_ACCENT, linewidth=1.4, marker="o", markersize=2.8)
         axes.margins(0.04)
-        _label_curves(axes, {gold: best, metric: curve}, max(y) - min(y))
+        curves = {gold: best, metric: curve}
+        height = max(y) - min(y)
+        places = [p * height for p in spread_heights([y[-1] / height for _, y in curves.values()], _GAP)]
+        ends = [(100.0, place) for place in places]
+        label_ends(axes, map(_short, curves), ends, (_SOFT, _ACCENT), gap=4, size=7)
         axes.set_xlim(0, 100)
         axes.grid(axis="y", color=_LINE, linewidth=0.5)
         n = int((~np.isnan(truth) & ~np.isnan(scores.metrics[metric].segments)).sum())
@@ -172,12 +176,6 @@ _Curve = tuple[list[float], list[float]]
 def _curve(gold: Floats, metric: Floats) -> _Curve:
     tenths = binned_means(gold, metric)
     return [tenth.percentile for tenth in tenths], [tenth.gold for tenth in tenths]
-
-
-def _label_curves(axes: Axes, curves: Mapping[str, _Curve], height: float) -> None:
-    places = [p * height for p in spread_heights([y[-1] / height for _, y in curves.values()], _GAP)]
-    ends = [(100.0, place) for place in places]
-    label_ends(axes, map(_short, curves), ends, (_SOFT, _ACCENT), gap=4, size=7)
 
 
 _MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}

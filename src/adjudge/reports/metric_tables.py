@@ -297,9 +297,7 @@ def _notes(comparisons: Mapping[str, SpanComparison]) -> Sequence[str]:
     return [*_signatures(comparisons), f"Average: {average}; {units}.", *notes]
 
 
-def _signatures(
-    found: Mapping[str, SpanComparison] | Mapping[str, Confusion],
-) -> list[str]:
+def _signatures(found: Mapping[str, SpanComparison] | Mapping[str, Confusion]) -> list[str]:
     return [f"{run}: {one.signature}" if len(found) > 1 else str(one.signature) for run, one in found.items()]
 
 

@@ -144,10 +144,7 @@ class Rows:
         self._connection.close()
 
     def find(self, wanted: Wanted, start: int, amount: int) -> tuple[int, list[bytes]]:
-        """Find segments.
-
-        How many match, and some of them as JSON. `amount`: how many to give at most.
-        """
+        """Find segments. How many match, and some of them as JSON. `amount`: how many to give at most."""
         with self._lock:
             rows = self._found(wanted)
             query = "SELECT content FROM content WHERE row = ?"
@@ -258,10 +255,7 @@ class Figures:
     """Figures of a page, by their place in it."""
 
     def __init__(self, figures: Sequence[Figure], drawer: Drawer | None) -> None:
-        """Have them drawn.
-
-        `drawer`: None where they are drawn here, each when it is asked for.
-        """
+        """Have them drawn. `drawer`: None where they are drawn here, each when it is asked for."""
         self._figures = figures
         self._waiting: Sequence[Future[bytes] | None] = (
             [None] * len(figures) if drawer is None else drawer.begin(figures)
