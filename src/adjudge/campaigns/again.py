@@ -21,12 +21,7 @@ from typing import Any, Final, Literal, NamedTuple
 from sqlalchemy import Connection, func, insert, select
 
 from adjudge.analysis.span_matching import mark_of, partial_credit, quality
-from adjudge.analysis.study_agreement import (
-    LEAST_SHARED,
-    THRESHOLD,
-    SegmentAgreement,
-    segment_agreements,
-)
+from adjudge.analysis.study_agreement import LEAST_SHARED, THRESHOLD, SegmentAgreement, segment_agreements
 from adjudge.campaigns.answers import send_segments_again
 from adjudge.campaigns.assigning import deal_again
 from adjudge.campaigns.database import Campaign, answer, assignment, item, person, task, verdict, write_audit
@@ -275,7 +270,10 @@ def _copied(connection: Connection, campaign: Campaign, work: _Work, kind: Kind)
             drafts = [*_written(edits[row.item_id], drafts), *drafts]
         else:
             for place, one in enumerate(drafts):
-                one["given"] = sorted(marks[row.item_id, place], key=_order)
+                one["given"] = sorted(
+                    marks[row.item_id, place],
+                    key=lambda mark: (mark["start"] is None, mark["start"] or 0, mark["end"] or 0),
+                )
         texts = json.dumps(drafts, ensure_ascii=False)
         values.append({**item_values(row, texts), "check": json.dumps(check, ensure_ascii=False)})
     return values
@@ -339,10 +337,6 @@ def _written(texts: Sequence[str], drafts: Sequence[Mapping[str, Any]]) -> list[
     ]
 
 
-def _order(mark: Mapping[str, Any]) -> tuple[bool, int, int]:
-    return mark["start"] is None, mark["start"] or 0, mark["end"] or 0
-
-
 Decision = Literal["kept", "again", "dropped"]
 _Segment = tuple[str, str]
 
@@ -400,9 +394,17 @@ def apply_gate(
     """
     if reason := why_no_gate(campaign):
         raise UsageError(reason)
+    first: list[Annotation] = []
+    second: list[Annotation] = []
+    for one in stream_submissions(campaign):
+        found = [record for record in one.records if isinstance(record, Annotation)]
+        if one.kind in FIRST:
+            first += found
+        elif one.kind == "again" and not one.given:  # marks given to look at again are another matter
+            second += found
     agreements = [
         segment_agreements(annotations, threshold, least_shared=least_shared)
-        for annotations in _annotations(campaign)
+        for annotations in (first, second)
     ]
     with campaign.database.writing() as connection:
         connection.execute(select(campaigns.c.id).where(campaigns.c.id == campaign.id).with_for_update())
@@ -421,20 +423,6 @@ def apply_gate(
         detail = ", ".join(f"{count} {decision}" for decision, count in counts.items())
         write_audit(connection, campaign.id, now, actor=actor, action="gate", detail=detail or "nothing new")
         return _report(connection, campaign, [one for one, _ in new])
-
-
-def _annotations(campaign: Campaign) -> tuple[list[Annotation], list[Annotation]]:
-    first: list[Annotation] = []
-    second: list[Annotation] = []
-    for one in stream_submissions(campaign):
-        found = [record for record in one.records if isinstance(record, Annotation)]
-        if one.kind in FIRST:
-            first += found
-        elif (
-            one.kind == "again" and not one.given
-        ):  # marks to look at again are given, and are another matter
-            second += found
-    return first, second
 
 
 def _decided(connection: Connection, campaign: Campaign) -> dict[tuple[str, str, int], Decision]:

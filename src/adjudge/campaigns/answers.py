@@ -199,8 +199,17 @@ def save(
     check_token("a page", page)
 
     def work(connection: Connection) -> Saved:
-        given = _lock(connection, campaign, person, assignment_id)
-        _keep_lease(connection, campaign, given, now)
+        lock_person(connection, campaign, person.id)
+        given = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
+        if not given.is_editable(campaign.settings):
+            raise NotYoursError(f"task {given.number} is done and can no longer be changed")
+        until = lease_end(campaign, now)
+        if given.state == "expired":
+            if not take_up_again(connection, given.task, given.id, until):
+                lost = f"task {given.number} was not worked on for so long that others were given it"
+                raise NotYoursError(f"{lost}; what you saved of it is kept")
+        elif given.state == "leased" and given.leased_until < (now + until) / 2:
+            renew(connection, given.id, until)
         saving = _Saving(connection, campaign, given, person.id, page, now)
         saving.read(events)
         for one in events:
@@ -210,24 +219,6 @@ def save(
         return Saved(saved=tuple(saving.saved), stale=stale, refused=tuple(saving.refused))
 
     return campaign.database.write(work)
-
-
-def _lock(connection: Connection, campaign: Campaign, person: Person, assignment_id: int) -> Assignment:
-    lock_person(connection, campaign, person.id)
-    found = read_assignment(connection, campaign, person.id, assignment_id, locks=True)
-    if not found.is_editable(campaign.settings):
-        raise NotYoursError(f"task {found.number} is done and can no longer be changed")
-    return found
-
-
-def _keep_lease(connection: Connection, campaign: Campaign, given: Assignment, now: float) -> None:
-    until = lease_end(campaign, now)
-    if given.state == "expired":
-        if not take_up_again(connection, given.task, given.id, until):
-            lost = f"task {given.number} was not worked on for so long that others were given it"
-            raise NotYoursError(f"{lost}; what you saved of it is kept")
-    elif given.state == "leased" and given.leased_until < (now + until) / 2:
-        renew(connection, given.id, until)
 
 
 class _Before(NamedTuple):
@@ -311,7 +302,13 @@ class _Saving:
         state = self._read(one, found)
         is_behind = one.base < found.revision and found.page != self.page and one.kind != "time"
         if one.id in self.before:
-            self._repeat(one, found, state)
+            before = self.before[one.id]
+            is_same = (before.assignment, before.item) == (self.given.id, one.item)
+            if not is_same or (one.kind != "time" and read_state(before.state) != state):
+                raise DataError(f"a change with the id {one.id} was saved before, and it was another one")
+            if before.revision == found.revision:
+                found.page = self.page
+            self._acknowledge(one, before.revision, found)
         elif one.item in self.stale or is_behind:
             fields = found.state.model_dump(mode="json")
             self.stale[one.item] = Stale(item=one.item, revision=found.revision, state=fields)
@@ -328,15 +325,6 @@ class _Saving:
         if wrong := faults(state, found.shown.asked):
             raise DataError("; ".join(wrong[:5]))
         return state
-
-    def _repeat(self, one: Event, found: _Answer, state: State) -> None:
-        before = self.before[one.id]
-        is_same = (before.assignment, before.item) == (self.given.id, one.item)
-        if not is_same or (one.kind != "time" and read_state(before.state) != state):
-            raise DataError(f"a change with the id {one.id} was saved before, and it was another one")
-        if before.revision == found.revision:
-            found.page = self.page
-        self._acknowledge(one, before.revision, found)
 
     def _write(self, one: Event, found: _Answer, state: State) -> None:
         is_declared = one.kind == "complete" or (found.is_complete and one.kind != "reset")

@@ -181,10 +181,7 @@ _KNOWN: Final[WeakKeyDictionary[Database, dict[int, Known]]] = WeakKeyDictionary
 
 
 def rank_systems(campaign: Campaign, now: float) -> Ranked:
-    """Order the systems by how much the next judgement of them tells.
-
-    `now`: seconds since 1970.
-    """
+    """Order the systems by how much the next judgement of them tells. `now`: seconds since 1970."""
     value = _VALUES.get(campaign.settings.dynamic_by)
     if value is None or campaign.protocol.shows not in {"one", "pair"}:
         return Ranked()
@@ -316,12 +313,7 @@ def take_up_again(connection: Connection, task_number: int, number: int, until: 
     return True
 
 
-def _tutorial_before(
-    connection: Connection,
-    campaign: Campaign,
-    person: AnyRow,
-    chosen: int,
-) -> int:
+def _tutorial_before(connection: Connection, campaign: Campaign, person: AnyRow, chosen: int) -> int:
     if not campaign.settings.tutorial or person.tutorial_at is not None:
         return chosen
     lp = connection.execute(select(task.c.lp).where(task.c.id == chosen)).scalar_one()
@@ -357,9 +349,7 @@ _FIRST_OF_SYSTEMS: Final = Statement(_OF_KIND.where(task.c.systems == bindparam(
 _FIRST_OF_OTHERS: Final = Statement(_OF_KIND.where(~_DID))
 _OF_BATCH: Final = Statement(
     _CHOOSING_OPEN.where(
-        task.c.batch == bindparam("batch"),
-        task.c.only_for.is_(None),
-        task.c.kind.in_(map(literal, FIRST)),
+        task.c.batch == bindparam("batch"), task.c.only_for.is_(None), task.c.kind.in_(map(literal, FIRST))
     ).order_by(task.c.number)
 )
 _SIZE: Final = select(func.count()).where(item.c.task_id == task.c.id).scalar_subquery()
@@ -377,9 +367,7 @@ _WAITING: Final = Statement(
     _NEW.add_columns(task.c.raters, _SIZE.label("size"), _ORIGINAL.c.place)
     .join(_ORIGINAL, _ORIGINAL.c.task_id == task.c.copy_of)
     .where(
-        _ORIGINAL.c.person_id == _PERSON,
-        _ORIGINAL.c.state.in_(map(literal, TAKEN)),
-        task.c.kind == "check",
+        _ORIGINAL.c.person_id == _PERSON, _ORIGINAL.c.state.in_(map(literal, TAKEN)), task.c.kind == "check"
     )
     .order_by(task.c.number)
 )
@@ -411,10 +399,7 @@ _DEALT: Final = Statement(
         .label("did_original"),
     )
     .join_from(assignment, task)
-    .where(
-        assignment.c.person_id == _PERSON,
-        assignment.c.state == "dealt",
-    )
+    .where(assignment.c.person_id == _PERSON, assignment.c.state == "dealt")
     .order_by(assignment.c.place, assignment.c.id)
     .limit(50)
 )
@@ -497,20 +482,18 @@ class _Dealing:
                 Random(f"{self.campaign.settings.seed}/{chosen.batch}/{self.person.id}").shuffle(batch)
             self._insert([(number, start + step) for step, number in enumerate(batch)])
         if self.campaign.settings.checks:
-            self._deal_checks()
-
-    def _deal_checks(self) -> None:
-        waiting = _WAITING.rows(self.connection, **self._asked)
-        places = {row.id: row.place for row in waiting}
-        sizes = {row.kind: int(row.size) for row in _SIZES.rows(self.connection, **self._asked)}
-        given, share = sizes.pop("check", 0), self.campaign.settings.checks
-        free = [(row.id, row.size) for row in waiting if not row.raters]
-        due = due_checks(share, sum(sizes.values()), given, free)
-        due += [row.id for row in waiting if row.raters and self._has_place(row.id)]
-        draws = {
-            number: Random(f"{_seed(self.campaign.settings.seed, number, self.person.id)}") for number in due
-        }
-        self._insert([(number, place_of_check(places[number], draws[number])) for number in due])
+            waiting = _WAITING.rows(self.connection, **self._asked)
+            places = {row.id: row.place for row in waiting}
+            sizes = {row.kind: int(row.size) for row in _SIZES.rows(self.connection, **self._asked)}
+            given, share = sizes.pop("check", 0), self.campaign.settings.checks
+            free = [(row.id, row.size) for row in waiting if not row.raters]
+            due = due_checks(share, sum(sizes.values()), given, free)
+            due += [row.id for row in waiting if row.raters and self._has_place(row.id)]
+            draws = {
+                number: Random(f"{_seed(self.campaign.settings.seed, number, self.person.id)}")
+                for number in due
+            }
+            self._insert([(number, place_of_check(places[number], draws[number])) for number in due])
 
     def _insert(self, tasks: Sequence[tuple[int, int]]) -> None:
         if tasks:
@@ -688,7 +671,11 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
             return None
         chosen = _tutorial_before(connection, campaign, known, found.task_id)
         if chosen != found.task_id:
-            return _give(connection, campaign, known, chosen, place, now)
+            (row,) = deal_rows(campaign.settings.seed, known.id, [(chosen, place)], lease_end(campaign, now))
+            values = {**row, "state": "leased", "started_at": now}
+            added = _ADD.first(connection, **values)
+            close_if_full(connection, chosen)
+            return _find(connection, added.id)
         _BEGIN.run(connection, [{"assignment": found.id, "at": place, "until": until, "now": now}])
         return _find(connection, found.id)
 
@@ -721,21 +708,6 @@ def count_held_by_others(campaign: Campaign, person: Person) -> int:
     )
     with campaign.database.reading() as connection:
         return int(connection.execute(held).scalar_one())
-
-
-def _give(
-    connection: Connection,
-    campaign: Campaign,
-    person: AnyRow,
-    chosen: int,
-    place: int,
-    now: float,
-) -> Assignment:
-    (row,) = deal_rows(campaign.settings.seed, person.id, [(chosen, place)], lease_end(campaign, now))
-    values = {**row, "state": "leased", "started_at": now}
-    added = _ADD.first(connection, **values)
-    close_if_full(connection, chosen)
-    return _find(connection, added.id)
 
 
 def _find(connection: Connection, number: int) -> Assignment:

@@ -117,26 +117,6 @@ class Checks:
             return item
         shown = _show(item.translations[place], damage)
         rest = (*item.translations[:place], shown, *item.translations[place + 1 :])
-        return replace(item, translations=rest, check=self._expected(kind, place, damage))
-
-    def _draw(self, text: str, item: Item, task: Task, kind: CheckKind, draw: Random) -> _Damage | None:
-        words = words_of(text, spaced=has_spaces(task.lp))
-        if kind == "missing":
-            return _left_out(words, draw)
-        others = self._others(item, task, text, draw)
-        if kind == "score":
-            other = next((other for other in others if other.strip()), None)
-            return None if other is None else _Damage(start=0, end=len(text), text=other)
-        return _exchanged(text, words, others, draw, spaced=has_spaces(task.lp))
-
-    def _others(self, item: Item, task: Task, text: str, draw: Random) -> list[str]:
-        texts = self._texts[task.lp]
-        drawn = draw.sample(texts, min(_TRIES, len(texts)))
-        found = [entry for entry in drawn if entry[1] != item.segment and entry[2] != text]
-        found.sort(key=lambda entry: bool(task.document) and entry[0] == task.document)
-        return [other for _, _, other in found]
-
-    def _expected(self, kind: CheckKind, place: int, damage: _Damage) -> Expected:
         expected: Expected = {"what": kind, "translation": place}
         if kind == "damaged" and self._protocol.shows != "pair" and self._protocol.severities:
             end = damage.start + len(damage.text)
@@ -147,15 +127,25 @@ class Checks:
             expected["rating"] = [scale.low, scale.low + (scale.high - scale.low) * _LOW]
         if "overall" in self._protocol.criteria:
             expected["verdicts"] = {"overall": "B" if place == 0 else "A"}
-        return expected
+        return replace(item, translations=rest, check=expected)
 
-
-def _left_out(words: _Words, draw: Random) -> _Damage | None:
-    count = min(draw.randint(_FEWEST, _MOST), len(words) - 1)
-    if count < 1:
-        return None
-    first = draw.randrange(len(words) - count)
-    return _Damage(start=words[first][0], end=words[first + count][0], text="")
+    def _draw(self, text: str, item: Item, task: Task, kind: CheckKind, draw: Random) -> _Damage | None:
+        words = words_of(text, spaced=has_spaces(task.lp))
+        if kind == "missing":
+            count = min(draw.randint(_FEWEST, _MOST), len(words) - 1)
+            if count < 1:
+                return None
+            first = draw.randrange(len(words) - count)
+            return _Damage(start=words[first][0], end=words[first + count][0], text="")
+        texts = self._texts[task.lp]
+        drawn = draw.sample(texts, min(_TRIES, len(texts)))
+        found = [entry for entry in drawn if entry[1] != item.segment and entry[2] != text]
+        found.sort(key=lambda entry: bool(task.document) and entry[0] == task.document)
+        others = [other for _, _, other in found]
+        if kind == "score":
+            other = next((other for other in others if other.strip()), None)
+            return None if other is None else _Damage(start=0, end=len(text), text=other)
+        return _exchanged(text, words, others, draw, spaced=has_spaces(task.lp))
 
 
 def _exchanged(text: str, words: _Words, others: list[str], draw: Random, *, spaced: bool) -> _Damage | None:
@@ -215,19 +205,11 @@ def noticed_by_person(
     connection: Connection, campaign: Campaign, *chosen: ColumnElement[bool]
 ) -> defaultdict[int, list[bool]]:
     """The same of everybody, or of who is chosen, by their ids; nothing of who met no check."""
-    checks = _checks(campaign).where(*chosen)
-    found: defaultdict[int, list[bool]] = defaultdict(list)
-    for row in connection.execute(checks):
-        found[row.person_id].append(_is_noticed(campaign, row))
-    return found
-
-
-def _checks(campaign: Campaign) -> Select[Any]:
     theirs, first, before = assignment.alias("theirs"), item.alias("first"), answer.alias("before")
     of_original = and_(theirs.c.task_id == task.c.copy_of, theirs.c.person_id == assignment.c.person_id)
     said_before = and_(before.c.assignment_id == theirs.c.id, before.c.item_id == first.c.id)
     is_check = and_(task.c.kind == "check", item.c.check.is_not(None), answer.c.is_complete)
-    return (
+    checks: Select[Any] = (
         select(
             *ITEM_COLUMNS,
             assignment.c.person_id,
@@ -242,8 +224,12 @@ def _checks(campaign: Campaign) -> Select[Any]:
         .outerjoin(theirs, of_original)
         .outerjoin(first, and_(first.c.task_id == task.c.copy_of, first.c.segment == item.c.segment))
         .outerjoin(before, said_before)
-        .where(task.c.campaign_id == campaign.id, is_check)
+        .where(task.c.campaign_id == campaign.id, is_check, *chosen)
     )
+    found: defaultdict[int, list[bool]] = defaultdict(list)
+    for row in connection.execute(checks):
+        found[row.person_id].append(_is_noticed(campaign, row))
+    return found
 
 
 def _is_noticed(campaign: Campaign, row: Row[Any]) -> bool:

@@ -252,10 +252,7 @@ class Progress:
 
 
 def find_progress(campaign: Campaign, now: float) -> Progress:
-    """Count, at one moment.
-
-    `now`: seconds since 1970.
-    """
+    """Count, at one moment. `now`: seconds since 1970."""
     with campaign.database.reading() as connection:
         counts = Counts(campaign, connection)
         of_tasks, states, finished = counts.tasks_by_kind(), counts.assignments(), counts.items_finished()
@@ -413,23 +410,7 @@ def _read_on(campaign: Campaign, connection: Connection, kept: Watched) -> None:
     newest = int(connection.execute(select(func.max(event.c.id))).scalar() or 0)
     if newest == kept.newest:
         return
-    rows = _rows(campaign)
-    if kept.newest:
-        changed = select(event.c.assignment_id).where(event.c.id > kept.newest - _OVERLAP).distinct()
-        numbers = connection.execute(changed.limit(_MOST_CHANGED + 1)).scalars().all()
-        if len(numbers) <= _MOST_CHANGED:
-            rows = rows.where(answer.c.assignment_id.in_(numbers))
-    for row in connection.execute(rows):
-        key = (row.assignment_id, row.item_id)
-        if row.is_complete:
-            kept.answers[key] = tuple(_read(campaign, row))
-        else:
-            kept.answers.pop(key, None)
-    kept.newest = newest
-
-
-def _rows(campaign: Campaign) -> Select[Any]:
-    return (
+    rows: Select[Any] = (
         select(
             answer.c.assignment_id,
             answer.c.item_id,
@@ -452,6 +433,18 @@ def _rows(campaign: Campaign) -> Select[Any]:
         .join(item, answer.c.item_id == item.c.id)
         .where(task.c.campaign_id == campaign.id, task.c.kind.in_(tuple(PASSES)))
     )
+    if kept.newest:
+        changed = select(event.c.assignment_id).where(event.c.id > kept.newest - _OVERLAP).distinct()
+        numbers = connection.execute(changed.limit(_MOST_CHANGED + 1)).scalars().all()
+        if len(numbers) <= _MOST_CHANGED:
+            rows = rows.where(answer.c.assignment_id.in_(numbers))
+    for row in connection.execute(rows):
+        key = (row.assignment_id, row.item_id)
+        if row.is_complete:
+            kept.answers[key] = tuple(_read(campaign, row))
+        else:
+            kept.answers.pop(key, None)
+    kept.newest = newest
 
 
 def _read(campaign: Campaign, row: Row[Any]) -> Iterator[Seen]:

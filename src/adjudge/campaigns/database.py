@@ -685,9 +685,6 @@ def read_audit(campaign: Campaign) -> tuple[AuditLine, ...]:
 def write_audit(
     connection: Connection, campaign: int, now: float, *, actor: str, action: str, detail: str = ""
 ) -> None:
-    """Add a line.
-
-    `now`: seconds since 1970.
-    """
+    """Add a line. `now`: seconds since 1970."""
     row = {"campaign_id": campaign, "at": now, "actor": actor, "action": action, "detail": detail}
     connection.execute(insert(audit).values(**row))

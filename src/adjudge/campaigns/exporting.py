@@ -8,7 +8,7 @@ Texts stand in the order in which they were shown, records in the systems' order
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -24,7 +24,6 @@ from adjudge.campaigns.items import (
     AnyRow,
     ItemShown,
     MarkedSpan,
-    SpanShown,
     State,
     feedback,
     read_item,
@@ -72,11 +71,89 @@ def stream_submissions(campaign: Campaign) -> Iterator[Submission]:
         dropped = dropped_segments(connection, campaign)
         for start in range(0, len(keys), _AT_ONCE):
             chunk = keys[start : start + _AT_ONCE]
-            rows = _rows(connection, chunk)
+            answered = (
+                answer.c.revision,
+                answer.c.state,
+                answer.c.active,
+                answer.c.idle,
+                answer.c.first_at,
+                answer.c.last_at,
+                answer.c.language,
+            )
+            query = (
+                select(
+                    *ITEM_COLUMNS,
+                    *answered,
+                    assignment.c.id.label("assignment_id"),
+                    assignment.c.seed,
+                    assignment.c.person_id,
+                    person.c.name,
+                    task.c.kind,
+                    task.c.lp,
+                    task.c.document,
+                    task.c.number,
+                    task.c.batch,
+                )
+                .join_from(answer, item)
+                .join(assignment, assignment.c.id == answer.c.assignment_id)
+                .join(task, task.c.id == assignment.c.task_id)
+                .join(person, person.c.id == assignment.c.person_id)
+                .where(tuple_(answer.c.assignment_id, answer.c.item_id).in_(chunk), _COUNTS)
+            )
+            rows = {(row.assignment_id, row.item_id): row for row in connection.execute(query)}
             for key in chunk:
                 if (row := rows.get(key)) is None:
                     continue  # taken back since, on a server that shows each query the newest state
-                yield _submission(campaign, row, finished[row.person_id], dropped)
+                place = finished[row.person_id]
+                shown = read_item(campaign, row, row.seed)
+                state = read_state(row.state)
+                chosen = None if state.chosen is None else shown.translations[state.chosen]["system"]
+                between = [
+                    {
+                        "person": name,
+                        "records": [
+                            record_to_json(r)
+                            for r in _records(campaign, row, shown, (name, state), "original")
+                        ],
+                    }
+                    | ({} if state.chosen is None else {"chosen": shown.translations[state.chosen]["system"]})
+                    | ({} if state.edited is None else {"edited": state.edited})
+                    for name, state in shown.between
+                ]
+                yield (
+                    Submission(
+                        person=row.name,
+                        protocol=campaign.settings.protocol,
+                        kind=row.kind,
+                        lp=row.lp,
+                        document=row.document,
+                        segment=row.segment,
+                        task=row.number,
+                        item=row.item_place,
+                        place=place,
+                        batch=row.batch,
+                        records=_records(campaign, row, shown, (row.name, state), row.kind),
+                        texts={one["system"]: one["text"] for one in shown.translations},
+                        source=row.source,
+                        originals={
+                            one["system"]: one["original"]
+                            for one in shown.translations
+                            if one["original"] is not None
+                        },
+                        given=_beforehand(shown, "given"),
+                        chosen=chosen,
+                        edited=state.edited,
+                        started=row.first_at,
+                        ended=row.last_at,
+                        active=row.active,
+                        idle=row.idle,
+                        language=row.language,
+                        revision=row.revision,
+                        more=_more(row.kind, shown, state)
+                        | ({"role": "adjudicator", "between": between} if between else {})
+                        | ({"gate": "dropped"} if (row.lp, row.segment) in dropped else {}),
+                    )
+                )
                 finished[row.person_id] += 1
 
 
@@ -96,77 +173,6 @@ def dropped_segments(connection: Connection, campaign: Campaign) -> frozenset[tu
     is_dropped = (decisions.c.campaign_id == campaign.id) & (decisions.c.decision == "dropped")
     rows = connection.execute(select(decisions.c.lp, decisions.c.segment).where(is_dropped))
     return frozenset((lp, segment) for lp, segment in rows)
-
-
-def _rows(connection: Connection, keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], AnyRow]:
-    answered = (
-        answer.c.revision,
-        answer.c.state,
-        answer.c.active,
-        answer.c.idle,
-        answer.c.first_at,
-        answer.c.last_at,
-        answer.c.language,
-    )
-    query = (
-        select(
-            *ITEM_COLUMNS,
-            *answered,
-            assignment.c.id.label("assignment_id"),
-            assignment.c.seed,
-            assignment.c.person_id,
-            person.c.name,
-            task.c.kind,
-            task.c.lp,
-            task.c.document,
-            task.c.number,
-            task.c.batch,
-        )
-        .join_from(answer, item)
-        .join(assignment, assignment.c.id == answer.c.assignment_id)
-        .join(task, task.c.id == assignment.c.task_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(tuple_(answer.c.assignment_id, answer.c.item_id).in_(keys), _COUNTS)
-    )
-    return {(row.assignment_id, row.item_id): row for row in connection.execute(query)}
-
-
-def _submission(
-    campaign: Campaign, row: AnyRow, place: int, dropped: Collection[tuple[str, str]]
-) -> Submission:
-    shown = read_item(campaign, row, row.seed)
-    state = read_state(row.state)
-    chosen = None if state.chosen is None else shown.translations[state.chosen]["system"]
-    return Submission(
-        person=row.name,
-        protocol=campaign.settings.protocol,
-        kind=row.kind,
-        lp=row.lp,
-        document=row.document,
-        segment=row.segment,
-        task=row.number,
-        item=row.item_place,
-        place=place,
-        batch=row.batch,
-        records=_records(campaign, row, shown, (row.name, state), row.kind),
-        texts={one["system"]: one["text"] for one in shown.translations},
-        source=row.source,
-        originals={
-            one["system"]: one["original"] for one in shown.translations if one["original"] is not None
-        },
-        given=_beforehand(shown, "given"),
-        chosen=chosen,
-        edited=state.edited,
-        started=row.first_at,
-        ended=row.last_at,
-        active=row.active,
-        idle=row.idle,
-        language=row.language,
-        revision=row.revision,
-        more=_more(row.kind, shown, state)
-        | _decided_between(campaign, row, shown)
-        | ({"gate": "dropped"} if (row.lp, row.segment) in dropped else {}),
-    )
 
 
 def _records(
@@ -239,23 +245,22 @@ def _categories(category: str | None) -> dict[str, Any]:
 
 def _beforehand(shown: ItemShown, name: Literal["given", "withheld"]) -> dict[str, tuple[ErrorSpan, ...]]:
     return {
-        one["system"]: tuple(map(_given_span, spans))
+        one["system"]: tuple(
+            ErrorSpan(
+                severity=find_severity(span["severity"]) or "neutral",
+                match="exact" if span["text"] else "unplaced",
+                start=span["start"],
+                end=span["end"],
+                text=span["text"],
+                side="source" if span["side"] == "source" else "translation",
+                note=span["note"],
+                **_categories(span["category"]),
+            )
+            for span in spans
+        )
         for one in shown.translations
         if (spans := one.get(name)) is not None
     }
-
-
-def _given_span(span: SpanShown) -> ErrorSpan:
-    return ErrorSpan(
-        severity=find_severity(span["severity"]) or "neutral",
-        match="exact" if span["text"] else "unplaced",
-        start=span["start"],
-        end=span["end"],
-        text=span["text"],
-        side="source" if span["side"] == "source" else "translation",
-        note=span["note"],
-        **_categories(span["category"]),
-    )
 
 
 def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
@@ -274,19 +279,6 @@ def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
     if shown.check is not None and kind in {"check", "tutorial"}:
         found["is_passed"] = not feedback(state, shown.check)
     return found
-
-
-def _decided_between(campaign: Campaign, row: AnyRow, shown: ItemShown) -> dict[str, Any]:
-    between = [
-        {
-            "person": name,
-            "records": [record_to_json(r) for r in _records(campaign, row, shown, (name, state), "original")],
-        }
-        | ({} if state.chosen is None else {"chosen": shown.translations[state.chosen]["system"]})
-        | ({} if state.edited is None else {"edited": state.edited})
-        for name, state in shown.between
-    ]
-    return {"role": "adjudicator", "between": between} if between else {}
 
 
 _ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")

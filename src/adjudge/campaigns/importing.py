@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -131,7 +131,13 @@ class _Importing:
             translations=[
                 self._translation(said.get(name), place, shown) for place, name in enumerate(names)
             ],
-            verdicts=_verdicts(submission, names),
+            verdicts={
+                record.criterion: record.verdict
+                if list(record.systems) == list(names)
+                else TURNED[record.verdict]
+                for record in submission.records
+                if not isinstance(record, Annotation)
+            },
             chosen=None if submission.chosen is None else names.index(submission.chosen),
             edited=submission.edited,
             comment="\n".join(comments),
@@ -165,7 +171,19 @@ class _Importing:
                 missing = missing or Missing(severity=span.severity, category=self._category(span))
             else:
                 kept = left.pop((span.side, span.start, span.end), None)
-                spans.append(self._span(span, f"i{number}", kept))
+                spans.append(
+                    MarkedSpan(
+                        id=(f"i{number}"),
+                        start=span.start or 0,
+                        end=span.end or 0,
+                        text=span.text,
+                        severity=span.severity,
+                        side=span.side,
+                        category=self._category(span),
+                        note=span.note,
+                        given=kept,
+                    )
+                )
         return TranslationState(
             rating=said.rating,
             spans=spans,
@@ -181,47 +199,32 @@ class _Importing:
     def _category(self, span: ErrorSpan) -> str | None:
         return span.category if self.campaign.protocol.has_categories else None
 
-    def _span(self, span: ErrorSpan, name: str, given: int | None) -> MarkedSpan:
-        return MarkedSpan(
-            id=name,
-            start=span.start or 0,
-            end=span.end or 0,
-            text=span.text,
-            severity=span.severity,
-            side=span.side,
-            category=self._category(span),
-            note=span.note,
-            given=given,
-        )
-
     def write(self) -> None:
         places: Counter[int] = Counter()
         begun = {key: min(one.submission.started for one in own.values()) for key, own in self.rows.items()}
         for (person, number), answers in sorted(self.rows.items(), key=lambda entry: begun[entry[0]]):
-            given = self._assign(person, number, places[person], answers)
+            place = places[person]
+            submissions = [one.submission for one in answers.values()]
+            is_done = len(answers) == self.sizes[number] and all(map(_is_complete, answers.values()))
+            ended = max(one.ended for one in submissions)
+            values = {
+                "task_id": number,
+                "person_id": person,
+                "state": "done" if is_done else "expired",
+                "place": place,
+                "seed": number,
+                "leased_until": self.now,
+                "started_at": min(one.started for one in submissions),
+                "done_at": ended if is_done else None,
+            }
+            added = self.connection.execute(insert(assignment).values(**values)).inserted_primary_key
+            given = int(added[0]) if added else 0
             places[person] += 1
             rows = [self._answer(given, one) for one in answers.values()]
             self.connection.execute(insert(answer), rows)
             self.connection.execute(insert(event), [self._event(row, person) for row in rows])
         for number in sorted({number for _, number in self.rows}):
             close_if_full(self.connection, number)
-
-    def _assign(self, person: int, number: int, place: int, answers: Mapping[int, _Answer]) -> int:
-        submissions = [one.submission for one in answers.values()]
-        is_done = len(answers) == self.sizes[number] and all(map(_is_complete, answers.values()))
-        ended = max(one.ended for one in submissions)
-        values = {
-            "task_id": number,
-            "person_id": person,
-            "state": "done" if is_done else "expired",
-            "place": place,
-            "seed": number,
-            "leased_until": self.now,
-            "started_at": min(one.started for one in submissions),
-            "done_at": ended if is_done else None,
-        }
-        added = self.connection.execute(insert(assignment).values(**values)).inserted_primary_key
-        return int(added[0]) if added else 0
 
     def _answer(self, given: int, one: _Answer) -> dict[str, Any]:
         return {
@@ -242,14 +245,6 @@ class _Importing:
         name = f"import-{row['assignment_id']}-{row['item_id']}"
         times = {"client_at": row["last_at"], "at": self.now}
         return {**same, **times, "person_id": person, "client_id": name, "page": "import", "kind": "complete"}
-
-
-def _verdicts(submission: Submission, names: Sequence[str]) -> dict[str, Any]:
-    return {
-        record.criterion: record.verdict if list(record.systems) == list(names) else TURNED[record.verdict]
-        for record in submission.records
-        if not isinstance(record, Annotation)
-    }
 
 
 def _is_complete(one: _Answer) -> bool:

@@ -303,10 +303,7 @@ def read_item(campaign: Campaign, row: AnyRow, seed: int) -> ItemShown:
 
 
 def in_systems_order(state: State, order: Sequence[int]) -> State:
-    """A state in the order of its item's systems.
-
-    `state`: in the order shown.
-    """
+    """A state in the order of its item's systems. `state`: in the order shown."""
     return _rearranged(state, sorted(range(len(order)), key=order.__getitem__))
 
 

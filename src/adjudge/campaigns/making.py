@@ -239,12 +239,7 @@ def _plan(
     if given is not None and not protocol.is_given_spans:
         raise UsageError(f"protocol {settings.protocol} shows no spans marked beforehand; esa-ai does")
     tasks = make_tasks(
-        test_set,
-        protocol.shows,
-        pairs=extras.pairs,
-        given=given,
-        priorities=extras.priorities,
-        media=media,
+        test_set, protocol.shows, pairs=extras.pairs, given=given, priorities=extras.priorities, media=media
     )
     planned = plan_tasks(tasks, settings, people, Checks(tasks, protocol).damage)
     unshown = _unshown(extras.pairs, tasks) if extras.pairs else _identical(test_set, tasks, protocol)
@@ -302,12 +297,7 @@ def _without_time(
 
 
 def _fill(
-    store: Database,
-    name: str,
-    settings: CampaignSettings,
-    plan: Plan,
-    names: Sequence[str],
-    now: float,
+    store: Database, name: str, settings: CampaignSettings, plan: Plan, names: Sequence[str], now: float
 ) -> tuple[Link, ...]:
     rows: list[tuple[str, Role, Sequence[str]]] = [
         *((person_name, "annotator", lps) for person_name, lps in zip(names, plan.lps, strict=True)),

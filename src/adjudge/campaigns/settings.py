@@ -110,10 +110,7 @@ _FINITE: Final = AllowInfNan(allow_inf_nan=False)
 class CampaignSettings:
     """How a campaign was set up."""
 
-    protocol: Annotated[
-        str,
-        Option(help=f"Protocol: {', '.join(NAMES)}."),
-    ] = "esa"
+    protocol: Annotated[str, Option(help=f"Protocol: {', '.join(NAMES)}.")] = "esa"
     test_set: Annotated[str, Option(help="Name of the test set.", kind=None)] = ""
     digest: Annotated[
         str, Option(help="SHA-256 of the test set, so that an export knows what was judged.", kind=None)
@@ -129,9 +126,7 @@ class CampaignSettings:
         None
     )
     ratings_a_day: Annotated[
-        int | None,
-        Ge(1),
-        Option(help="Ratings in a day after which a person gets no new task; MENT: 100."),
+        int | None, Ge(1), Option(help="Ratings in a day after which a person gets no new task; MENT: 100.")
     ] = None
     checks: Annotated[
         float,
@@ -151,8 +146,7 @@ class CampaignSettings:
         Balance, Option(help="Prefer complete documents, or equally many tasks of each system.")
     ] = "documents"
     assignment: Annotated[
-        AssignmentKind,
-        Option(help="Assign tasks in advance (static), on request (pool) or by --dynamic-by."),
+        AssignmentKind, Option(help="Assign tasks in advance (static), on request (pool) or by --dynamic-by.")
     ] = "static"
     dynamic_by: Annotated[DynamicBy, Option(help="Criterion for the next task of a dynamic assignment.")] = (
         "ties"

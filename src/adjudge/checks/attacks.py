@@ -100,8 +100,7 @@ _SOME_SPACED: Final = re.compile(r"[ ._-][A-Za-z][ ._-][A-Za-z][ ._-]")
 """Stands in all that is spaced out, and is found to be missing in a third of the time."""
 
 _LOOK_ALIKE: Final = str.maketrans(
-    "асеорхуіѕјԁԛԝһӏАВЕКМНОРСТХІЅЈοανρτικΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-    "aceopxyisjdqwhlABEKMHOPCTXISJoavptikABEZHIKMNOPTYX",
+    "асеорхуіѕјԁԛԝһӏАВЕКМНОРСТХІЅЈοανρτικΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopxyisjdqwhlABEKMHOPCTXISJoavptikABEZHIKMNOPTYX"
 )
 _MIXED: Final = re.compile(r"[A-Za-z][Ѐ-ԯͰ-Ͽ]|[Ѐ-ԯͰ-Ͽ][A-Za-z]")
 _STYLED: Final = re.compile(
@@ -303,19 +302,14 @@ def order_needles() -> Iterable[str]:
 
 def find_orders(text: str, lowered: str, possible: set[str]) -> Iterator[tuple[str, int, int]]:
     """Detector and places of the sentences that give orders to a judge."""
-    stems = _stems(_alphabet(text))
+    beyond_ascii = _HIGHEST if _BEYOND_LATIN.search(text) else "\u024f"
+    stems = _stems("\x7f" if text.isascii() else beyond_ascii)
     held = [stem for stem in possible & stems.keys() if stem in lowered]
     for condition in dict.fromkeys(condition for stem in held for condition in stems[stem]):
         if all(any(stem in lowered for stem in group) for group in condition.begins):
             for sentence in _SENTENCE.finditer(text):
                 if all(_compiled(group).search(sentence[0]) for group in condition.groups):
                     yield "instruction", *sentence.span()
-
-
-def _alphabet(text: str) -> str:
-    if text.isascii():
-        return "\x7f"
-    return _HIGHEST if _BEYOND_LATIN.search(text) else "\u024f"
 
 
 @lru_cache(maxsize=3)

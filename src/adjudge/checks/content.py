@@ -310,7 +310,10 @@ def check_names(texts: Texts) -> Iterator[Mark]:
     for m in islice(_CODE.finditer(texts.translation), MOST_LOOKED):
         if _squeeze(m[0]) not in seen:
             strange[_letters(m[0])].append(m)
-    for rule, pattern in _patterns(texts):
+    patterns = [("code-lost", _CODE)]
+    if not uses_latin(texts.source_language) and uses_latin(texts.target_language):
+        patterns.append(("latin-name-lost", _LATIN_NAME))
+    for rule, pattern in patterns:
         there = islice(pattern.finditer(texts.source), MOST_LOOKED)
         lost = {_squeeze(m[0]): m for m in there if _squeeze(m[0]) not in shown}
         for wanted in lost.values():
@@ -323,13 +326,6 @@ def check_names(texts: Texts) -> Iterator[Mark]:
 def _letters(code: str) -> str:
     found = _LETTERS.match(code)
     return found[0] if found else ""
-
-
-def _patterns(texts: Texts) -> list[tuple[str, re.Pattern[str]]]:
-    patterns = [("code-lost", _CODE)]
-    if not uses_latin(texts.source_language) and uses_latin(texts.target_language):
-        patterns.append(("latin-name-lost", _LATIN_NAME))
-    return patterns
 
 
 def _squeeze(text: str) -> str:

@@ -70,19 +70,17 @@ def read_numerals(text: str, language: Language) -> list[Numeral]:
             first = numerals[-1]  # of "4 to 6 million" the first is 4 or 4 million
             numerals[-1] = first._replace(values=first.values | _raised(first.values, power))
         if last_power and language.code in _JOINED and not between.strip():
-            both = _sums(numerals[-1].values, numeral.values, last_power)
+            larges = [v for v in numerals[-1].values if isinstance(v, Decimal)]
+            smalls = [
+                v for v in numeral.values if isinstance(v, Decimal) and v < Decimal(1).scaleb(last_power)
+            ]
+            both = {(a + b).normalize() for a in larges for b in smalls}
             numerals[-1] = numerals[-1]._replace(values=numerals[-1].values | both)
             numerals.append(numeral._replace(values=numeral.values | both))
         else:
             numerals.append(numeral)
         last_power = power
     return numerals
-
-
-def _sums(large: Iterable[Value], small: Iterable[Value], power: int) -> set[Value]:
-    larges = [v for v in large if isinstance(v, Decimal)]
-    smalls = [v for v in small if isinstance(v, Decimal) and v < Decimal(1).scaleb(power)]
-    return {(a + b).normalize() for a in larges for b in smalls}
 
 
 _RANGE: Final = re.compile(
@@ -193,28 +191,24 @@ def _han_values(run: str) -> set[int]:
     if len(digits) == len(body) and digits:
         values.add(int("".join(map(str, digits))))
     else:
-        values.add(_han_number(body))
+        total = section = digit = 0
+        for char in body:
+            if char in _HAN_DIGITS:
+                digit = _HAN_DIGITS[char]
+            elif char in _HAN_SMALL:
+                section += max(digit, 1) * _HAN_SMALL[char]
+                digit = 0
+            else:
+                total = (
+                    (total + max(section + digit, 1)) * _HAN_LARGE[char]
+                    if total < _HAN_LARGE[char]
+                    else (total + max(section + digit, 1) * _HAN_LARGE[char])
+                )
+                section = digit = 0
+        values.add(total + section + digit)
     if tenth:
         values |= {10 * v for v in values} | {100 - 10 * v for v in values}
     return values
-
-
-def _han_number(run: str) -> int:
-    total = section = digit = 0
-    for char in run:
-        if char in _HAN_DIGITS:
-            digit = _HAN_DIGITS[char]
-        elif char in _HAN_SMALL:
-            section += max(digit, 1) * _HAN_SMALL[char]
-            digit = 0
-        else:
-            total = (
-                (total + max(section + digit, 1)) * _HAN_LARGE[char]
-                if total < _HAN_LARGE[char]
-                else (total + max(section + digit, 1) * _HAN_LARGE[char])
-            )
-            section = digit = 0
-    return total + section + digit
 
 
 class _Placed(Protocol):

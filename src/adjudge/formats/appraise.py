@@ -135,8 +135,7 @@ def read_appraise(path: Path) -> AppraiseFile:
 def _read_row(columns: list[str], line: int) -> AppraiseRow:
     if len(columns) not in _COLUMNS:
         raise DataError(
-            f"wanted the 12 columns of Appraise, or 14 with its batches; got {len(columns)}",
-            line=line,
+            f"wanted the 12 columns of Appraise, or 14 with its batches; got {len(columns)}", line=line
         )
     for number, (wanted, pattern) in _CHECKED.items():
         if not re.fullmatch(pattern, columns[number]):

@@ -177,22 +177,15 @@ def read_submissions(path: Path) -> tuple[CampaignFile, Iterator[Submission]]:
     """
     lines = read_json_lines(path)
     line, value = next(lines, (None, None))
-    return _read_header(value, path, line), (_read(value, path, line) for line, value in lines)
-
-
-def _read_header(value: object, path: Path, line: int | None) -> CampaignFile:
     schema = value.get("schema") if isinstance(value, dict) else None
     if schema != SCHEMA:
         wanted = f"the first line of a campaign's export has the schema {SCHEMA!r}"
         newer = "; a newer adjudge may read it" if str(schema).startswith(SCHEMA.partition("/")[0]) else ""
         raise DataError(f"{wanted}, got {schema!r}{newer}", path=path, line=line)
     fields = read_fields(value, _HEADER, "campaign", path, line)
-    return CampaignFile(
-        name=fields.text("name"),
-        protocol=fields.text("protocol"),
-        submissions=(),
-        settings=fields.mapping("settings"),
-    )
+    name, protocol, settings = fields.text("name"), fields.text("protocol"), fields.mapping("settings")
+    header = CampaignFile(name=name, protocol=protocol, submissions=(), settings=settings)
+    return header, (_read(value, path, line) for line, value in lines)
 
 
 def _read(value: object, path: Path, line: int) -> Submission:
@@ -411,25 +404,22 @@ def campaign_test_set(file: CampaignFile) -> TestSet:
     for submission in sorted(file.submissions, key=lambda s: (s.task, s.item)):
         if submission.kind != "tutorial":
             key = submission.lp, submission.segment
-            found[key] = _joined(found.get(key), submission)
+            before = found.get(key)
+            translations = dict(before.translations) if before else {}
+            if before is not None and before.source != submission.source:
+                raise _differs(submission, "source")
+            for system, text in _undamaged(submission):
+                if translations.setdefault(system, text) != text:
+                    raise _differs(submission, f"translation by {system!r}")
+            found[key] = Segment(
+                segment=submission.segment,
+                lp=submission.lp,
+                source=submission.source,
+                translations=translations,
+                document=submission.document,
+                meta={INSTRUCTION: submission.instruction} if submission.instruction else {},
+            )
     return TestSet(name=file.name, segments=tuple(found.values()))
-
-
-def _joined(before: Segment | None, submission: Submission) -> Segment:
-    translations = dict(before.translations) if before else {}
-    if before is not None and before.source != submission.source:
-        raise _differs(submission, "source")
-    for system, text in _undamaged(submission):
-        if translations.setdefault(system, text) != text:
-            raise _differs(submission, f"translation by {system!r}")
-    return Segment(
-        segment=submission.segment,
-        lp=submission.lp,
-        source=submission.source,
-        translations=translations,
-        document=submission.document,
-        meta={INSTRUCTION: submission.instruction} if submission.instruction else {},
-    )
 
 
 def _undamaged(submission: Submission) -> Iterator[tuple[str, str]]:

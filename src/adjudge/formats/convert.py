@@ -44,7 +44,30 @@ def write_content(
     What the format cannot hold and how often it was changed or left out.
     """
     path, target = Path(path), check_target(path, form, force=force)
-    _check(content, target)
+    if target.is_campaign and not target.is_for_people and content.campaign is None:
+        why = "and the input has judgements alone" if content.records else "and the input has no judgements"
+        raise UsageError(f"{target.name} says who judged what when, {why}")
+    if target.is_marked_up and (content.origin is None or not content.records):
+        what = "the file that was judged is not known" if content.records else "there are no records to write"
+        raise UsageError(
+            f"{target.name} is written into the file that was judged, and {what}: give a run or records, "
+            "and that file with --test-set FILE"
+        )
+    if (
+        target.has_records
+        and " or " not in target.holds
+        and not (content.records or content.campaign)
+        and content.test_set is not None
+    ):
+        raise UsageError(f"{target.name} holds records, and the input is a test set without any")
+    if target.has_records and target.name not in _BY_CRITERIA and are_by_criteria(content.records):
+        raise UsageError(
+            f"{target.name} holds one judgement of a translation, and these records hold one for each "
+            f"criterion of its segment: convert them to {' or '.join(_BY_CRITERIA)}, or write their scores "
+            "with `adjudge score --score-files DIR`"
+        )
+    if target.name not in {"records", "parquet"} and not target.is_campaign and content.test_set is None:
+        raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
     beside = batches_beside(path, content.campaign) if target.name == "appraise" else None
     if beside is not None and beside.exists() and not force:
         raise UsageError(f"{beside} exists: --force replaces it")
@@ -73,33 +96,6 @@ def _weights_lost(content: Content[Record], target: Format) -> Counter[str]:
         for name in names
         if name != DEFAULT_WEIGHTS
     )
-
-
-def _check(content: Content[Record], target: Format) -> None:
-    if target.is_campaign and not target.is_for_people and content.campaign is None:
-        why = "and the input has judgements alone" if content.records else "and the input has no judgements"
-        raise UsageError(f"{target.name} says who judged what when, {why}")
-    if target.is_marked_up and (content.origin is None or not content.records):
-        what = "the file that was judged is not known" if content.records else "there are no records to write"
-        raise UsageError(
-            f"{target.name} is written into the file that was judged, and {what}: give a run or records, "
-            "and that file with --test-set FILE"
-        )
-    if (
-        target.has_records
-        and " or " not in target.holds
-        and not (content.records or content.campaign)
-        and content.test_set is not None
-    ):
-        raise UsageError(f"{target.name} holds records, and the input is a test set without any")
-    if target.has_records and target.name not in _BY_CRITERIA and are_by_criteria(content.records):
-        raise UsageError(
-            f"{target.name} holds one judgement of a translation, and these records hold one for each "
-            f"criterion of its segment: convert them to {' or '.join(_BY_CRITERIA)}, or write their scores "
-            "with `adjudge score --score-files DIR`"
-        )
-    if target.name not in {"records", "parquet"} and not target.is_campaign and content.test_set is None:
-        raise UsageError(f"{target.name} needs the texts that the records are about: add --test-set")
 
 
 def check_target(path: Path | str, form: str, *, force: bool = False) -> Format:

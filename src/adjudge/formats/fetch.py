@@ -73,7 +73,17 @@ def download(url: str, path: Path, *, progress: Progress | None = None, limit: i
         raise DataError(f"cannot download {url}: {reason}; the same call goes on where it stopped") from error
     with part.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    _record(path, url, digest, part.stat().st_size)
+    size = part.stat().st_size
+    log = path.with_name(path.name + ".json")
+    fetched = json.loads(log.read_text()) if log.exists() else []
+    if fetched and fetched[0]["sha256"] != digest:
+        warn(
+            f"{url} changed: SHA-256 {digest[:12]}, the first fetch was {fetched[0]['sha256'][:12]} of "
+            f"{fetched[0]['time'][:10]}; scores may move"
+        )
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    fetched.append({"url": url, "sha256": digest, "bytes": size, "time": now})
+    write_text(log, [json.dumps(fetched, indent=2), "\n"])
     part.replace(path)
     _mark(part).unlink(missing_ok=True)
     return digest
@@ -149,19 +159,6 @@ def _receive(response: HTTPResponse, part: Path, progress: Progress | None, limi
         raise OSError(f"{here} of {total} bytes arrived")
 
 
-def _record(path: Path, url: str, digest: str, size: int) -> None:
-    log = path.with_name(path.name + ".json")
-    fetched = json.loads(log.read_text()) if log.exists() else []
-    if fetched and fetched[0]["sha256"] != digest:
-        warn(
-            f"{url} changed: SHA-256 {digest[:12]}, the first fetch was {fetched[0]['sha256'][:12]} of "
-            f"{fetched[0]['time'][:10]}; scores may move"
-        )
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    fetched.append({"url": url, "sha256": digest, "bytes": size, "time": now})
-    write_text(log, [json.dumps(fetched, indent=2), "\n"])
-
-
 def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> None:
     """Unpack one folder or file of a gzipped tar archive; it appears whole or not at all."""
     new = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
@@ -169,7 +166,12 @@ def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> 
         with gzip.open(archive) as raw:
             with tarfile.open(fileobj=raw, mode="r|") as tar:
                 count = sum(_unpack_member(tar, m, rest, new) for m, rest in _members(tar, inside, limits))
-            _check_rest(raw, limits)
+            # Read what follows the last member, so that the checksum at the end is looked at.
+            size = 0
+            while chunk := raw.read(_CHUNK):
+                size += len(chunk)
+                if size > limits.unpacked:
+                    raise DataError(f"the archive has over {limits.unpacked} bytes after its last member")
         if not count:
             raise DataError(f"the archive has no {inside!r}", path=archive)
         new.replace(path)
@@ -182,15 +184,6 @@ def unpack(archive: Path, inside: str, path: Path, limits: Limits = _LIMITS) -> 
             shutil.rmtree(new)
         else:
             new.unlink(missing_ok=True)
-
-
-def _check_rest(raw: gzip.GzipFile, limits: Limits) -> None:
-    """Read what follows the last member, so that the checksum at the end is looked at."""
-    size = 0
-    while chunk := raw.read(_CHUNK):
-        size += len(chunk)
-        if size > limits.unpacked:
-            raise DataError(f"the archive has over {limits.unpacked} bytes after its last member")
 
 
 def _members(

@@ -89,10 +89,7 @@ def read_judgement(ours: Mapping[str, object] | None, annotation: Annotation) ->
 def render_extras(
     annotation: Annotation, span: ErrorSpan | None, text: str, *, first: bool, partner: str, document: str
 ) -> dict[str, Any]:
-    """Metadata of one row.
-
-    `span`: its error, or None for a row that says there is none.
-    """
+    """Metadata of one row. `span`: its error, or None for a row that says there is none."""
     ours: dict[str, Any] = {"with": partner} if partner else {}
     if span is not None and not _is_plain(span, text):
         ours["span"] = span_to_json(span)
@@ -508,8 +505,21 @@ class _Reader:
         flags: set[str] = set()
         spans = []
         for row in rows:
-            self._note_edits(row, segment, system, flags)
-            if not self._is_clean(row):
+            texts: tuple[tuple[Side, str, str], ...] = (
+                ("source", remove_tags(row.source), self.source(segment)),
+                ("translation", remove_tags(row.target), self.target(segment, system)),
+            )
+            for side, text, wanted in texts:
+                if text != wanted:
+                    flags.add("text_edited")
+                    self.edited.append(EditedText(segment, system, row.rater, side, text))
+            clean = [label.lower() in _CLEAN for label in (row.category, row.severity)]
+            if any(clean) and not all(clean):
+                raise DataError(
+                    f"category {row.category!r} with severity {row.severity!r} contradict each other",
+                    line=row.line,
+                )
+            if not all(clean):
                 spans.append(self._span(row, segment, system, flags))
         if spans and len(spans) < len(rows):
             flags.add("clean_and_errors")
@@ -532,15 +542,6 @@ class _Reader:
             return read_judgement(rows[0].ours, annotation)
         except AdjudgeError as error:
             raise DataError(str(error), line=rows[0].line) from error
-
-    def _is_clean(self, row: Row) -> bool:
-        clean = [label.lower() in _CLEAN for label in (row.category, row.severity)]
-        if any(clean) and not all(clean):
-            raise DataError(
-                f"category {row.category!r} with severity {row.severity!r} contradict each other",
-                line=row.line,
-            )
-        return all(clean)
 
     def _span(self, row: Row, segment: str, system: str, flags: set[str]) -> ErrorSpan:
         if row.ours is not None and (stated := row.ours.get("span")) is not None:
@@ -590,16 +591,6 @@ class _Reader:
         self.met.update(_MET[flag] for flag in odd)
         wanted = self.source(segment) if side == "source" else self.target(segment, system)
         return side, mark if text == wanted else carry_over(text, mark, wanted)
-
-    def _note_edits(self, row: Row, segment: str, system: str, flags: set[str]) -> None:
-        texts: tuple[tuple[Side, str, str], ...] = (
-            ("source", remove_tags(row.source), self.source(segment)),
-            ("translation", remove_tags(row.target), self.target(segment, system)),
-        )
-        for side, text, wanted in texts:
-            if text != wanted:
-                flags.add("text_edited")
-                self.edited.append(EditedText(segment, system, row.rater, side, text))
 
     def test_set(self, name: str) -> TestSet:
         documents = {self._id(row): row.document for row in reversed(self.rows)}
@@ -726,7 +717,15 @@ def _rows(annotations: Iterable[Annotation], test_set: TestSet, path: Path) -> I
             )
             marked = [_mark(text, span, side) for side, text in texts.items()]
             row = [*ids, *marked, *_labels(span)]
-            _check(row, segment, path)
+            for name, cell in zip(COLUMNS, row, strict=False):
+                if "\t" in cell or "\n" in cell:
+                    raise DataError(
+                        f"an MQM TSV cannot hold a tab or a line end, as in the {name} of segment "
+                        f"{segment.segment!r}; write JSONL instead",
+                        path=path,
+                    )
+                if not cell and name in {"system", "globalSegId", "rater"}:
+                    raise DataError(f"an MQM TSV needs a {name} for segment {segment.segment!r}", path=path)
             yield [*row, json.dumps(extras, ensure_ascii=False) if extras else ""]
 
 
@@ -745,15 +744,3 @@ def _mark(text: str, span: ErrorSpan | None, side: str) -> str:
     if span is None or span.side != side or span.start is None or span.end is None:
         return text
     return f"{text[: span.start]}<v>{text[span.start : span.end]}</v>{text[span.end :]}"
-
-
-def _check(row: list[str], segment: Segment, path: Path) -> None:
-    for name, cell in zip(COLUMNS, row, strict=False):
-        if "\t" in cell or "\n" in cell:
-            raise DataError(
-                f"an MQM TSV cannot hold a tab or a line end, as in the {name} of segment "
-                f"{segment.segment!r}; write JSONL instead",
-                path=path,
-            )
-        if not cell and name in {"system", "globalSegId", "rater"}:
-            raise DataError(f"an MQM TSV needs a {name} for segment {segment.segment!r}", path=path)

@@ -144,7 +144,19 @@ def pearmut_test_set(campaign: PearmutCampaign, lp: str | None = None) -> TestSe
         for item in items:
             if not item.is_check and _TUTORIAL not in item.segment:
                 document = item.document or str(number)
-                joined = _joined(found.get(item.segment), item, lp, document)
+                before = found.get(item.segment)
+                texts = {**item.texts, **(before.translations if before else {})}
+                is_same = before is None or before.source == item.source
+                if not is_same or any(texts[model] != text for model, text in item.texts.items()):
+                    raise DataError(f"item {item.segment!r} stands in the campaign with two different texts")
+                joined = Segment(
+                    segment=item.segment,
+                    lp=lp,
+                    source=item.source,
+                    translations=texts,
+                    references={} if item.reference is None else {"ref": item.reference},
+                    document=before.document if before else document,
+                )
                 meta = {INSTRUCTION: instruction} if instruction else {}
                 found[item.segment] = replace(joined, meta={**joined.meta, **meta})
     return TestSet(name=campaign.name, segments=tuple(found.values()))
@@ -155,26 +167,8 @@ def _instruction(item: object) -> str:
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", said)).split()) if isinstance(said, str) else ""
 
 
-def _joined(before: Segment | None, item: PearmutItem, lp: str, document: str) -> Segment:
-    texts = {**item.texts, **(before.translations if before else {})}
-    is_same = before is None or before.source == item.source
-    if not is_same or any(texts[model] != text for model, text in item.texts.items()):
-        raise DataError(f"item {item.segment!r} stands in the campaign with two different texts")
-    return Segment(
-        segment=item.segment,
-        lp=lp,
-        source=item.source,
-        translations=texts,
-        references={} if item.reference is None else {"ref": item.reference},
-        document=before.document if before else document,
-    )
-
-
 def read_spans(values: object, text: str, where: Fields) -> tuple[ErrorSpan, ...]:
-    """Read spans.
-
-    `values`: list as the file has it, or None for an empty one.
-    """
+    """Read spans. `values`: list as the file has it, or None for an empty one."""
     if values is not None and not isinstance(values, list):
         where.fail(f"'error_spans' must be a list, got {values!r:.80}")
     return tuple(_spans(values or (), text, where))

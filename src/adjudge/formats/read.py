@@ -35,12 +35,7 @@ from adjudge.formats.file_content import Content, respelled, warn_of_names
 from adjudge.formats.mtme import find_test_set, read_bare_scores
 from adjudge.formats.registry import FORMATS, Asked, Seen, claimed_by, find_format
 from adjudge.formats.rows import HUB, Frame, Rows, content_of_rows, place_of, rows_in
-from adjudge.formats.score_file import (
-    count_of_lines,
-    files_beside_lines,
-    lp_before_dot,
-    read_plain_scores,
-)
+from adjudge.formats.score_file import count_of_lines, files_beside_lines, lp_before_dot, read_plain_scores
 from adjudge.formats.text import read_documents, read_files, split_names, with_documents
 from adjudge.store.files import read_text
 from adjudge.store.run_directory import TEST_SET, read_run, run_of
@@ -268,8 +263,7 @@ class TextSettings:
         ),
     ] = None
     documents: Annotated[
-        Path | str | None,
-        Option(help="File with the document name of each line.", kind=Path, metavar="FILE"),
+        Path | str | None, Option(help="File with the document name of each line.", kind=Path, metavar="FILE")
     ] = None
 
     def load(self, test_set: TestSet | Path | str | None) -> TestSet:
@@ -428,7 +422,18 @@ def read_judgements(
     if form == "run":
         return _of_run(read_run(path), str(source))
     if not kind.has_records:
-        raise _no_judgements(path, form, lp)
+        what = f"{form} holds texts and no judgements"
+        if not path.is_dir() and str(path) != "-":
+            if not Seen(path).head:
+                what = (
+                    "the file is empty"
+                    if not path.stat().st_size
+                    else "the file holds blanks and empty lines only"
+                )
+            else:
+                with suppress(UsageError):  # a language pair that nobody said: it is a file of texts
+                    what = what if len(load(path, lp)) else _HEADING_ONLY
+        raise DataError(f"{what}; give a run or records", path=path)
     known = _loaded(texts, lp)
     found = known or _lying_near(path, form)
     own = (found or beside) if kind.takes_texts else None
@@ -441,21 +446,6 @@ def read_judgements(
     return replace(
         _of_content(str(source), form, content, known, path), is_lent=own is not None and found is None
     )
-
-
-def _no_judgements(path: Path, form: str, lp: str | None) -> DataError:
-    what = f"{form} holds texts and no judgements"
-    if not path.is_dir() and str(path) != "-":
-        if not Seen(path).head:
-            what = (
-                "the file is empty"
-                if not path.stat().st_size
-                else "the file holds blanks and empty lines only"
-            )
-        else:
-            with suppress(UsageError):  # a language pair that nobody said: it is a file of texts
-                what = what if len(load(path, lp)) else _HEADING_ONLY
-    return DataError(f"{what}; give a run or records", path=path)
 
 
 _HEADING_ONLY: Final = "the file holds a heading and no row below it"
@@ -521,12 +511,7 @@ def _of_run(run: Run, name: str) -> Judgements:
     warn_of_names(name, run.test_set, run.records)
     _refuse_other_texts(name, run.records, run.test_set)
     return Judgements(
-        name=name,
-        records=run.records,
-        test_set=run.test_set,
-        run=run,
-        form="run",
-        weights=run.info.weights,
+        name=name, records=run.records, test_set=run.test_set, run=run, form="run", weights=run.info.weights
     )
 
 

@@ -68,21 +68,9 @@ from adjudge.formats.pearmut import (
     write_pearmut_submissions,
 )
 from adjudge.formats.rows import read_parquet, write_parquet
-from adjudge.formats.score_file import (
-    AVERAGES,
-    is_lines_folder,
-    is_number,
-    is_score_table,
-    read_plain_scores,
-)
+from adjudge.formats.score_file import AVERAGES, is_lines_folder, is_number, is_score_table, read_plain_scores
 from adjudge.formats.spreadsheet import write_judgements, write_spreadsheet
-from adjudge.formats.tabular import (
-    is_csv_of_texts,
-    read_csv_texts,
-    read_po,
-    read_tmx,
-    read_xlsx,
-)
+from adjudge.formats.tabular import is_csv_of_texts, read_csv_texts, read_po, read_tmx, read_xlsx
 from adjudge.formats.text import is_text_folder, read_text_folder, write_text_folder
 from adjudge.formats.wmt import (
     is_challenge_folder,
@@ -556,20 +544,8 @@ FORMATS: Final[tuple[Format, ...]] = (
         needs_lp=True,
         is_marked_up=True,
     ),
-    Format(
-        name="tmx",
-        title="TMX, a translation memory",
-        holds="test set",
-        root="tmx",
-        texts=read_tmx,
-    ),
-    Format(
-        name="po",
-        title="PO of gettext",
-        holds="test set",
-        named=(".po", ".pot"),
-        texts=read_po,
-    ),
+    Format(name="tmx", title="TMX, a translation memory", holds="test set", root="tmx", texts=read_tmx),
+    Format(name="po", title="PO of gettext", holds="test set", named=(".po", ".pot"), texts=read_po),
     Format(
         name="xlsx",
         title="table of texts with a heading (Excel): a column for each system, and perhaps criteria",

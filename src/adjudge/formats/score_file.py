@@ -92,8 +92,7 @@ def read_score_file(path: Path, *, level: Level | None = None, units: int | None
     if units is not None and len(table.units) != units:
         each = _UNITS[table.level]
         raise DataError(
-            f"{len(table.units)} scores a system, one for each {each}, where the test set has {units} "
-            f"{each}s",
+            f"{len(table.units)} scores a system, one for each {each}, where the test set has {units} {each}s"
         )
     return table
 
@@ -104,7 +103,7 @@ def _level(path: Path) -> Level:
         return cast("Level", parts[-2])
     raise DataError(
         "the level of a score file is told by its name: "
-        + ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES]),
+        + ", ".join([*(f".{level}.score" for level in get_args(Level)), AVERAGES])
     )
 
 
@@ -178,7 +177,7 @@ def _stack(blocks: Mapping[str, Sequence[float] | NDArray[np.float64]], level: L
         if len(values) != len(one):
             raise DataError(
                 f"{system!r} has {len(values)} scores, {first!r} has {len(one)}; every system needs one for "
-                f"each {_UNITS[level]}",
+                f"each {_UNITS[level]}"
             )
     if level == "sys" and len(one) != 1:
         raise DataError(f"{first!r} has {len(one)} scores; a system has one at system level")
@@ -198,7 +197,7 @@ def _tabulate(rows: Iterable[tuple[list[str], float]], level: Level) -> ScoreTab
     if len(cells) != len(systems) * len(units):
         raise DataError(
             f"{len(cells)} scores for {len(systems)} systems and {len(units)} {_UNITS[level]}s; every system "
-            "needs one each, None where there is none",
+            "needs one each, None where there is none"
         )
     values = np.array([[cells[system, unit] for unit in units] for system in systems])
     return ScoreTable(level=level, systems=systems, units=units, values=values)
@@ -515,7 +514,21 @@ def _scores_in(columns: list[str], rows: Iterable[tuple[int, list[str]]]) -> Ite
         )
     for line, row in rows:
         if row:
-            score = _read_row(names, row, line)
+            if len(row) != len(names):
+                raise DataError(f"{len(row)} cells under {len(names)} column names", line=line)
+            cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
+            given = (
+                (name, row[names.index(name)]) for name in ("system", "segment", "document") if name in cells
+            )
+            cells |= {name: as_name(cell, name, line=line) for name, cell in given}
+            score = _Score(
+                system=cells["system"],
+                value=read_score(cells["score"] or "None", line),
+                annotator=cells.get("annotator", ""),
+                segment=cells.get("segment", ""),
+                document=cells.get("document", ""),
+                lp=cells.get("lp", ""),
+            )
             texts = _texts(dict(zip(heading, row, strict=True)))
             yield score._replace(is_of_metric="metric" in heading, texts=texts)
 
@@ -548,22 +561,6 @@ def _add_texts(
     translations = {**alone.translations, **one.translations}
     segments[score.lp, segment] = replace(one, translations=translations)
     return Digests.of(alone, alone.translations, reference)
-
-
-def _read_row(names: list[str], row: list[str], line: int) -> _Score:
-    if len(row) != len(names):
-        raise DataError(f"{len(row)} cells under {len(names)} column names", line=line)
-    cells = {name: cell.strip() for name, cell in zip(names, row, strict=True) if name}
-    given = ((name, row[names.index(name)]) for name in ("system", "segment", "document") if name in cells)
-    cells |= {name: as_name(cell, name, line=line) for name, cell in given}
-    return _Score(
-        system=cells["system"],
-        value=read_score(cells["score"] or "None", line),
-        annotator=cells.get("annotator", ""),
-        segment=cells.get("segment", ""),
-        document=cells.get("document", ""),
-        lp=cells.get("lp", ""),
-    )
 
 
 def _read_lines(path: Path, _met: Counter[str]) -> Iterator[_Score]:

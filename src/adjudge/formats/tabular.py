@@ -104,7 +104,7 @@ def _check_heading(heading: Sequence[str]) -> None:
             "scores needs the columns system and score, and segment if it has a column source; the "
             f"heading has {', '.join(names)!r:.200}; "
             "texts are given in a column source and one column for each system, under its name; rename the "
-            "column if it holds a system's texts",
+            "column if it holds a system's texts"
         )
     kinds = [kind for name in names if (kind := _kind(name)) not in {"system", "reference", "meta"}]
     counted = (*Counter(names).items(), *Counter(kinds).items())
@@ -206,7 +206,19 @@ _ESCAPED: Final = re.compile("(?:_x[0-9A-Fa-f]{4}_)+")
 def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
     openpyxl = import_extra("openpyxl")
     raw = read_bytes(path)
-    _check_archive(raw)
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            files = archive.infolist()
+            size = sum(file.file_size for file in files)
+            is_bomb = size > _HARMLESS and size > _MOST_PACKED * len(raw)
+            if is_bomb or size > _LARGEST or len(files) > _MOST_FILES:
+                raise DataError(
+                    f"a workbook of {len(raw)} bytes unpacks to {size >> 20} MB in {len(files)} files"
+                )
+            for file in files:
+                _check_part(archive, file)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise DataError(f"not an Excel workbook: {error}") from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of styles and of features that no text needs
@@ -221,22 +233,6 @@ def read_xlsx(path: Path, lp: str | None = None) -> TestSet:
         others = ", ".join(sheet.title for sheet in sheets[1:])
         warn(f"{path}: only the first sheet is read, not {others}")
     return read_table(rows, path, lp)
-
-
-def _check_archive(raw: bytes) -> None:
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            files = archive.infolist()
-            size = sum(file.file_size for file in files)
-            is_bomb = size > _HARMLESS and size > _MOST_PACKED * len(raw)
-            if is_bomb or size > _LARGEST or len(files) > _MOST_FILES:
-                raise DataError(
-                    f"a workbook of {len(raw)} bytes unpacks to {size >> 20} MB in {len(files)} files",
-                )
-            for file in files:
-                _check_part(archive, file)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise DataError(f"not an Excel workbook: {error}") from error
 
 
 def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> None:
@@ -317,7 +313,8 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
                 "msgctxt of its own",
                 line=entry.linenum,
             )
-        if kind := _left_out_as(entry):
+        # Why a message does not count; empty where it does.
+        if kind := ("obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else ""):
             left_out[kind] += 1
         else:
             segments += _read_entry(entry, unit_name(*key), pair)
@@ -351,11 +348,6 @@ def _parse_po(path: Path) -> Any:  # noqa: ANN401 (polib has no types)
         except (OSError, ValueError, IndexError) as error:
             what = str(error).replace(str(copy), "").strip()
             raise DataError(f"not PO: {what or 'damaged'}") from error
-
-
-def _left_out_as(entry: Any) -> str:  # noqa: ANN401 (the same)
-    """Why a message does not count; empty where it does."""
-    return "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else ""
 
 
 def _read_entry(entry: Any, name: str, lp: str) -> Iterator[Segment]:  # noqa: ANN401 (the same)

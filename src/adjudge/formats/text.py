@@ -61,11 +61,7 @@ def read_aligned(files: Mapping[K, Path], *, keep_mark: bool = False) -> dict[K,
 
 
 def read_files(
-    source: Path,
-    translations: Mapping[str, Path],
-    references: Mapping[str, Path],
-    lp: str,
-    name: str,
+    source: Path, translations: Mapping[str, Path], references: Mapping[str, Path], lp: str, name: str
 ) -> TestSet:
     """Read line-aligned files as a test set whose segment ids are line numbers, from 1."""
     files = {
@@ -139,10 +135,7 @@ def read_text_folder(path: Path, lp: str | None) -> TestSet:
 
 
 def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
-    """Write the folder form.
-
-    What it cannot hold and how often it was left out.
-    """
+    """Write the folder form. What it cannot hold and how often it was left out."""
     single_lp(test_set)
     files = {path / _SOURCE: [s.source for s in test_set]}
     for name in test_set.systems:
@@ -150,7 +143,14 @@ def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
         files[path / "translations" / f"{check_file_name(name)}.txt"] = lines
     for name in test_set.references:
         file = path / "references" / f"{check_file_name(name)}.txt"
-        files[file] = _complete({s.segment: s.references.get(name) for s in test_set}, name)
+        texts = {s.segment: s.references.get(name) for s in test_set}
+        missing = [segment for segment, text in texts.items() if text is None]
+        if missing:
+            raise DataError(
+                f"line-aligned text cannot say that a text is missing: reference {name} lacks "
+                f"{len(missing)} of {len(texts)} segments, the first is {missing[0]!r}"
+            )
+        files[file] = [text for text in texts.values() if text is not None]
     write_aligned(files)
     return left_out(test_set, holds_documents=False) + absent_translations(test_set)
 
@@ -180,16 +180,6 @@ def as_holes(segments: Sequence[Segment], systems: Iterable[str]) -> tuple[Segme
     """Segments, with a blank text by each system where a language pair has no translation."""
     translated, blank = {s.lp for s in segments if s.translations}, dict.fromkeys(systems, "")
     return tuple(s if s.lp in translated else replace(s, translations=blank) for s in segments)
-
-
-def _complete(texts: Mapping[str, str | None], reference: str) -> list[str]:
-    missing = [segment for segment, text in texts.items() if text is None]
-    if missing:
-        raise DataError(
-            f"line-aligned text cannot say that a text is missing: reference {reference} lacks "
-            f"{len(missing)} of {len(texts)} segments, the first is {missing[0]!r}"
-        )
-    return [text for text in texts.values() if text is not None]
 
 
 def single_lp(test_set: TestSet) -> str:

@@ -64,7 +64,26 @@ def read_wmt25(path: Path) -> ContentWithTexts[Annotation]:
     records: list[Annotation] = []
     met: Counter[str] = Counter()
     for line, row in rows:
-        segment = _add_row(segments, row, line)
+        lp = pair_of(row["source_lang"], row["target_lang"])
+        reference = row["reference_segment"]
+        segment = Segment(
+            segment=row["segment_id"],
+            lp=lp,
+            source=row["source_segment"],
+            references={} if reference in {"", NO_REFERENCE} else {_REFERENCE: reference},
+            document=row["doc_id"],
+            domain=row["domain_name"],
+            meta={name: row[name] for name in META if row[name]},
+        )
+        known = segments.setdefault((lp, segment.segment), segment)
+        system = row["system_id"]
+        where = f"segment {segment.segment!r} of {lp}"
+        if replace(known, translations={}) != segment:
+            raise DataError(f"{where} is not the same in two rows", line=line)
+        if system in known.translations:
+            raise DataError(f"{where} by {system!r} is there twice", line=line)
+        translations = {**known.translations, system: row["hypothesis_segment"]}
+        segments[lp, segment.segment] = replace(known, translations=translations)
         if has_marks and row["error_types"].strip():
             records.append(
                 Annotation(
@@ -102,38 +121,13 @@ def _check_heading(heading: Sequence[str]) -> tuple[bool, Counter[str]]:
     return bool(marked), Counter({f"columns that are not read: {', '.join(others)}": len(others)})
 
 
-def _add_row(segments: dict[tuple[str, str], Segment], row: Mapping[str, str], line: int) -> Segment:
-    lp = pair_of(row["source_lang"], row["target_lang"])
-    reference = row["reference_segment"]
-    alone = Segment(
-        segment=row["segment_id"],
-        lp=lp,
-        source=row["source_segment"],
-        references={} if reference in {"", NO_REFERENCE} else {_REFERENCE: reference},
-        document=row["doc_id"],
-        domain=row["domain_name"],
-        meta={name: row[name] for name in META if row[name]},
-    )
-    known = segments.setdefault((lp, alone.segment), alone)
-    system = row["system_id"]
-    where = f"segment {alone.segment!r} of {lp}"
-    if replace(known, translations={}) != alone:
-        raise DataError(f"{where} is not the same in two rows", line=line)
-    if system in known.translations:
-        raise DataError(f"{where} by {system!r} is there twice", line=line)
-    translations = {**known.translations, system: row["hypothesis_segment"]}
-    segments[lp, alone.segment] = replace(known, translations=translations)
-    return alone
-
-
 def _marked_spans(row: Mapping[str, str], line: int, met: Counter[str]) -> Iterator[ErrorSpan]:
     starts, ends, kinds = (row[name].split() for name in MARKS)
     if kinds == [CLEAN]:
         return
     if not len(starts) == len(ends) == len(kinds):
         raise DataError(
-            f"a row has {len(starts)} starts, {len(ends)} ends and {len(kinds)} types of errors",
-            line=line,
+            f"a row has {len(starts)} starts, {len(ends)} ends and {len(kinds)} types of errors", line=line
         )
     for start, end, kind in zip(starts, ends, kinds, strict=True):
         with placing(None, line):
@@ -161,29 +155,25 @@ def read_wmt25_jsonl(path: Path) -> ContentWithTexts[Annotation]:
     records: list[Annotation] = []
     met: Counter[str] = Counter()
     for fields in json_objects(path, "WMT25"):
-        segment = _segment_of_line(fields)
+        name = fields.name("doc_id")
+        parts = name.split("_#_")
+        if len(parts) < 4:
+            fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
+        texts = fields.text_mapping("tgt_text")
+        segment = Segment(
+            segment=name,
+            lp=fields.inner({"doc_id": parts[0]}, fields.what).lp("doc_id"),
+            source=fields.text("src_text"),
+            translations=texts,
+            references={key: text for key, text in texts.items() if re.fullmatch("ref[A-Z]?", key)},
+            document="_#_".join(parts[2:-1]),
+            domain=parts[1],
+            meta={key: value for key, value in fields.values.items() if key not in _TEXTS},
+        )
         segments.append(segment)
         records += _annotations(fields, segment, met)
     test_set = TestSet(name=path.name.split(".")[0], segments=tuple(segments))
     return ContentWithTexts(test_set=test_set, records=tuple(records), met=+met)
-
-
-def _segment_of_line(fields: Fields) -> Segment:
-    name = fields.name("doc_id")
-    parts = name.split("_#_")
-    if len(parts) < 4:
-        fields.fail(f"'doc_id' is LP_#_DOMAIN_#_DOCUMENT_#_NUMBER, got {name!r}")
-    texts = fields.text_mapping("tgt_text")
-    return Segment(
-        segment=name,
-        lp=fields.inner({"doc_id": parts[0]}, fields.what).lp("doc_id"),
-        source=fields.text("src_text"),
-        translations=texts,
-        references={key: text for key, text in texts.items() if re.fullmatch("ref[A-Z]?", key)},
-        document="_#_".join(parts[2:-1]),
-        domain=parts[1],
-        meta={key: value for key, value in fields.values.items() if key not in _TEXTS},
-    )
 
 
 def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterator[Annotation]:
@@ -198,9 +188,10 @@ def _annotations(fields: Fields, segment: Segment, met: Counter[str]) -> Iterato
             person = judged.name(f"annotator{number}")
             taken[person] += 1
             try:
-                spans = [
-                    _span(mark, segment.translations[system], judged, met) for mark in _marks(judged, number)
-                ]
+                marks = judged.values.get(f"errors{number}", [])
+                if not isinstance(marks, list) or not all(isinstance(mark, dict) for mark in marks):
+                    judged.fail(f"'errors{number}' must be a list of objects, got {marks!r}")
+                spans = [_span(mark, segment.translations[system], judged, met) for mark in marks]
                 yield Annotation(
                     lp=segment.lp,
                     segment=segment.segment,
@@ -226,13 +217,6 @@ def _rounds(said: object, fields: Fields) -> Iterator[tuple[Fields, str]]:
         fields.fail(f"scores of a system are an object, or a list of them; got {said!r}")
 
 
-def _marks(judged: Fields, number: str) -> list[dict[str, Any]]:
-    marks = judged.values.get(f"errors{number}", [])
-    if not isinstance(marks, list) or not all(isinstance(mark, dict) for mark in marks):
-        judged.fail(f"'errors{number}' must be a list of objects, got {marks!r}")
-    return marks
-
-
 def _span(mark: dict[str, Any], text: str, judged: Fields, met: Counter[str]) -> tuple[ErrorSpan, str]:
     start, end, kind = (mark.get(key) for key in ("start_i", "end_i", "severity"))
     severity, note = read_severity(kind)
@@ -256,7 +240,21 @@ def write_wmt25(path: Path, records: Iterable[Record], test_set: TestSet) -> Cou
     for segment, system in ((s, name) for name in test_set.systems for s in test_set):
         if system in segment.translations:
             found = judged.pop((segment.lp, segment.segment, system), None)
-            rows.append([*_texts(segment, system), *_written_marks(found, left_out)])
+            source, _, target = segment.lp.partition("-")
+            said: Mapping[str, object] = {
+                "doc_id": segment.document,
+                "segment_id": segment.segment,
+                "source_lang": source,
+                "target_lang": target,
+                "set_id": segment.meta.get("set_id", "official"),
+                "system_id": system,
+                "source_segment": segment.source,
+                "hypothesis_segment": segment.translations[system],
+                "reference_segment": next(iter(segment.references.values()), NO_REFERENCE),
+                "domain_name": segment.domain,
+                "method": segment.meta.get("method", ""),
+            }
+            rows.append([*(str(said[name]) for name in TEXTS), *_written_marks(found, left_out)])
     if judged:
         lp, name, system = next(iter(judged))
         raise DataError(f"the records judge segment {name!r} of {lp} by {system!r}, which is not there")
@@ -273,24 +271,6 @@ def _by_one(records: Iterable[Record], left_out: Counter[str]) -> dict[Place, An
         both = " and ".join(map(repr, annotators[:2]))
         raise UsageError(f"a table of WMT25 is by one annotator, got {both}: add --annotator")
     return found
-
-
-def _texts(segment: Segment, system: str) -> Iterator[str]:
-    source, _, target = segment.lp.partition("-")
-    said: Mapping[str, object] = {
-        "doc_id": segment.document,
-        "segment_id": segment.segment,
-        "source_lang": source,
-        "target_lang": target,
-        "set_id": segment.meta.get("set_id", "official"),
-        "system_id": system,
-        "source_segment": segment.source,
-        "hypothesis_segment": segment.translations[system],
-        "reference_segment": next(iter(segment.references.values()), NO_REFERENCE),
-        "domain_name": segment.domain,
-        "method": segment.meta.get("method", ""),
-    }
-    return (str(said[name]) for name in TEXTS)
 
 
 def _written_marks(annotation: Annotation | None, left_out: Counter[str]) -> tuple[str, str, str]:

@@ -87,10 +87,6 @@ def read_xml(path: Path) -> XmlFile:
 
 def write_xml(path: Path, file: XmlFile) -> None:
     """Write a tree with encoding, line ends and all that stood around it in its file."""
-    write_bytes(path, [_render(file)])
-
-
-def _render(file: XmlFile) -> bytes:
     encoding = file.tree.docinfo.encoding or "UTF-8"
     try:
         before = file.raw.decode(encoding)
@@ -100,7 +96,7 @@ def _render(file: XmlFile) -> bytes:
     text = import_extra("lxml.etree").tostring(file.root, encoding="unicode", with_tail=False)
     if "\r\n" in before and before.count("\n") == before.count("\r\n"):
         text = text.replace("\n", "\r\n")
-    return f"{head}{text}{end}".encode(encoding, "xmlcharrefreplace")
+    write_bytes(path, [f"{head}{text}{end}".encode(encoding, "xmlcharrefreplace")])
 
 
 def _around(text: str) -> tuple[str, str]:
@@ -197,18 +193,14 @@ def _pieces(element: Element) -> Iterator[_Piece]:
 
 
 def _placeholders(tag: Element) -> tuple[str, str | None]:
-    name, label = local_name(tag), _label(tag)
+    found = next((tag.get(key) for key in _IDS if tag.get(key)), "")
+    name, label = local_name(tag), ("t" + re.sub(r"[^\w-]", "_", found))
     if name == "cp":
         return _code_point(tag.get("hex", "")), None
     if name == "it":
         name = _HALVES.get(tag.get("pos", ""), name)
     before, after = _TAGS.get(name, ("", ""))  # others mark text, as mrk, hi, and what we do not know
     return before.format(label), None if after is None else after.format(label)
-
-
-def _label(tag: Element) -> str:
-    found = next((tag.get(key) for key in _IDS if tag.get(key)), "")
-    return "t" + re.sub(r"[^\w-]", "_", found)
 
 
 def _code_point(digits: str) -> str:

@@ -79,14 +79,10 @@ def _read(path: Path, lp: str | None, texts: TestSet | None, beside: TestSet | N
     found = read_judgements(path, lp, texts, beside=beside).warn()
     if found.form in _LINES and found.test_set is None:
         raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
-    return replace(found, name=_stem(path))
-
-
-def _stem(path: Path) -> str:
     name = path.resolve().name
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
-    return name or path.name
+    return replace(found, name=(name or path.name))
 
 
 def shown_texts(records: Iterable[Record], texts: Iterable[Segment]) -> Iterator[Segment]:

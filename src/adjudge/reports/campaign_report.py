@@ -46,7 +46,6 @@ from adjudge.stats.judged import Floats, Result
 from adjudge.stats.spa import pairwise_accuracy
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 _DEFINITIONS: Final = {"paper": "as the paper", "mended": "mended", "": ""}
@@ -455,23 +454,19 @@ def _line_figure(
         axes.grid(axis="y", color=_LINE, linewidth=0.5)
         axes.set_xlabel(words[0])
         axes.set_ylabel(words[1])
-        _label_lines(axes, lines)
+        low, high = axes.get_ylim()
+        downs = [(high - float(y[-1])) / (high - low) - 1e-9 * float(y.mean()) for _, y in lines.values()]
+        places = [1 - down for down in spread_heights(downs, _GAP)]
+        ends = [
+            (float(x[-1]), low + place * (high - low))
+            for (x, _), place in zip(lines.values(), places, strict=True)
+        ]
+        label_ends(axes, lines, ends, [colour for colour, _ in _STYLES * len(lines)])
         if bottom is not None:
             axes.set_ylim(bottom=bottom)
         return drawing
 
     return Figure(name=name, title=title, draw=draw)
-
-
-def _label_lines(axes: Axes, lines: Mapping[str, tuple[Floats, Floats]]) -> None:
-    low, high = axes.get_ylim()
-    downs = [(high - float(y[-1])) / (high - low) - 1e-9 * float(y.mean()) for _, y in lines.values()]
-    places = [1 - down for down in spread_heights(downs, _GAP)]
-    ends = [
-        (float(x[-1]), low + place * (high - low))
-        for (x, _), place in zip(lines.values(), places, strict=True)
-    ]
-    label_ends(axes, lines, ends, [colour for colour, _ in _STYLES * len(lines)])
 
 
 _GOLD: Final = "MQM_WMT"
@@ -483,8 +478,25 @@ _SEGMENTS: Final = 156  # of the systems' means, which all protocols share
 def reproduction_figures(found: Reproduction) -> Iterator[Figure]:
     """All that can be drawn; nothing of other papers, and nothing where files are missing."""
     if found.paper == "esa":
-        yield from _systems(_columns(found, "Figure 4"))
-        yield from _subsets(_columns(found, "Figure 9"))
+        columns = _columns(found, "Figure 4")
+        gold = columns.get(_GOLD, {})
+        for protocol, numbers in columns.items():
+            systems = [row for row in numbers if row in gold and not _NO_SYSTEM.fullmatch(row)]
+            if protocol == _GOLD or len(systems) < 2:
+                continue
+            cuts = [value for row, value in numbers.items() if row.startswith("cut ")]
+            ours, theirs = (np.array([side[system] for system in systems]) for side in (numbers, gold))
+            yield systems_figure(f"figure-4.{protocol}", systems, ours, theirs, cuts, _SEGMENTS)
+        # Figure 9: as the paper counts, and its mended columns, which end in `, pairs`.
+        for name, is_mended in (("figure-9", False), ("figure-9.pairs", True)):
+            curves = {
+                protocol.removesuffix(", pairs"): _curve(numbers)
+                for protocol, numbers in _columns(found, "Figure 9").items()
+                if protocol.endswith(", pairs") == is_mended
+            }
+            if curves:
+                best = max(curves, key=lambda protocol: sum(curves[protocol].shares))
+                yield subsets_figure(name, curves, best)
 
 
 def _columns(found: Reproduction, table: str) -> dict[str, dict[str, float]]:
@@ -493,30 +505,6 @@ def _columns(found: Reproduction, table: str) -> dict[str, dict[str, float]]:
         if cell.table == table and cell.ours is not None:
             columns.setdefault(cell.column, {})[cell.row] = cell.ours
     return columns
-
-
-def _systems(columns: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
-    gold = columns.get(_GOLD, {})
-    for protocol, numbers in columns.items():
-        systems = [row for row in numbers if row in gold and not _NO_SYSTEM.fullmatch(row)]
-        if protocol == _GOLD or len(systems) < 2:
-            continue
-        cuts = [value for row, value in numbers.items() if row.startswith("cut ")]
-        ours, theirs = (np.array([side[system] for system in systems]) for side in (numbers, gold))
-        yield systems_figure(f"figure-4.{protocol}", systems, ours, theirs, cuts, _SEGMENTS)
-
-
-def _subsets(columns: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
-    """Figure 9: as the paper counts, and its mended columns, which end in `, pairs`."""
-    for name, is_mended in (("figure-9", False), ("figure-9.pairs", True)):
-        curves = {
-            protocol.removesuffix(", pairs"): _curve(numbers)
-            for protocol, numbers in columns.items()
-            if protocol.endswith(", pairs") == is_mended
-        }
-        if curves:
-            best = max(curves, key=lambda protocol: sum(curves[protocol].shares))
-            yield subsets_figure(name, curves, best)
 
 
 def _curve(numbers: Mapping[str, float]) -> Subsets:

@@ -245,7 +245,12 @@ def distribution_figure(
 
     known = {system: [float(v) for v in values] for system, values in scores.items() if len(values)}
     title, labels = _spread_words(known, top)
-    edges = _edges([v for values in known.values() for v in values])
+    values = [v for values in known.values() for v in values]
+    low, high = min(values), max(values)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step = (high - low) / (_BINS - 1)
+    edges = [low + step * (index - 0.5) for index in range(_BINS + 1)]
     heights = {system: np.histogram(values, edges)[0] / len(values) for system, values in known.items()}
     tallest = max(float(h.max()) for h in heights.values())
     rows = [
@@ -311,14 +316,6 @@ def short_name(name: str, longest: int = _LONGEST_NAME) -> str:
     return shortened(name_invisible(name), longest)
 
 
-def _edges(values: Sequence[float]) -> list[float]:
-    low, high = min(values), max(values)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    step = (high - low) / (_BINS - 1)
-    return [low + step * (index - 0.5) for index in range(_BINS + 1)]
-
-
 def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[str, dict[str, str]]:
     """Say what the distributions show: who reaches the best score how often, or else the medians."""
     from statistics import median
@@ -327,7 +324,10 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
     if sum(at_top.values()) * 20 >= sum(map(len, scores.values())) > 0:
         shares = {system: share(at_top[system], len(scores[system])) for system in scores}
         ordered = sorted(scores, key=lambda system: -at_top[system] / len(scores[system]))
-        return _top_words(ordered, shares), {
+        first, last = _alike(ordered, shares, ordered[0]), _alike(ordered, shares, ordered[-1])
+        gets, whose = ("gets", "its") if len(first) == 1 else ("get", "their")
+        title = f"{in_words(first)} {gets} the best score in {shares[ordered[0]]} of {whose} segments"
+        return (title if first == last else f"{title}, {in_words(last)} in {shares[ordered[-1]]}"), {
             system: f"{shares[system]} at {number(top, 0)}" for system in scores
         }
     medians = {system: median(values) for system, values in scores.items()}
@@ -335,13 +335,6 @@ def _spread_words(scores: Mapping[str, Sequence[float]], top: float) -> tuple[st
     digits = 1 if max(map(abs, medians.values())) > 5 else 2
     words = {system: number(value, digits) for system, value in medians.items()}
     return _median_words(scores, ordered, words), {system: f"median {word}" for system, word in words.items()}
-
-
-def _top_words(ordered: Sequence[str], shares: Mapping[str, str]) -> str:
-    first, last = _alike(ordered, shares, ordered[0]), _alike(ordered, shares, ordered[-1])
-    gets, whose = ("gets", "its") if len(first) == 1 else ("get", "their")
-    title = f"{in_words(first)} {gets} the best score in {shares[ordered[0]]} of {whose} segments"
-    return title if first == last else f"{title}, {in_words(last)} in {shares[ordered[-1]]}"
 
 
 def _alike(ordered: Sequence[str], words: Mapping[str, str], own: str) -> list[str]:
@@ -531,14 +524,7 @@ def _cost(box: Box, others: Sequence[Box], frame: Box) -> float:
     return (sum(map(box.shared, others)) + area - box.shared(frame)) / area
 
 
-_FILLS: Final = (
-    (_ACCENT, ""),
-    (_INK, ""),
-    (_SOFT, ""),
-    (_LINE, ""),
-    (_LINE, "////"),
-    (_SOFT, "////"),
-)
+_FILLS: Final = ((_ACCENT, ""), (_INK, ""), (_SOFT, ""), (_LINE, ""), (_LINE, "////"), (_SOFT, "////"))
 """Fill and hatching of each tool, in the order of first use; further tools begin again."""
 
 
@@ -553,7 +539,12 @@ def steps_figure(name: str, turns: Sequence[Mapping[str, int]]) -> Figure:
 
     `turns`: as `count_steps` gives them, at least one.
     """
-    title = _finding(turns)
+    first = turns[0]
+    tool = max(first, key=lambda name: first[name])
+    total = sum(first.values())
+    used = sum(sum(turn.values()) for turn in turns)
+    begin = "All" if first[tool] == total else share(first[tool], total)
+    title = f"{begin} begin with {tool}; a judgement takes {used / total:.1f} turns"
     return Figure(name=name, title=title, draw=partial(_draw_steps, title, turns))
 
 
@@ -565,16 +556,7 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
     for index, tool in enumerate(tools):
         heights = [turn.get(tool, 0) for turn in turns]
         fill, hatch = _FILLS[index % len(_FILLS)]
-        axes.bar(
-            places,
-            heights,
-            0.8,
-            bottoms,
-            label=tool,
-            color=fill,
-            hatch=hatch,
-            edgecolor=_SOFT,
-        )
+        axes.bar(places, heights, 0.8, bottoms, label=tool, color=fill, hatch=hatch, edgecolor=_SOFT)
         bottoms = [low + high for low, high in zip(bottoms, heights, strict=True)]
     axes.set_xticks(list(places))
     axes.set_ylim(0, max(bottoms))
@@ -585,15 +567,6 @@ def _draw_steps(title: str, turns: Sequence[Mapping[str, int]]) -> Drawing:
     add_caption(drawing, f"{count(sum(turns[0].values()), 'judgement')}: {', '.join(used)}")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False, reverse=True)
     return drawing
-
-
-def _finding(turns: Sequence[Mapping[str, int]]) -> str:
-    first = turns[0]
-    tool = max(first, key=lambda name: first[name])
-    total = sum(first.values())
-    used = sum(sum(turn.values()) for turn in turns)
-    begin = "All" if first[tool] == total else share(first[tool], total)
-    return f"{begin} begin with {tool}; a judgement takes {used / total:.1f} turns"
 
 
 _COLUMNS: Final = 2
@@ -618,7 +591,17 @@ def radar_figure(name: str, rankings: Mapping[str, Ranking], by: str = "") -> Fi
         criterion: {s.system: s for s in r.systems if s.score is not None}
         for criterion, r in rankings.items()
     }
-    title = _title(rankings, by)
+    led: dict[str, list[str]] = {}
+    for criterion, ranking in rankings.items():
+        led.setdefault(leader(ranking.systems) or "", []).append(criterion)
+    told = [f"{name} is best on {in_words(on, len(on))}" for name, on in led.items() if name]
+    if none := led.get(""):
+        told.append(f"no system is significantly better than all others on {in_words(none, len(none))}")
+    words = "; ".join(told)
+    if by:
+        title = f"By {by}, {words}"
+    else:
+        title = words[:1].upper() + words[1:] if words.startswith("no system") else words
     return Figure(name=name, title=title, draw=partial(_draw_radar, title, rows, _radar_caption(rankings)))
 
 
@@ -631,7 +614,17 @@ def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawin
     for axes in grid.flat[len(systems) :]:
         axes.remove()
     for axes, system in zip(grid.flat, systems, strict=False):
-        _draw_web(axes, list(rows))
+        n = len(list(rows))
+        for ring in (0.5, 1.0):
+            corners = [_place(spoke, n, ring) for spoke in range(n)]
+            axes.fill(*zip(*corners, strict=True), fill=False, edgecolor=_LINE, linewidth=0.7, zorder=0)
+        for spoke in range(n):
+            x, y = _place(spoke, n, 1.0)
+            axes.plot([0, x], [0, y], color=_LINE, linewidth=0.7, zorder=0)
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        axes.set_xlim(-1.7, 1.7)
+        axes.set_ylim(min(_place(spoke, n, 1.0)[1] for spoke in range(n)) - 0.2, 1.35)
         for other in systems:
             if other != system:
                 _outline(axes, [found[other].score or 0.0 for found in rows.values()], is_own=False)
@@ -643,20 +636,6 @@ def _draw_radar(title: str, rows: Mapping[str, _Points], caption: str) -> Drawin
 def _place(spoke: int, spokes: int, radius: float) -> tuple[float, float]:
     angle = math.pi / 2 - 2 * math.pi * spoke / spokes
     return radius * math.cos(angle), radius * math.sin(angle)
-
-
-def _draw_web(axes: Axes, criteria: Sequence[str]) -> None:
-    n = len(criteria)
-    for ring in (0.5, 1.0):
-        corners = [_place(spoke, n, ring) for spoke in range(n)]
-        axes.fill(*zip(*corners, strict=True), fill=False, edgecolor=_LINE, linewidth=0.7, zorder=0)
-    for spoke in range(n):
-        x, y = _place(spoke, n, 1.0)
-        axes.plot([0, x], [0, y], color=_LINE, linewidth=0.7, zorder=0)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    axes.set_xlim(-1.7, 1.7)
-    axes.set_ylim(min(_place(spoke, n, 1.0)[1] for spoke in range(n)) - 0.2, 1.35)
 
 
 def _outline(axes: Axes, scores: Sequence[float], *, is_own: bool) -> None:
@@ -685,19 +664,6 @@ def _draw_system(axes: Axes, system: str, rows: _Points) -> None:
         short_name(system), _NAME_WIDTH, size=8, weight="bold", fewest=_FEWEST_LETTERS_OF_AXIS
     )
     axes.set_title("\n".join(name), loc="center", fontsize=8, pad=8 + _LABEL_LINE * (highest - 2))
-
-
-def _title(rankings: Mapping[str, Ranking], by: str) -> str:
-    led: dict[str, list[str]] = {}
-    for criterion, ranking in rankings.items():
-        led.setdefault(leader(ranking.systems) or "", []).append(criterion)
-    told = [f"{name} is best on {in_words(on, len(on))}" for name, on in led.items() if name]
-    if none := led.get(""):
-        told.append(f"no system is significantly better than all others on {in_words(none, len(none))}")
-    words = "; ".join(told)
-    if by:
-        return f"By {by}, {words}"
-    return words[:1].upper() + words[1:] if words.startswith("no system") else words
 
 
 def _radar_caption(rankings: Mapping[str, Ranking]) -> str:

@@ -130,7 +130,12 @@ class Drawer(AbstractContextManager["Drawer"]):
                         pickle.dump(list(figures), sent)
                     with process.stdout as answers:
                         for future in waiting:
-                            future.set_result(_receive(answers))
+                            if len(head := answers.read(_SIZE.size)) < _SIZE.size:
+                                raise EOFError
+                            (size,) = _SIZE.unpack(head)
+                            if len(svg := answers.read(size)) < size:
+                                raise EOFError
+                            future.set_result(svg)
         finally:
             for future in waiting:
                 future.cancel()
@@ -172,15 +177,6 @@ def drawer_for(judged: Sequence[Judged]) -> AbstractContextManager[Drawer | None
     return Drawer() if sum(map(size_of, texts.values())) > _LARGE else nullcontext()
 
 
-def _receive(answers: IO[bytes]) -> bytes:
-    if len(head := answers.read(_SIZE.size)) < _SIZE.size:
-        raise EOFError
-    (size,) = _SIZE.unpack(head)
-    if len(svg := answers.read(size)) < size:
-        raise EOFError
-    return svg
-
-
 def _draw_all(asked: IO[bytes], answers: IO[bytes]) -> None:
     import matplotlib.backends.backend_svg
     import matplotlib.figure  # noqa: F401 (before the figures come)
@@ -197,11 +193,7 @@ _LONGEST: Final = 16
 
 
 @takes(ReportSettings)
-def report(
-    judged: Given | Sequence[Any],
-    out: Path | str | None,
-    settings: ReportSettings,
-) -> Path:
+def report(judged: Given | Sequence[Any], out: Path | str | None, settings: ReportSettings) -> Path:
     """Write one self-contained HTML file about runs, campaigns and metrics.
 
     Several of them of one test set are several annotators, shown side by side; gold is one more.
@@ -322,24 +314,30 @@ def _render(
     is_served: bool = False,
 ) -> str:
     style, script = _style(), _script(_SERVED if is_served else _SCRIPTS)
-    return (
-        _templates()
-        .get_template("report.html.j2")
-        .render(
-            page=page,
-            commands=commands,
-            style=Markup(style),  # noqa: S704 (our own file)
-            script=Markup(script),  # noqa: S704 (our own files)
-            data=Markup(to_script_json(data)),  # noqa: S704 (made safe for a script element)
-            policy=served_policy() if is_served else _policy(style, script),
-            packed=map(Markup, packed),  # base64, which no markup is in
-            svg=svg,
-            is_undrawn=bool(page.figures) and not has_library("matplotlib"),
-            is_served=is_served,
-            version=VERSION,
-            failure_words=FAILURES,
-            rules_model=RULES_MODEL,
-        )
+    templates = Environment(
+        loader=PackageLoader("adjudge.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    templates.globals.update(count=count, share=share)
+    templates.filters.update(code=_code, breakable=_breakable, whole=_whole)
+    return templates.get_template("report.html.j2").render(
+        page=page,
+        commands=commands,
+        style=Markup(style),  # noqa: S704 (our own file)
+        script=Markup(script),  # noqa: S704 (our own files)
+        data=Markup(to_script_json(data)),  # noqa: S704 (made safe for a script element)
+        policy=served_policy() if is_served else _policy(style, script),
+        packed=map(Markup, packed),  # base64, which no markup is in
+        svg=svg,
+        is_undrawn=bool(page.figures) and not has_library("matplotlib"),
+        is_served=is_served,
+        version=VERSION,
+        failure_words=FAILURES,
+        rules_model=RULES_MODEL,
     )
 
 
@@ -366,20 +364,6 @@ def _policy(style: str, script: str) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _templates() -> Environment:
-    templates = Environment(
-        loader=PackageLoader("adjudge.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    templates.globals.update(count=count, share=share)
-    templates.filters.update(code=_code, breakable=_breakable, whole=_whole)
-    return templates
 
 
 def _finalize(value: object) -> object:

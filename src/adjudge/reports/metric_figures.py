@@ -87,7 +87,11 @@ def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure
         drawing, axes = figure_canvas(title, 1, 2.5)
         axes.plot(x, y, "o", color=_ACCENT, markersize=3.6, markeredgewidth=0)
         axes.margins(0.16)
-        _show_constant(axes, x, y)
+        # Put a score that all systems share in the middle of its axis, whose steps would else be minute.
+        for values, show in ((x, axes.set_xlim), (y, axes.set_ylim)):
+            if np.ptp(values) == 0:
+                middle, reach = float(values[0]), float(abs(values[0])) / 2 or 0.5
+                show(middle - reach, middle + reach)
         caption = f"score by {_short(gold)}, higher is better; n = {count(len(systems), 'system')}"
         axes.set_xlabel("\n".join(fitting_lines(name_invisible(caption), _AXES_WIDTH, size=7.5)))
         axes.set_ylabel(f"score by {_short(metric)}")
@@ -98,14 +102,6 @@ def scatter_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Figure
         return drawing
 
     return Figure(name=name, title=title, draw=draw)
-
-
-def _show_constant(axes: Axes, x: Floats, y: Floats) -> None:
-    """Put a score that all systems share in the middle of its axis, whose steps would else be minute."""
-    for values, show in ((x, axes.set_xlim), (y, axes.set_ylim)):
-        if np.ptp(values) == 0:
-            middle, reach = float(values[0]), float(abs(values[0])) / 2 or 0.5
-            show(middle - reach, middle + reach)
 
 
 def matrix_figure(name: str, scores: EvalSet, gold: str, metrics: Sequence[str]) -> Figure:
@@ -157,7 +153,11 @@ def calibration_figure(name: str, scores: EvalSet, gold: str, metric: str) -> Fi
         axes.plot(*best, ":", color=_SOFT, linewidth=1.1)
         axes.plot(*curve, "-", color=_ACCENT, linewidth=1.4, marker="o", markersize=2.8)
         axes.margins(0.04)
-        _label_curves(axes, {gold: best, metric: curve}, max(y) - min(y))
+        curves = {gold: best, metric: curve}
+        height = max(y) - min(y)
+        places = [p * height for p in spread_heights([y[-1] / height for _, y in curves.values()], _GAP)]
+        ends = [(100.0, place) for place in places]
+        label_ends(axes, map(_short, curves), ends, (_SOFT, _ACCENT), gap=4, size=7)
         axes.set_xlim(0, 100)
         axes.grid(axis="y", color=_LINE, linewidth=0.5)
         n = int((~np.isnan(truth) & ~np.isnan(scores.metrics[metric].segments)).sum())
@@ -176,12 +176,6 @@ _Curve = tuple[list[float], list[float]]
 def _curve(gold: Floats, metric: Floats) -> _Curve:
     tenths = binned_means(gold, metric)
     return [tenth.percentile for tenth in tenths], [tenth.gold for tenth in tenths]
-
-
-def _label_curves(axes: Axes, curves: Mapping[str, _Curve], height: float) -> None:
-    places = [p * height for p in spread_heights([y[-1] / height for _, y in curves.values()], _GAP)]
-    ends = [(100.0, place) for place in places]
-    label_ends(axes, map(_short, curves), ends, (_SOFT, _ACCENT), gap=4, size=7)
 
 
 _MEASURES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
@@ -206,7 +200,16 @@ def threshold_figure(name: str, comparisons: Mapping[str, SpanComparison]) -> Fi
             ):
                 _draw(axes, {_short_run(run): _line(rows, key) for run, rows in curves.items()})
                 axes.set_title(measure)
-        axes.set_xlabel(_axis_label(comparisons))  # of the only panel, or the lowest
+        n = range_words([c.n_segments for c in comparisons.values()])
+        failed = sum(c.failed for c in comparisons.values())
+        lines = [
+            "words that must agree, as a part of both marks",
+            f"n = {n} translations, failed: {failed or 'none'}",
+            "bands: 95 % intervals, bootstrap over segments",
+        ]
+        axes.set_xlabel(
+            "\n".join(lines[: 3 if any(s.intervals for c in comparisons.values() for s in c.scores) else 2])
+        )  # of the only panel, or the lowest
         return drawing
 
     return Figure(name=name, title=_title(curves), draw=draw)
@@ -265,14 +268,3 @@ def _title(curves: Mapping[str, Sequence[SpanScore]]) -> str:
     often, all_ = leads.count(leader), len(curves[leader])
     where = "every threshold" if often == all_ else f"{often} of {all_} thresholds"
     return f"{_short_run(leader)} has the highest F1 at {where}"
-
-
-def _axis_label(comparisons: Mapping[str, SpanComparison]) -> str:
-    n = range_words([c.n_segments for c in comparisons.values()])
-    failed = sum(c.failed for c in comparisons.values())
-    lines = [
-        "words that must agree, as a part of both marks",
-        f"n = {n} translations, failed: {failed or 'none'}",
-        "bands: 95 % intervals, bootstrap over segments",
-    ]
-    return "\n".join(lines[: 3 if any(s.intervals for c in comparisons.values() for s in c.scores) else 2])

@@ -61,7 +61,7 @@ def meta_tables(found: MetaEvaluation) -> list[Table]:
     for part in found.parts or (found,):
         notes = (str(part.signature), *part.notes)
         tables.append(_table(part.metrics, part.measures, _title(part), notes, part.people))
-        if _has_intervals([part]):
+        if any(r.interval is not None for p in [part] for m in p.metrics for r in m.results.values()):
             tables.append(_interval_table(part))
         kinds = dict.fromkeys(stratum.kind for stratum in part.strata)
         tables += [_strata_table([s for s in part.strata if s.kind == k], part.measures) for k in kinds]
@@ -259,10 +259,6 @@ def meta_rows(found: MetaEvaluation) -> Table:
     return table_of(found.columns(), found.groups(), exact=True)
 
 
-def _has_intervals(parts: Sequence[MetaEvaluation]) -> bool:
-    return any(r.interval is not None for p in parts for m in p.metrics for r in m.results.values())
-
-
 # Spans
 
 
@@ -301,9 +297,7 @@ def _notes(comparisons: Mapping[str, SpanComparison]) -> Sequence[str]:
     return [*_signatures(comparisons), f"Average: {average}; {units}.", *notes]
 
 
-def _signatures(
-    found: Mapping[str, SpanComparison] | Mapping[str, Confusion],
-) -> list[str]:
+def _signatures(found: Mapping[str, SpanComparison] | Mapping[str, Confusion]) -> list[str]:
     return [f"{run}: {one.signature}" if len(found) > 1 else str(one.signature) for run, one in found.items()]
 
 

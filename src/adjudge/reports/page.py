@@ -81,15 +81,7 @@ from adjudge.reports.segments import (
     segment_orders,
     warn_of_misfits,
 )
-from adjudge.reports.tables import (
-    CHECKLIST_NOTE,
-    NOTHING,
-    digits_for,
-    interval,
-    number,
-    p_value,
-    table_of,
-)
+from adjudge.reports.tables import CHECKLIST_NOTE, NOTHING, digits_for, interval, number, p_value, table_of
 from adjudge.reports.words import axis_words, card_words, finding, headline, lp_words, meaning
 from adjudge.stats.bounds import Totals, bounds_of_difference
 from adjudge.store.files import uncollected
@@ -506,13 +498,7 @@ def _figures(lp: str, annotator: Annotator, result: Result) -> tuple[Figure, ...
     turns = count_steps(annotator.of_lp(lp))
     return (
         ranking_figure(f"ranking.{stem}", finding(rows, result.ranking.few), rows, what),
-        distribution_figure(
-            f"scores.{stem}",
-            scores,
-            what,
-            top=result.scores.range[1],
-            lost=lost_of(rows),
-        ),
+        distribution_figure(f"scores.{stem}", scores, what, top=result.scores.range[1], lost=lost_of(rows)),
         *([steps_figure(f"turns.{stem}", turns)] if turns else []),
     )
 
@@ -597,10 +583,7 @@ class ReportSettings(PageSettings):
 
 
 def page_commands(
-    command: str,
-    judged: Sequence[Judged],
-    places: Sequence[Path | str],
-    options: Mapping[str, object],
+    command: str, judged: Sequence[Judged], places: Sequence[Path | str], options: Mapping[str, object]
 ) -> list[str]:
     """The command lines that make the runs, their rankings and a page of them again, each as it stands."""
     names = [str(place) for place in places]

@@ -33,7 +33,6 @@ from adjudge.stats.correlation import ranks
 from adjudge.stats.judged import Floats
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 
@@ -276,7 +275,15 @@ def _draw_shares(title: str, shares: Mapping[str, Mapping[str, float]], what: st
     drawing = titled_drawing(title, 0.85 + 0.2 * len(systems))
     grid = drawing.subplots(1, len(categories), sharey=True, squeeze=False)[0]
     for axes, category in zip(grid, categories, strict=True):
-        _draw_bars(axes, [shares[s][category] for s in systems], most)
+        values = [shares[s][category] for s in systems]
+        axes.barh(range(len(values)), list(values), height=0.62, color=_ACCENT, alpha=_DARKEST)
+        for place, value in enumerate(values):
+            start = 0.0 if value > _LONG_BAR * most else value
+            axes.text(start + 0.03 * most, place, f"{100 * value:.0f} %", va="center", fontsize=6, color=_INK)
+        axes.set_xlim(0, most)
+        axes.set_xticks([])
+        axes.tick_params(length=0)
+        axes.spines["bottom"].set_visible(False)
     titles = [
         axes.set_title(
             "\n".join(textwrap.wrap(category, 12)), loc="left", fontsize=_COLUMN_TITLE, fontweight="normal"
@@ -293,17 +300,6 @@ def _draw_shares(title: str, shares: Mapping[str, Mapping[str, float]], what: st
         for name in titles:  # so small that none runs into the next
             name.set_fontsize(_COLUMN_TITLE * min(1.0, room / widest))
     return drawing
-
-
-def _draw_bars(axes: Axes, values: Sequence[float], most: float) -> None:
-    axes.barh(range(len(values)), list(values), height=0.62, color=_ACCENT, alpha=_DARKEST)
-    for place, value in enumerate(values):
-        start = 0.0 if value > _LONG_BAR * most else value
-        axes.text(start + 0.03 * most, place, f"{100 * value:.0f} %", va="center", fontsize=6, color=_INK)
-    axes.set_xlim(0, most)
-    axes.set_xticks([])
-    axes.tick_params(length=0)
-    axes.spines["bottom"].set_visible(False)
 
 
 @frozen

@@ -685,7 +685,17 @@ def strata_part(found: Beside) -> Part | None:
     title = _strata_finding(first, dots)
     n = int((~np.isnan(first.scores)).sum())
     axis = f"mean score by {first.label}, higher is better; n = {n:,} translations, those of a row at its end"
-    means = replace(_strata_table(found, strata), notes=_document_notes(found, first, strata))
+    columns = [_column(v.scores, strata, found.units) for v in found.voices]
+    rows = [
+        [s.kind, s.label, whole(int(s.columns.sum())), *(column[row] for column in columns)]
+        for row, s in enumerate(strata)
+    ]
+    headings = ["By", "Part", ">segments", *(f">{v.label}" for v in found.voices)]
+    rules = frozenset(i for i, (a, b) in enumerate(pairwise(strata)) if a.kind != b.kind)
+    means = replace(
+        Table(columns=headings, rows=rows, rules=rules, title="Mean score of all systems"),
+        notes=_document_notes(found, first, strata),
+    )
     note = f"Intervals (95 %, after ±) are over {found.of}; means are over all systems that were judged."
     return Part(
         name="strata",
@@ -768,17 +778,6 @@ def _strata_finding(first: Voice, dots: Sequence[Dot]) -> str:
             values = f"{number(low.value, digits)} against {number(high.value, digits)}"
             return f"By {first.label}, {low.label} scores lowest and {high.label} highest: {values}"
     return f"No domain or length is told apart by {first.label}"
-
-
-def _strata_table(found: Beside, strata: Sequence[Stratum]) -> Table:
-    columns = [_column(v.scores, strata, found.units) for v in found.voices]
-    rows = [
-        [s.kind, s.label, whole(int(s.columns.sum())), *(column[row] for column in columns)]
-        for row, s in enumerate(strata)
-    ]
-    headings = ["By", "Part", ">segments", *(f">{v.label}" for v in found.voices)]
-    rules = frozenset(i for i, (a, b) in enumerate(pairwise(strata)) if a.kind != b.kind)
-    return Table(columns=headings, rows=rows, rules=rules, title="Mean score of all systems")
 
 
 def _column(scores: Floats, strata: Sequence[Stratum], units: NDArray[np.int64] | None) -> list[str]:

@@ -20,7 +20,7 @@ from adjudge.analysis.gate import Gate, GateRow, Verdict, signed, verdict_words
 from adjudge.analysis.power import Plan, Power
 from adjudge.analysis.rank import Ranking
 from adjudge.analysis.segment_scores import document_scores
-from adjudge.analysis.thresholds import Band, Thresholds
+from adjudge.analysis.thresholds import Thresholds
 from adjudge.core.columns import Column
 from adjudge.core.scores import (
     CHECKLIST,
@@ -158,20 +158,6 @@ def _notes(scores: Scores, level: Literal["corpus", "mean", "segment"] = "corpus
 
 def comparison_table(comparison: Comparison, *, exact: bool) -> Table:
     """One row for all segments, then one for each language pair and each domain."""
-    return table_of(
-        comparison.columns(),
-        comparison.groups(),
-        exact=exact,
-        rules=_below_first(comparison.strata),
-        notes=[*_signatures(comparison), f"Method: {comparison.method}.", *comparison.notes],
-    )
-
-
-def _below_first(others: Sequence[object]) -> frozenset[int]:
-    return frozenset({0} if others else ())
-
-
-def _signatures(comparison: Comparison) -> list[str]:
     sides = (comparison.first, comparison.second)
     lines = list(dict.fromkeys(str(side.signature) for side in sides))
     counts = "; ".join(side.counted for side in sides)
@@ -181,7 +167,17 @@ def _signatures(comparison: Comparison) -> list[str]:
         "d_z: mean difference over the standard deviation of differences. Better in: "
         f"share of {units} where the first is better, ties counting half. Delta: Cliff's, from \u22121 to 1."
     )
-    return [*lines, f"{counts}.", explained]
+    return table_of(
+        comparison.columns(),
+        comparison.groups(),
+        exact=exact,
+        rules=_below_first(comparison.strata),
+        notes=[*[*lines, f"{counts}.", explained], f"Method: {comparison.method}.", *comparison.notes],
+    )
+
+
+def _below_first(others: Sequence[object]) -> frozenset[int]:
+    return frozenset({0} if others else ())
 
 
 # Gates
@@ -315,30 +311,26 @@ _MOST_DIGITS = 15
 
 def threshold_table(found: Thresholds, *, exact: bool) -> Table:
     """One row for all translations, then one for each language pair and each domain."""
-    return table_of(
-        found.columns(),
-        found.groups(),
-        exact=exact,
-        digits=_digits_apart(found.bands),
-        rules=_below_first(found.bands[1:]),
-        notes=[*guarantees(found), found.signature, *found.notes],
-    )
-
-
-def _digits_apart(bands: Sequence[Band]) -> int:
-    both = [(band.publish.bound, band.reject.bound) for band in bands]
+    both = [(band.publish.bound, band.reject.bound) for band in found.bands]
     digits = digits_for((bound for pair in both for bound in pair), [])
     apart = [(a, b) for a, b in both if a != b]
     while digits < _MOST_DIGITS and any(number(a, digits) == number(b, digits) for a, b in apart):
         digits += 1
-    return digits
+    return table_of(
+        found.columns(),
+        found.groups(),
+        exact=exact,
+        digits=digits,
+        rules=_below_first(found.bands[1:]),
+        notes=[*guarantees(found), found.signature, *found.notes],
+    )
 
 
 def guarantees(found: Thresholds) -> Iterator[str]:
     """What the cut-offs promise, in words."""
     s = found.settings
     yield f"Bad: {found.bad}."
-    publish, reject, sure = (_percent(share) for share in (s.publish_risk, s.reject_risk, 1 - s.delta))
+    publish, reject, sure = ((f"{100 * share:g} %") for share in (s.publish_risk, s.reject_risk, 1 - s.delta))
     if s.guarantee == "tested":
         each = "all of it" if s.together else "each"
         yield (
@@ -351,10 +343,6 @@ def guarantees(found: Thresholds) -> Iterator[str]:
             "are rejected and good."
         )
     yield "This holds for translations like the labelled ones, judged by the same judge in the same settings."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
 
 
 _WORTH: Final = Column(

@@ -77,7 +77,16 @@ def iter_segments_data(
                 else:
                     judgements.append({"by": by, "of": of, **entry})
             elif isinstance(record, Preference):
-                judgements.append({"by": by, **_preference(record, position)})
+                judgements.append(
+                    {
+                        "by": by,
+                        "pair": [position[name] for name in record.systems],
+                        "criterion": record.criterion,
+                        "verdict": record.verdict,
+                        **_known(undecided=record.is_undecided),
+                        **_words(record),
+                    }
+                )
             else:
                 judgements += ({"by": by, **one} for one in _failure(record, segment, position))
         yield _segment(segment, systems, (judgements, bare), spreads)
@@ -150,16 +159,6 @@ def _words(record: Annotation | Preference) -> Json:
     return _known(flags=list(record.flags), rationale=record.rationale)
 
 
-def _preference(record: Preference, position: Mapping[str, int]) -> Json:
-    return {
-        "pair": [position[name] for name in record.systems],
-        "criterion": record.criterion,
-        "verdict": record.verdict,
-        **_known(undecided=record.is_undecided),
-        **_words(record),
-    }
-
-
 def _failure(record: Failure, segment: Segment, position: Mapping[str, int]) -> list[Json]:
     why = {"failed": record.reason, **_known(detail=record.detail)}
     if record.protocol == "pairwise":
@@ -192,16 +191,12 @@ def merge_segments(groups: Iterable[Iterable[Segment]]) -> dict[Key, Segment]:
         key = (segment.lp, segment.segment)
         known = merged.setdefault(key, segment)
         if known is not segment:
-            merged[key] = _joined(known, segment)
+            merged[key] = replace(
+                known,
+                translations={**known.translations, **segment.translations},
+                references={**segment.references, **known.references},
+            )
     return merged
-
-
-def _joined(one: Segment, other: Segment) -> Segment:
-    return replace(
-        one,
-        translations={**one.translations, **other.translations},
-        references={**other.references, **one.references},
-    )
 
 
 def spread_by_translation(annotators: Sequence[Annotator]) -> dict[tuple[Key, str], float]:
@@ -251,7 +246,12 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
     for run in runs:
         _check_run(run, segments)
     for file in files:
-        _check_file(file, every)
+        # Refuse a file of which nothing would be shown.
+        _refuse_unjudged(file)
+        kept = {key: segment.translations for key, segment in every.items()}
+        if not any(shown_records(file.records, kept)):
+            hint = "is it of the same test set? --test-set adds its texts"
+            raise DataError(f"{file.name}: no judgement is about a translation that the report shows; {hint}")
     return segments
 
 
@@ -287,15 +287,6 @@ def _check_run(run: Run, segments: Mapping[Key, Segment]) -> None:
 def _refuse_unjudged(file: Judgements) -> None:
     if not file.records:
         raise DataError(f"{file.name} has no judgement yet")
-
-
-def _check_file(file: Judgements, segments: Mapping[Key, Segment]) -> None:
-    """Refuse a file of which nothing would be shown."""
-    _refuse_unjudged(file)
-    kept = {key: segment.translations for key, segment in segments.items()}
-    if not any(shown_records(file.records, kept)):
-        hint = "is it of the same test set? --test-set adds its texts"
-        raise DataError(f"{file.name}: no judgement is about a translation that the report shows; {hint}")
 
 
 def count_left_out(
@@ -551,7 +542,13 @@ def filter_choices(
 
     A filter that would offer nothing to choose stays empty.
     """
-    severities, categories = _kinds(annotators)
+    annotations = [r for a in annotators for r in a.records if isinstance(r, Annotation)]
+    spans = [span for r in annotations for span in r.spans]
+    counted: set[str] = {name for r in annotations if r.counts and not r.spans for name in r.counts}
+    severities, categories = (
+        counted.union(span.severity for span in spans),
+        {span.category or "" for span in spans},
+    )
     cores = [(name.split("/", 1)[0], name) for name in CATEGORIES if name in categories]
     marking = [annotator for annotator in annotators if _marks(annotator)]
     is_choir = len(marking) > 1 or any(annotator.is_several for annotator in marking)
@@ -567,13 +564,6 @@ def filter_choices(
         "domain": [(value, words or "none") for value, words in _numbered(domains)],
         "view": [("over", "over one another")] if is_choir else [],
     }
-
-
-def _kinds(annotators: Sequence[Annotator]) -> tuple[set[str], set[str]]:
-    annotations = [r for a in annotators for r in a.records if isinstance(r, Annotation)]
-    spans = [span for r in annotations for span in r.spans]
-    counted: set[str] = {name for r in annotations if r.counts and not r.spans for name in r.counts}
-    return counted.union(span.severity for span in spans), {span.category or "" for span in spans}
 
 
 def _numbered(names: Iterable[str]) -> list[tuple[str, str]]:

@@ -138,34 +138,46 @@ def render_table(table: Table, form: TableFormat) -> str:
 
     Characters that nobody sees, and that a terminal would obey, are shown as marks such as `[ESC]`.
     """
-    table = _visible(table)
-    if form in {"csv", "tsv"}:
-        return _separated(table, "," if form == "csv" else "\t")
-    if form == "table":
-        return _terminal(table)
-    if form == "markdown":
-        return _markdown(table)
-    if form == "latex":
-        return _latex(table)
-    raise UsageError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}")
-
-
-def _visible(table: Table) -> Table:
-    return replace(
+    table = replace(
         table,
         columns=[name_invisible(column) for column in table.columns],
         rows=[[name_invisible(cell) for cell in row] for row in table.rows],
         title=name_invisible(table.title),
         notes=[name_invisible(note) for note in table.notes],
     )
+    if form in {"csv", "tsv"}:
+        delimiter = "," if form == "csv" else "\t"
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(map(disarm, table.headings))
+        writer.writerows(map(disarm, row) for row in table.rows)
+        return buffer.getvalue()
+    if form == "table":
+        # Lines for a terminal, or of at most 200 columns.
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
+        first, rest = unfit_first(table.notes)
+        grid = _aligned(table, width) or _folded(table, width)
+        return "".join([*(f"{note}\n" for note in first), grid, *(f"{note}\n" for note in rest)])
+    if form == "markdown":
+        return _markdown(table)
+    if form == "latex":
 
+        def line(cells: Sequence[str], row: int = -1) -> str:
+            written = ["".join(_LATEX.get(char, char) for char in cell) for cell in cells]
+            marked = [
+                rf"\textbf{{{c}}}" if (row, column) in table.best else c for column, c in enumerate(written)
+            ]
+            return " & ".join(marked) + r" \\"
 
-def _terminal(table: Table) -> str:
-    """Lines for a terminal, or of at most 200 columns."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
-    first, rest = unfit_first(table.notes)
-    grid = _aligned(table, width) or _folded(table, width)
-    return "".join([*(f"{note}\n" for note in first), grid, *(f"{note}\n" for note in rest)])
+        body = [
+            line(row, index) + (r" \midrule" if index in table.rules else "")
+            for index, row in enumerate(table.rows)
+        ]
+        columns = "".join("r" if right else "l" for right in table.right)
+        notes = [f"% {line}" for text in (table.title, *table.notes) for line in text.splitlines() if line]
+        head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.headings), r"\midrule"]
+        return "\n".join([*notes, *head, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    raise UsageError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}")
 
 
 def _aligned(table: Table, width: int) -> str:
@@ -228,14 +240,6 @@ def _starred(table: Table) -> Iterator[list[str]]:
         ]
 
 
-def _separated(table: Table, delimiter: str) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(map(disarm, table.headings))
-    writer.writerows(map(disarm, row) for row in table.rows)
-    return buffer.getvalue()
-
-
 def _markdown(table: Table) -> str:
     def line(cells: Sequence[str], row: int = -1) -> str:
         written = [c.replace("|", "\\|").replace("\n", " ") for c in cells]
@@ -264,24 +268,6 @@ _LATEX = {
     "\n": " ",  # two would end the paragraph, which no cell may
     **{char: "\\" + char for char in "&%$#_{}"},
 }
-
-
-def _latex(table: Table) -> str:
-    def line(cells: Sequence[str], row: int = -1) -> str:
-        written = ["".join(_LATEX.get(char, char) for char in cell) for cell in cells]
-        marked = [
-            rf"\textbf{{{c}}}" if (row, column) in table.best else c for column, c in enumerate(written)
-        ]
-        return " & ".join(marked) + r" \\"
-
-    body = [
-        line(row, index) + (r" \midrule" if index in table.rules else "")
-        for index, row in enumerate(table.rows)
-    ]
-    columns = "".join("r" if right else "l" for right in table.right)
-    notes = [f"% {line}" for text in (table.title, *table.notes) for line in text.splitlines() if line]
-    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.headings), r"\midrule"]
-    return "\n".join([*notes, *head, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
 # Numbers

@@ -185,7 +185,14 @@ def write_words(campaign: Campaign, language: str) -> tuple[Path, int]:
     for context, text in entries:
         made.add(text, known.get((context, text), ""), context=context or None)
     if path.is_file():
-        made = _brought_up(_read(path), made)
+        old = _read(path)
+        old.update(made)
+        for message in made:
+            kept = old.get(message.id, message.context)
+            if kept is not None and message.id and message.string and (kept.fuzzy or not kept.string):
+                kept.string = message.string
+                kept.flags.discard("fuzzy")
+        made = old
     content = BytesIO()
     write_po(content, made, width=0)
     path.parent.mkdir(exist_ok=True)
@@ -196,16 +203,6 @@ def write_words(campaign: Campaign, language: str) -> tuple[Path, int]:
 _HEADER: Final = """\
 # What annotators read. Fill in each empty msgstr; {names} in braces stay as they are.
 # Where an entry is "fuzzy", its English text is another one than it was: look, then remove that word."""
-
-
-def _brought_up(old: Catalog, new: Catalog) -> Catalog:
-    old.update(new)
-    for message in new:
-        kept = old.get(message.id, message.context)
-        if kept is not None and message.id and message.string and (kept.fuzzy or not kept.string):
-            kept.string = message.string
-            kept.flags.discard("fuzzy")
-    return old
 
 
 def _missing_of(texts: Mapping[Entry, str], entries: Collection[Entry]) -> int:

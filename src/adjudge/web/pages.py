@@ -173,11 +173,7 @@ _UNDER_A_DIALOG: Final = 2  # level of the heading above
 def _analysed(campaign: Campaign, now: float) -> dict[str, Any]:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         tables = pool.submit(tables_of, campaign.folder).result()
-    return {
-        "campaign": campaign.name,
-        "as_of": datetime.fromtimestamp(now, UTC),
-        "tables": tables,
-    }
+    return {"campaign": campaign.name, "as_of": datetime.fromtimestamp(now, UTC), "tables": tables}
 
 
 _ANALYSES: Final = Resting(_analysed, perf_counter)

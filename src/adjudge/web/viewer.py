@@ -122,34 +122,29 @@ class Rows:
         self._connection.execute("BEGIN")
         numbered = enumerate(segments)
         while batch := list(islice(numbered, _BATCH)):
-            self._add(batch)
+            add = self._connection.executemany
+            own = [(row, _bytes(s["lp"]), _bytes(s["id"]), _bytes(s.get("domain", ""))) for row, s in batch]
+            add("INSERT INTO segment VALUES (?, ?, ?, ?)", own)
+            content = [(row, to_script_json({**s, "row": row}).encode(), _words(s)) for row, s in batch]
+            add("INSERT INTO content VALUES (?, ?, ?)", content)
+            add("INSERT INTO text VALUES (?, ?, ?)", (each for row, s in batch for each in _texts(row, s)))
+            add(
+                "INSERT INTO said VALUES (?, ?, ?, ?, ?, ?)",
+                (each for row, s in batch for each in _said(row, s)),
+            )
+            add(
+                "INSERT INTO error VALUES (?, ?, ?, ?, ?, ?)",
+                (each for row, s in batch for each in _errors(row, s)),
+            )
         self._connection.execute("CREATE INDEX segment_id ON segment (id)")
         self._connection.execute("COMMIT")
         (self.total,) = self._connection.execute("SELECT count(*) FROM segment").fetchone()
-
-    def _add(self, batch: Sequence[tuple[int, Json]]) -> None:
-        add = self._connection.executemany
-        own = [(row, _bytes(s["lp"]), _bytes(s["id"]), _bytes(s.get("domain", ""))) for row, s in batch]
-        add("INSERT INTO segment VALUES (?, ?, ?, ?)", own)
-        content = [(row, to_script_json({**s, "row": row}).encode(), _words(s)) for row, s in batch]
-        add("INSERT INTO content VALUES (?, ?, ?)", content)
-        add("INSERT INTO text VALUES (?, ?, ?)", (each for row, s in batch for each in _texts(row, s)))
-        add(
-            "INSERT INTO said VALUES (?, ?, ?, ?, ?, ?)", (each for row, s in batch for each in _said(row, s))
-        )
-        add(
-            "INSERT INTO error VALUES (?, ?, ?, ?, ?, ?)",
-            (each for row, s in batch for each in _errors(row, s)),
-        )
 
     def close(self) -> None:
         self._connection.close()
 
     def find(self, wanted: Wanted, start: int, amount: int) -> tuple[int, list[bytes]]:
-        """Find segments.
-
-        How many match, and some of them as JSON. `amount`: how many to give at most.
-        """
+        """Find segments. How many match, and some of them as JSON. `amount`: how many to give at most."""
         with self._lock:
             rows = self._found(wanted)
             query = "SELECT content FROM content WHERE row = ?"
@@ -260,10 +255,7 @@ class Figures:
     """Figures of a page, by their place in it."""
 
     def __init__(self, figures: Sequence[Figure], drawer: Drawer | None) -> None:
-        """Have them drawn.
-
-        `drawer`: None where they are drawn here, each when it is asked for.
-        """
+        """Have them drawn. `drawer`: None where they are drawn here, each when it is asked for."""
         self._figures = figures
         self._waiting: Sequence[Future[bytes] | None] = (
             [None] * len(figures) if drawer is None else drawer.begin(figures)
