@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
@@ -26,10 +26,10 @@ from adjudge.cli.options import (
 from adjudge.core.scores import listed
 from adjudge.core.wording import of_sight
 from adjudge.curation.drafting import DraftSettings
-from adjudge.curation.drawing import DrawSettings, ExampleSample, ExampleSettings, PairSample
+from adjudge.curation.drawing import DrawSettings, ExampleSettings
 from adjudge.curation.selecting import SelectSettings, Worth
 from adjudge.curation.settling import Agreed, Gated, SettleSettings
-from adjudge.curation.sources import Domain, FilterSettings
+from adjudge.curation.sources import FilterSettings
 from adjudge.errors import UsageError
 from adjudge.formats.read import TextSettings
 from adjudge.reports.tables import Table, TableFormat
@@ -37,7 +37,7 @@ from adjudge.runs.job import ForecastSettings, RunSettings
 
 if TYPE_CHECKING:
     from adjudge.analysis.eval_set import EvalSet
-    from adjudge.core.record import Failure, Record
+    from adjudge.core.record import Record
     from adjudge.core.segment import TestSet
     from adjudge.curation.questions import Gathered, Question
 
@@ -73,19 +73,15 @@ def curate_agreement_command(
     if any(isinstance(record, Preference) for record in records):
         _settle(records, out, settings, form)
     else:
-        _gate(records, out, settings, form)
+        from adjudge.curation.settling import gate_ratings
+        from adjudge.store.json_lines import write_records
 
-
-def _gate(records: Sequence[Record], out: Path | None, settings: SettleSettings, form: TableFormat) -> None:
-    from adjudge.curation.settling import gate_ratings
-    from adjudge.store.json_lines import write_records
-
-    found, kept = gate_ratings(records, settings.threshold, least_shared=settings.least_shared)
-    data = {"threshold": settings.threshold, "least_shared": settings.least_shared}
-    print_result(form, _gate_table(found, settings), data | {"lps": [_gated(each) for each in found]})
-    if out is not None:
-        write_records(out, kept)
-        print_note(f"{len(kept)} ratings of segments that passed -> {out}")
+        found, kept = gate_ratings(records, settings.threshold, least_shared=settings.least_shared)
+        data = {"threshold": settings.threshold, "least_shared": settings.least_shared}
+        print_result(form, _gate_table(found, settings), data | {"lps": [_gated(each) for each in found]})
+        if out is not None:
+            write_records(out, kept)
+            print_note(f"{len(kept)} ratings of segments that passed -> {out}")
 
 
 def _gate_table(found: Sequence[Gated], settings: SettleSettings) -> Table:
@@ -118,20 +114,17 @@ def _settle(records: Sequence[Record], out: Path | None, settings: SettleSetting
     from adjudge.store.json_lines import write_records
 
     found = settle(records, resamples=settings.resamples, seed=settings.seed)
-    print_result(form, _table(found), {"criteria": [_data(agreed) for agreed in found]})
-    if out is not None:
-        gold = [preference for agreed in found for preference in agreed.gold]
-        write_records(out, gold)
-        print_note(f"{len(gold)} verdicts -> {out}")
-
-
-def _table(found: Sequence[Agreed]) -> Table:
     counts = [">people", ">judged", ">kappa", ">95 %", ">split", ">kept"]
     columns = ["lp", "criterion", *counts, ">ranked", ">tied", ">easy", ">hard"]
     notes = ["kappa: Fleiss', over all that were judged; split: pairs without a majority, dropped after it"]
     if alone := sum(agreed.alone for agreed in found):
         notes.append(f"{alone} pairs that only one person judged are left out")
-    return Table(columns=columns, rows=list(map(_row, found)), notes=notes)
+    table = Table(columns=columns, rows=list(map(_row, found)), notes=notes)
+    print_result(form, table, {"criteria": [_data(agreed) for agreed in found]})
+    if out is not None:
+        gold = [preference for agreed in found for preference in agreed.gold]
+        write_records(out, gold)
+        print_note(f"{len(gold)} verdicts -> {out}")
 
 
 def _row(agreed: Agreed) -> list[str]:
@@ -226,12 +219,6 @@ def curate_examples_command(
         "lacking": lacking,
         **left_out,
     }
-    print_result(form, _examples_table(sample, settings), data)
-    use = shlex.join(["--prompts", str(out)])
-    print_note(f"{len(sample.pairs)} pairs of examples -> {out}; use them with: {use}")
-
-
-def _examples_table(sample: ExampleSample, settings: ExampleSettings) -> Table:
     rows = []
     for pair in sample.pairs:
         error, other = pair.error, pair.other
@@ -246,7 +233,9 @@ def _examples_table(sample: ExampleSample, settings: ExampleSettings) -> Table:
         f"{sample.unfit} annotations with an error that has no subtype, severity or place of its own"
     )
     columns = ["agent", "lp", "segment", "system", "severity", "beside", "same source", "clean"]
-    return Table(columns=columns, rows=rows, notes=[*notes, f"seed {settings.seed}"])
+    print_result(form, Table(columns=columns, rows=rows, notes=[*notes, f"seed {settings.seed}"]), data)
+    use = shlex.join(["--prompts", str(out)])
+    print_note(f"{len(sample.pairs)} pairs of examples -> {out}; use them with: {use}")
 
 
 def curate_filter_command(
@@ -274,23 +263,20 @@ def curate_filter_command(
     write_test_set(out, kept.test_set)
     signature = str(gathered.outcome.info.signature)
     data = {"signature": signature, "out": str(out), "domains": [asdict(domain) for domain in kept.domains]}
-    print_result(form, _filter_table(kept.domains, signature), data)
-    print_note(f"{len(kept.test_set)} sources -> {out}")
-    check_failures(gathered.outcome.info, options.max_failed)
-
-
-def _filter_table(domains: tuple[Domain, ...], signature: str) -> Table:
-    rows = [_filter_row(domain) for domain in domains]
+    rows = [
+        [
+            *(d.lp, d.name or "all"),
+            *map(str, (d.sources, d.rated, d.failed, d.personal, d.offensive, d.kept)),
+            "" if d.mean is None else f"{d.mean:.2f}",
+            "" if d.easiest is None else f"{d.easiest}",
+        ]
+        for d in kept.domains
+    ]
     counts = [">sources", ">rated", ">failed", ">personal", ">offensive", ">kept"]
     columns = ["lp", "domain", *counts, ">mean difficulty", ">easiest kept"]
-    return Table(columns=columns, rows=rows, notes=[signature])
-
-
-def _filter_row(domain: Domain) -> list[str]:
-    d = domain
-    counts = (d.sources, d.rated, d.failed, d.personal, d.offensive, d.kept)
-    mean = "" if d.mean is None else f"{d.mean:.2f}"
-    return [d.lp, d.name or "all", *map(str, counts), mean, "" if d.easiest is None else f"{d.easiest}"]
+    print_result(form, Table(columns=columns, rows=rows, notes=[signature]), data)
+    print_note(f"{len(kept.test_set)} sources -> {out}")
+    check_failures(gathered.outcome.info, options.max_failed)
 
 
 def curate_pairs_command(
@@ -313,18 +299,15 @@ def curate_pairs_command(
     rows = [asdict(composition) for composition in sample.compositions]
     data = {"seed": settings.seed, "out": str(out), "pairs": len(sample.pairs), "compositions": rows}
     data["sources"] = {name: {str(n): k for n, k in each.items()} for name, each in sample.sources.items()}
-    print_result(form, _pairs_table(sample, settings.seed), data)
-    print_note(f"{len(sample.pairs)} pairs -> {out}")
-
-
-def _pairs_table(sample: PairSample, seed: int) -> Table:
-    rows = [[c.lp, *c.systems, f"{c.there}", f"{c.identical}", f"{c.drawn}"] for c in sample.compositions]
+    cells = [[c.lp, *c.systems, f"{c.there}", f"{c.identical}", f"{c.drawn}"] for c in sample.compositions]
     notes = [
         f"{lp}: sources by their number of pairs: " + ", ".join(f"{k} with {n}" for n, k in each.items())
         for lp, each in sample.sources.items()
     ]
     columns = ["lp", "first", "second", ">sources", ">identical", ">drawn"]
-    return Table(columns=columns, rows=rows, notes=[*notes, f"seed {seed}"])
+    notes.append(f"seed {settings.seed}")
+    print_result(form, Table(columns=columns, rows=cells, notes=notes), data)
+    print_note(f"{len(sample.pairs)} pairs -> {out}")
 
 
 _BLIND: Final = frozenset({"random", "diversity"})
@@ -366,7 +349,30 @@ def curate_select_command(
         print_note(note)
     texts = load(Path(test_set), found.lp)
     if out is None:
-        _simulate(found, texts, settings, form)
+        from adjudge.curation.selecting import WAYS, simulate
+
+        needed = {"variance": 1, "disagreement": 2}  # metrics
+        ways = [way for way in WAYS if len(found.metrics) >= needed.get(way, 0)]
+        worths = simulate(found, [s.source for s in texts], settings, ways=ways)
+        (gold,) = found.golds
+        told = f"{settings.draws} random choices, seed {settings.seed}; budget in {settings.unit}"
+        notes = [
+            *of_sight(found.notes),
+            f"{found.lp}, gold {gold}, {len(found.metrics)} metrics, {told}",
+            "beats random: share of random choices with a lower accuracy, equal ones half",
+            "nearer: share of them with a larger error of gaps",
+        ]
+        data = {
+            "lp": found.lp,
+            "gold": gold,
+            "draws": settings.draws,
+            "seed": settings.seed,
+            "unit": settings.unit,
+        }
+        columns = [">segments", "way", ">length", ">accuracy", ">of random", ">error of means"]
+        columns += [">of gaps", ">beats random", ">nearer"]
+        table = Table(columns=columns, rows=list(map(_select_row, worths)), notes=notes)
+        print_result(form, table, {**data, "worth": [asdict(worth) for worth in worths]})
     else:
         _choose(found, texts, settings, out, form)
 
@@ -403,27 +409,6 @@ def _marked(texts: TestSet, by: str, ranked: Sequence[int]) -> TestSet:
         if place in ranks
     ]
     return replace(texts, segments=tuple(segments))
-
-
-def _simulate(found: EvalSet, texts: TestSet, wanted: SelectSettings, form: TableFormat) -> None:
-    from adjudge.curation.selecting import WAYS, simulate
-
-    needed = {"variance": 1, "disagreement": 2}  # metrics
-    ways = [way for way in WAYS if len(found.metrics) >= needed.get(way, 0)]
-    worths = simulate(found, [s.source for s in texts], wanted, ways=ways)
-    (gold,) = found.golds
-    told = f"{wanted.draws} random choices, seed {wanted.seed}; budget in {wanted.unit}"
-    notes = [
-        *of_sight(found.notes),
-        f"{found.lp}, gold {gold}, {len(found.metrics)} metrics, {told}",
-        "beats random: share of random choices with a lower accuracy, equal ones half",
-        "nearer: share of them with a larger error of gaps",
-    ]
-    data = {"lp": found.lp, "gold": gold, "draws": wanted.draws, "seed": wanted.seed, "unit": wanted.unit}
-    columns = [">segments", "way", ">length", ">accuracy", ">of random", ">error of means"]
-    columns += [">of gaps", ">beats random", ">nearer"]
-    table = Table(columns=columns, rows=list(map(_select_row, worths)), notes=notes)
-    print_result(form, table, {**data, "worth": [asdict(worth) for worth in worths]})
 
 
 def _select_row(worth: Worth) -> list[str]:
@@ -475,9 +460,22 @@ def curate_translate_command(
         gathered = _by_command(draft.command, asked, options)
     write_test_set(out, with_translations(texts, gathered.found, names))
     signature = str(gathered.outcome.info.signature)
-    rows = _translate_counts(asked, names, gathered.failures)
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        reasons = Counter(failure.reason for failure in gathered.failures if failure.systems == (name,))
+        failed = reasons.total()
+        row = {"system": name, "translated": len(asked) - failed, "failed": failed, "reasons": dict(reasons)}
+        rows.append(row)
     data = {"signature": signature, "out": str(out), "systems": rows}
-    print_result(form, _translate_table(rows, signature), data)
+    cells = [
+        [
+            *(row["system"], f"{row['translated']}", f"{row['failed']}"),
+            ", ".join(f"{reason} {number}" for reason, number in row["reasons"].items()),
+        ]
+        for row in rows
+    ]
+    columns = ["system", ">translated", ">failed", "reasons"]
+    print_result(form, Table(columns=columns, rows=cells, notes=[signature]), data)
     print_note(f"{len(texts)} segments with {', '.join(names)} -> {out}")
     check_failures(gathered.outcome.info, options.max_failed)
 
@@ -512,27 +510,3 @@ def _by_command(command: str, asked: TestSet, options: RunSettings) -> Gathered[
     for failure in failures[:1]:
         print_note(f"first {failure.reason}: {' '.join(failure.detail.split())[:200]}")
     return Gathered(found=translator.found, failures=failures, outcome=outcome)
-
-
-def _translate_counts(
-    asked: TestSet, names: Sequence[str], failures: Sequence[Failure]
-) -> list[dict[str, object]]:
-    rows = []
-    for name in names:
-        reasons = Counter(failure.reason for failure in failures if failure.systems == (name,))
-        failed = reasons.total()
-        row = {"system": name, "translated": len(asked) - failed, "failed": failed, "reasons": dict(reasons)}
-        rows.append(row)
-    return rows
-
-
-def _translate_table(rows: Sequence[Mapping[str, Any]], signature: str) -> Table:
-    cells = [
-        [
-            *(row["system"], f"{row['translated']}", f"{row['failed']}"),
-            ", ".join(f"{reason} {number}" for reason, number in row["reasons"].items()),
-        ]
-        for row in rows
-    ]
-    columns = ["system", ">translated", ">failed", "reasons"]
-    return Table(columns=columns, rows=cells, notes=[signature])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from adjudge.campaigns.settings import CampaignProtocol, CampaignSettings
+from adjudge.campaigns.settings import CampaignSettings
 from adjudge.cli.options import (
     LpOption,
     TestSetArgument,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from adjudge.campaigns.dashboard import Progress
     from adjudge.campaigns.database import Campaign
     from adjudge.campaigns.tasks import Priorities
-    from adjudge.core.record import Annotation, Record
+    from adjudge.core.record import Annotation
     from adjudge.core.segment import TestSet
     from adjudge.formats.campaign_export import CampaignFile
 
@@ -104,17 +104,28 @@ def campaign_new_command(
     from adjudge.analysis.pair_schedules import read_pairs
     from adjudge.campaigns.dashboard import find_progress
     from adjudge.campaigns.making import Extras, new_campaign
+    from adjudge.formats.read import read_judgements
 
     if extra.tutorial_file is not None:
         settings = replace(settings, tutorial=True)
     chosen = texts.load(test_set)
-    _refuse_idle(settings)
-    pairs = None
+    of_checks = ("check_kinds", "is_loud", "checks_first", "code_fail")
+    idle = {
+        "--assignment dynamic": settings.assignment != "dynamic"
+        and changed_options(settings, ["dynamic_by"]),
+        "--checks": not settings.checks and changed_options(settings, of_checks),
+    }
+    for needed, names in idle.items():
+        if names:
+            raise UsageError(f"{names[0]} does nothing without {needed}")
+    pairs, given = None, None
+    if extra.given is not None:
+        given = read_judgements(extra.given, texts.lp).warn().of_one_kind(texts.lp).records
     if extra.pairs_file is not None:
         pairs = {(one.lp, one.segment, frozenset(one.systems)) for one in read_pairs(extra.pairs_file)}
     extras = Extras(
         pairs=pairs,
-        given=None if extra.given is None else _read_given(extra.given, texts.lp),
+        given=given,
         media=extra.media,
         guidelines=extra.guidelines,
         typology=extra.typology,
@@ -127,18 +138,6 @@ def campaign_new_command(
     with campaign:
         print_text(_told(campaign, chosen, find_progress(campaign, now)))
     print_note(f"adjudge: everybody's link is in {name / 'links.csv'}: whoever has one is that person")
-
-
-def _refuse_idle(settings: CampaignSettings) -> None:
-    of_checks = ("check_kinds", "is_loud", "checks_first", "code_fail")
-    idle = {
-        "--assignment dynamic": settings.assignment != "dynamic"
-        and changed_options(settings, ["dynamic_by"]),
-        "--checks": not settings.checks and changed_options(settings, of_checks),
-    }
-    for needed, names in idle.items():
-        if names:
-            raise UsageError(f"{names[0]} does nothing without {needed}")
 
 
 def _people(text: str) -> int | dict[str, Sequence[str]]:
@@ -160,12 +159,6 @@ def _people(text: str) -> int | dict[str, Sequence[str]]:
 _LPS: Final = re.compile(r"\s*[A-Za-z]{2,}[\w-]*-\w+\s*(\+\s*[A-Za-z]{2,}[\w-]*-\w+\s*)*")
 
 
-def _read_given(path: Path, lp: str | None) -> Sequence[Record]:
-    from adjudge.formats.read import read_judgements
-
-    return read_judgements(path, lp).warn().of_one_kind(lp).records
-
-
 def _priorities(metrics: Sequence[Path], lp: str | None, settings: CampaignSettings) -> Priorities | None:
     if (settings.assignment, settings.dynamic_by) != ("dynamic", "disagreement"):
         if metrics:
@@ -180,7 +173,11 @@ def _priorities(metrics: Sequence[Path], lp: str | None, settings: CampaignSetti
 def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
     settings, kinds = campaign.settings, found.kinds
     rest = [count(number, kind) for kind, number in sorted(kinds.items()) if kind != "original"]
-    seconds = _seconds(campaign.protocol, test_set)
+    seconds = _SECONDS.get(campaign.protocol.name, _USUAL_SECONDS)
+    if campaign.protocol.shows == "pair":
+        seconds *= 2
+    if campaign.protocol.shows == "several":
+        seconds = round(seconds * fmean(len(s.translations) for s in test_set if s.translations))
     people = sum(person.role == "annotator" for person in found.people)
     work = found.items * seconds
     each = duration(work / people)
@@ -212,15 +209,6 @@ def _first_pass(campaign: Campaign, people: int) -> tuple[str, int]:
     )
     by = "the one person" if people == 1 else f"{campaign.settings.raters} of {people} people"
     return f"{told}, each by {by}", needed
-
-
-def _seconds(protocol: CampaignProtocol, test_set: TestSet) -> int:
-    each = _SECONDS.get(protocol.name, _USUAL_SECONDS)
-    if protocol.shows == "pair":
-        return 2 * each
-    if protocol.shows == "several":
-        return round(each * fmean(len(segment.translations) for segment in test_set if segment.translations))
-    return each
 
 
 def campaign_import_command(

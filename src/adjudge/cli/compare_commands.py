@@ -86,19 +86,18 @@ def rank_command(
         if len(rankings) > 1:
             raise UsageError(f"--radar draws one run; there are {len(rankings)}")
         (judgements,) = sources.values()
-        _draw_radar(radar, cast("Judgements", judgements).of_one_kind(settings.lp), settings)
+        judgements = cast("Judgements", judgements).of_one_kind(settings.lp)
+        from adjudge.reports.figures import figure_format, radar_figure
+
+        figure_format(radar)
+        radar_figure(radar.stem, rank_by_criterion(judgements, settings)).write_file(radar)
+        print_note(f"The radar: {radar}")
+        if judgements.has_scores and len(judgements.annotators) > 1:
+            print_note(
+                "It compares translations within each annotator; a ranking of scores takes their mean."
+            )
     _print(rankings, form, p_values=p_values)
     check_sight(note for one in rankings.values() for note in one.notes)
-
-
-def _draw_radar(path: Path, judgements: Judgements, settings: RankSettings) -> None:
-    from adjudge.reports.figures import figure_format, radar_figure
-
-    figure_format(path)
-    radar_figure(path.stem, rank_by_criterion(judgements, settings)).write_file(path)
-    print_note(f"The radar: {path}")
-    if judgements.has_scores and len(judgements.annotators) > 1:
-        print_note("It compares translations within each annotator; a ranking of scores takes their mean.")
 
 
 def _print(rankings: dict[str, Ranking], form: TableFormat, *, p_values: bool) -> None:

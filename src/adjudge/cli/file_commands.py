@@ -58,7 +58,11 @@ def convert_command(
     from adjudge.formats.registry import find_format
 
     test_set, lp = settings.test_set, texts.lp
-    given, out = _split(paths, with_lines=texts.source is not None)
+    with_lines = texts.source is not None
+    if len(paths) != (1 if with_lines else 2):
+        wanted = "OUT alone beside -s and -t" if with_lines else "IN and OUT"
+        raise UsageError(f"convert takes {wanted}, got {len(paths)} paths")
+    given, out = paths[0], paths[-1]
     check_target(out, to, force=force)
     if texts.source is not None:
         content: Content[Any] = Content(test_set=texts.load(None))
@@ -163,13 +167,6 @@ def _by_command(command: str) -> Aligner:
     return groups
 
 
-def _split(paths: list[Path], *, with_lines: bool) -> tuple[Path, Path]:
-    if len(paths) != (1 if with_lines else 2):
-        wanted = "OUT alone beside -s and -t" if with_lines else "IN and OUT"
-        raise UsageError(f"convert takes {wanted}, got {len(paths)} paths")
-    return paths[0], paths[-1]
-
-
 def _say(counts: Counter[str], where: str) -> None:
     for what, count in counts.items():
         print_note(f"adjudge: {where}: {count:,} {what}")
@@ -223,7 +220,15 @@ def demo_command(
 
     No language model is asked. Each step is printed as the command that repeats it.
     """
-    _copy_examples(out)
+    from adjudge import examples
+    from adjudge.store.files import make_folder
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out must name a folder, {out} is a file")
+    make_folder(out)
+    (out / "runs").mkdir(exist_ok=True)
+    for name in examples.FILES:
+        shutil.copyfile(examples.path(name), out / name)
     for what, arguments in story(out):
         _step(what, arguments)
     print_note("Next, with a model of yours (any OpenAI-compatible server):")
@@ -250,18 +255,6 @@ def story(out: Path) -> Iterator[tuple[str, list[str]]]:
     yield "See which of them agrees with gold", table
     report = ["--title", "The bundled examples", "--gold", gold, "--out", str(out / "report.html")]
     yield "Look at all of it", ["report", judge, chrf, *report, "--force"]
-
-
-def _copy_examples(out: Path) -> None:
-    from adjudge import examples
-    from adjudge.store.files import make_folder
-
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out must name a folder, {out} is a file")
-    make_folder(out)
-    (out / "runs").mkdir(exist_ok=True)
-    for name in examples.FILES:
-        shutil.copyfile(examples.path(name), out / name)
 
 
 def _step(what: str, arguments: list[str]) -> None:

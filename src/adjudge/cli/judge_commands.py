@@ -29,24 +29,22 @@ from adjudge.cli.options import (
 )
 from adjudge.core.judge import Profile
 from adjudge.core.verb import LanguagePair, Name, Option, settings
-from adjudge.core.wording import command
+from adjudge.core.wording import command, count, form
 from adjudge.errors import UsageError
 from adjudge.formats.read import read_judgements
 from adjudge.reports.tables import Table, TableFormat, number
 from adjudge.runs.job import CalibrateSettings, ForecastSettings, Lacking, RunSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from adjudge.analysis.preferences import TieAgreement, TieCalibration
+    from adjudge.analysis.preferences import TieAgreement
     from adjudge.core.judge import Judge
-    from adjudge.core.segment import Subject, TestSet
+    from adjudge.core.segment import TestSet
     from adjudge.runs.forecast import Forecast
     from adjudge.runs.job import Job
     from adjudge.runs.session import Outcome
     from adjudge.runs.units import Annotator
-    from adjudge.store.call_file import Exchange
-    from adjudge.store.run_directory import Calibration
 
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 200  # characters
@@ -86,7 +84,13 @@ def run_command(
     job = make_job(ctx, judge, test_set, options)
     if options.out is None and not options.dry_run:
         raise UsageError("Missing option '--out' / '-o': the run's directory")
-    for line in _systems(job):
+    lines = {
+        lp: f"{count(len(names), 'system')}: "
+        + ", ".join(f"{n} (a reference too)" if n in job.plan.test_set.references else n for n in names)
+        for lp, names in job.plan.systems.items()
+    }
+    are_alike = len(set(lines.values())) == 1
+    for line in [*lines.values()][:1] if are_alike else (f"{lp}: {line}" for lp, line in lines.items()):
         print_note(line)
     if options.dry_run:
         print_forecast(job, "table")
@@ -94,37 +98,17 @@ def run_command(
     announce(job)
     with parting("stopped; nothing was written" if job.models is None else RESUMABLE):
         outcome = run_to_end(carry_out(job))
-    notes = _sight(job, outcome)
+    notes: tuple[str, ...] = ()
+    if outcome.info.kind == "judge" and not outcome.info.counts["pending"]:
+        from adjudge.analysis.blindness import sight_notes
+        from adjudge.store.run_directory import read_run
+
+        notes = sight_notes(read_run(job.out, job.plan.test_set))
     for note in notes:
         print_note(note)
     print_summary(job, outcome)
     check_failures(outcome.info, options.max_failed)
     check_sight(notes)
-
-
-def _sight(job: Job, outcome: Outcome) -> tuple[str, ...]:
-    if outcome.info.kind != "judge" or outcome.info.counts["pending"]:
-        return ()
-    from adjudge.analysis.blindness import sight_notes
-    from adjudge.store.run_directory import read_run
-
-    return sight_notes(read_run(job.out, job.plan.test_set))
-
-
-def _systems(job: Job) -> Iterator[str]:
-    from adjudge.core.wording import count
-
-    plan = job.plan
-    lines = {
-        lp: count(len(names), "system")
-        + ": "
-        + ", ".join(f"{n} (a reference too)" if n in plan.test_set.references else n for n in names)
-        for lp, names in plan.systems.items()
-    }
-    if len(set(lines.values())) == 1:
-        yield next(iter(lines.values()))
-    else:
-        yield from (f"{lp}: {line}" for lp, line in lines.items())
 
 
 def make_job(
@@ -143,7 +127,6 @@ def make_job(
 
 def print_summary(job: Job, outcome: Outcome) -> None:
     """Tell a person how a session went."""
-    from adjudge.core.wording import count
     from adjudge.llm.money import render_price
 
     info, tally = outcome.info, outcome.tally
@@ -176,8 +159,6 @@ def print_summary(job: Job, outcome: Outcome) -> None:
 
 def print_lost(calls: Mapping[str, int]) -> None:
     """Say of how many calls nobody knows whether they were paid."""
-    from adjudge.core.wording import count, form
-
     if lost := calls.get("lost", 0):
         print_note(
             f"{count(lost, 'call')} {form(lost, 'was', 'were')} in flight when the run was killed; "
@@ -209,13 +190,35 @@ def print_forecast(job: Job, form: TableFormat) -> None:
     from adjudge.runs.session import run_to_end
 
     found = run_to_end(forecast_job(job))
-    notes = [str(job.signature), *_schema_note(job), *_confirming_note(job, found), *_notes(found)]
-    print_result(form, _table(found, notes), found.to_json(), notes)
+    notes = [str(job.signature)]
+    if job.models is not None and job.models.is_paid and job.settings["json_schema"] == "auto":
+        used = cast("Mapping[str, str]", job.settings["json_schema_used"])
+        notes.append("--json-schema auto: " + ", ".join(f"{how} for {name}" for name, how in used.items()))
+    notes += [*_confirming_note(job, found), *_notes(found)]
+    from adjudge.llm.money import render_price
+
+    price = ["price", "unknown", "unknown", "unknown"]
+    if found.price is not None:
+        name = f"price, {found.currency}" if found.currency else "price"
+        price = [name, *(render_price(part, "") for part in found.price)]
+    rows = [
+        ["units", "", f"{found.units:,}", ""],
+        ["calls", *(f"{count:,}" for count in found.calls)],
+        ["prompt tokens", *(f"{count:,}" for count in found.prompt)],
+        ["completion tokens", *(f"{count:,}" for count in found.completion)],
+        price,
+        ["minutes", "", "unknown" if found.seconds is None else f"{found.seconds / 60:,.1f}", ""],
+    ]
+    print_result(
+        form,
+        Table(columns=["", ">at least", ">typically", ">at most"], rows=rows, notes=notes),
+        found.to_json(),
+        notes,
+    )
 
 
 def announce(job: Job) -> None:
     """Say on one line what a run will cost, where it costs anything."""
-    from adjudge.core.wording import form
     from adjudge.runs.forecast import forecast_job
     from adjudge.runs.session import run_to_end
 
@@ -238,30 +241,6 @@ def _span(found: Forecast) -> str:
         return "price unknown"
     least, typical, most = (render_price(price, "") for price in found.price)
     return f"{typical} {found.currency} ({least} to {most})"
-
-
-def _table(found: Forecast, notes: list[str]) -> Table:
-    from adjudge.llm.money import render_price
-
-    price = ["price", "unknown", "unknown", "unknown"]
-    if found.price is not None:
-        name = f"price, {found.currency}" if found.currency else "price"
-        price = [name, *(render_price(part, "") for part in found.price)]
-    rows = [
-        ["units", "", f"{found.units:,}", ""],
-        ["calls", *(f"{count:,}" for count in found.calls)],
-        ["prompt tokens", *(f"{count:,}" for count in found.prompt)],
-        ["completion tokens", *(f"{count:,}" for count in found.completion)],
-        price,
-        ["minutes", "", "unknown" if found.seconds is None else f"{found.seconds / 60:,.1f}", ""],
-    ]
-    return Table(columns=["", ">at least", ">typically", ">at most"], rows=rows, notes=notes)
-
-
-def _schema_note(job: Job) -> Iterator[str]:
-    if job.models is not None and job.models.is_paid and job.settings["json_schema"] == "auto":
-        used = cast("Mapping[str, str]", job.settings["json_schema_used"])
-        yield "--json-schema auto: " + ", ".join(f"{how} for {name}" for name, how in used.items())
 
 
 def _confirming_note(job: Job, found: Forecast) -> Iterator[str]:
@@ -358,9 +337,32 @@ def show_command(
     test_set = load(settings.segment or examples.path("test_set.jsonl"), lp=settings.lp)
     model = open_model(EMBEDDED, Connection()).model
     first = test_set if settings.segment is None else replace(test_set, segments=test_set.segments[:1])
-    tries = _subjects(shown, first, settings.system)
+    from adjudge.core.segment import TestSet
+    from adjudge.runs.units import criteria_of, kind_of, plan_units
+
+    known = first.systems
+    if not known or settings.system not in {None, *known}:
+        raise UsageError(
+            f"{first.name!r} has no system {settings.system!r}; it has {', '.join(known) or 'none'}"
+        )
+    plan = plan_units(
+        TestSet(name=first.name, segments=first.segments[:_LOOKED_AT]),
+        with_reference=shown.with_reference,
+        reference=next(iter(first.references), None) if shown.with_reference else None,
+        kind=kind_of(shown),
+        criteria=criteria_of(shown),
+    )
+    tries = (
+        unit.subject
+        for unit in plan
+        if unit.is_there and (settings.system is None or settings.system in unit.subject.systems)
+    )
     rehearsals = (asyncio.run(rehearse(shown, subject, model)) for subject in tries)
-    exchanges = max(rehearsals, key=_told, default=[])  # of our examples, one that every stage speaks of
+    exchanges = max(
+        rehearsals,
+        key=lambda each: (len(each), sum(len(e.reply.text) for e in each if e.reply is not None)),
+        default=[],
+    )  # of our examples, one that every stage speaks of
     if form == "table":
         for number, exchange in enumerate(exchanges, start=1):
             print_text(render_exchange(exchange, number, _MARK) + "\n")
@@ -390,36 +392,16 @@ def _notes_on(judge: Judge, test_set: TestSet, settings: ShowSettings) -> Iterat
         yield from judge.lacking(test_set.lps)
 
 
-def _told(exchanges: list[Exchange]) -> tuple[int, int]:
-    return len(exchanges), sum(len(e.reply.text) for e in exchanges if e.reply is not None)
-
-
-def _subjects(judge: Judge, test_set: TestSet, system: str | None) -> Iterator[Subject]:
-    from adjudge.core.segment import TestSet
-    from adjudge.runs.units import criteria_of, kind_of, plan_units
-
-    known = test_set.systems
-    if not known or system not in {None, *known}:
-        raise UsageError(f"{test_set.name!r} has no system {system!r}; it has {', '.join(known) or 'none'}")
-    plan = plan_units(
-        TestSet(name=test_set.name, segments=test_set.segments[:_LOOKED_AT]),
-        with_reference=judge.with_reference,
-        reference=next(iter(test_set.references), None) if judge.with_reference else None,
-        kind=kind_of(judge),
-        criteria=criteria_of(judge),
-    )
-    return (
-        unit.subject for unit in plan if unit.is_there and (system is None or system in unit.subject.systems)
-    )
-
-
 def calibrate_run(judge: str, run: Path | None, options: CalibrateSettings, form: TableFormat) -> None:
     """Print the threshold under which a run's preferences agree best with gold."""
     from adjudge.analysis.preferences import calibrate_ties, preferences_of
+    from adjudge.core.judge import is_pair_judge
     from adjudge.formats.join import put_together
+    from adjudge.judges import JUDGES, load_judge
     from adjudge.store.run_directory import read_run_info
 
-    _refuse_no_pairs(judge)
+    if judge in JUDGES and not is_pair_judge(load_judge(judge)):
+        raise UsageError(f"--gold is for judges of pairs, and {judge} is none; leave it out")
     if run is None:
         raise UsageError(f"with --gold, give the run of {judge} in place of TEST_SET")
     info = read_run_info(run)
@@ -435,23 +417,7 @@ def calibrate_run(judge: str, run: Path | None, options: CalibrateSettings, form
     for note in notes:
         print_note(note)
     rows = [{**vars(one), "before": one.before._asdict(), "after": one.after._asdict()} for one in found]
-    print_result(form, _ties_table(found), {"criteria": rows})
-    said = ",".join(f"{one.criterion}={one.threshold:.6g}" for one in found)
-    is_alone = len(found) == 1 and found[0].criterion == "overall"
-    told = said.partition("=")[2] if is_alone else said
-    print_note(f"use it with: {command('run', judge, '...', '--tie-threshold', told)}")
-
-
-def _refuse_no_pairs(name: str) -> None:
-    from adjudge.core.judge import is_pair_judge
-    from adjudge.judges import JUDGES, load_judge
-
-    if name in JUDGES and not is_pair_judge(load_judge(name)):
-        raise UsageError(f"--gold is for judges of pairs, and {name} is none; leave it out")
-
-
-def _ties_table(found: Sequence[TieCalibration]) -> Table:
-    rows = [
+    cells = [
         [one.criterion, name, f"{threshold:.6g}", *_cells(agreement), held_out]
         for one in found
         for name, threshold, agreement, held_out in (
@@ -460,16 +426,21 @@ def _ties_table(found: Sequence[TieCalibration]) -> Table:
         )
     ]
     shares = [">agreement", ">on ranked pairs", ">on tied pairs", ">ties", ">both, held out"]
-    notes = [
+    below = [
         f"{one.criterion}: {one.n} comparisons; gold ties {one.tied} of them"
         + (f"; {one.split} without a majority are left out." if one.split else ".")
         for one in found
     ]
-    notes.append(
+    below.append(
         "The best threshold has the highest mean of the agreements on ranked and on tied pairs; held out: "
         "that mean where the threshold was chosen on other segments."
     )
-    return Table(columns=["criterion", "verdicts", ">threshold", *shares], rows=rows, notes=notes)
+    table = Table(columns=["criterion", "verdicts", ">threshold", *shares], rows=cells, notes=below)
+    print_result(form, table, {"criteria": rows})
+    said = ",".join(f"{one.criterion}={one.threshold:.6g}" for one in found)
+    is_alone = len(found) == 1 and found[0].criterion == "overall"
+    told = said.partition("=")[2] if is_alone else said
+    print_note(f"use it with: {command('run', judge, '...', '--tie-threshold', told)}")
 
 
 def _cells(agreement: TieAgreement) -> list[str]:
@@ -511,7 +482,19 @@ def calibrate_command(
         calibration, outcome = run_to_end(acalibrate(job, options.percentile))
     write_calibration(out, calibration)
     data = {**asdict(calibration), "digest": calibration.digest}
-    print_result(form, _calibrate_table(calibration), data)
+    rows = [
+        [lp, f"{t.threshold:.6g}", f"{t.confidences}", f"{t.below}", f"{t.judged}", f"{t.failed}"]
+        for lp, t in calibration.thresholds.items()
+    ]
+    columns = ["lp", ">threshold", ">confidences", ">not above it", ">judged", ">failed"]
+    made = f"{calibration.judge} with {calibration.model}: percentile {calibration.percentile:g}"
+    notes = [f"{made} of confidences by {calibration.confidence}; digest {calibration.digest}"]
+    notes += [
+        f"{lp}: every confidence is {t.threshold:.6g}, so that every error that stands is discussed"
+        for lp, t in calibration.thresholds.items()
+        if t.below == t.confidences
+    ]
+    print_result(form, Table(columns=columns, rows=rows, notes=notes), data)
     use = command("run", calibration.judge, "...", "--threshold", out)
     for note in (*outcome.notes, f"use it with: {use}"):
         print_note(note)
@@ -544,22 +527,6 @@ def _refuse(settings: Iterable[str], why: str) -> None:
     """Refuse a setting that would go unheard."""
     for name in settings:
         raise UsageError(f"{why}: leave --{name} out")
-
-
-def _calibrate_table(calibration: Calibration) -> Table:
-    rows = [
-        [lp, f"{t.threshold:.6g}", f"{t.confidences}", f"{t.below}", f"{t.judged}", f"{t.failed}"]
-        for lp, t in calibration.thresholds.items()
-    ]
-    columns = ["lp", ">threshold", ">confidences", ">not above it", ">judged", ">failed"]
-    made = f"{calibration.judge} with {calibration.model}: percentile {calibration.percentile:g}"
-    notes = [f"{made} of confidences by {calibration.confidence}; digest {calibration.digest}"]
-    notes += [
-        f"{lp}: every confidence is {t.threshold:.6g}, so that every error that stands is discussed"
-        for lp, t in calibration.thresholds.items()
-        if t.below == t.confidences
-    ]
-    return Table(columns=columns, rows=rows, notes=notes)
 
 
 _NAME: Final = re.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from adjudge.reports.annotators import Judged
     from adjudge.reports.html import Drawer
     from adjudge.reports.page import Page
-    from adjudge.store.traces import Trace, TracedUnit
+    from adjudge.store.traces import TracedUnit
     from adjudge.web.viewer import Talk
 
 
@@ -140,27 +140,23 @@ def _data(scores: Scores, level: Level) -> dict[str, Any]:
             for s in scores.segments
         ]
     if level == "doc":
-        data["documents"] = _documents(scores)
+        from adjudge.analysis.segment_scores import document_scores
+
+        data["documents"] = [
+            {
+                **({"lp": d.lp} if scores.lps else {}),
+                "document": d.document,
+                "system": d.system,
+                "score": d.score,
+                "n": d.n,
+                "failed": d.failed,
+                **({"untranslated": d.untranslated} if d.untranslated else {}),
+            }
+            for d in document_scores(scores.segments)
+        ]
     if scores.lps:
         data["lps"] = {lp: _data(part, level) for lp, part in scores.lps.items()}
     return data
-
-
-def _documents(scores: Scores) -> list[dict[str, object]]:
-    from adjudge.analysis.segment_scores import document_scores
-
-    return [
-        {
-            **({"lp": d.lp} if scores.lps else {}),
-            "document": d.document,
-            "system": d.system,
-            "score": d.score,
-            "n": d.n,
-            "failed": d.failed,
-            **({"untranslated": d.untranslated} if d.untranslated else {}),
-        }
-        for d in document_scores(scores.segments)
-    ]
 
 
 _SHOWN = 10
@@ -188,24 +184,44 @@ def trace_command(
     try:
         every = [*trace.units()]
         lp = lp_among(lp, (unit.segment.lp for unit in every), run)
-        units = [unit for unit in every if _is_wanted(unit, segment, system, lp)]
+        units = [
+            unit
+            for unit in every
+            if segment in {None, unit.segment.segment}
+            and (system is None or system in unit.systems)
+            and lp in {None, unit.segment.lp}
+        ]
         if not units:
             chosen = {"segment": segment, "system": system}
             raise UsageError(f"{run} has no such judgement: {_missing(every, chosen)}")
         if segment is None:
             _print_list(units, form)
         else:
-            _print_conversations(trace, units, form)
+            from adjudge.llm.model import mark_of
+            from adjudge.runs.conversation import exchange_to_json, render_exchange
+
+            data, rows = [], []
+            for unit in units:
+                mark = mark_of(unit.segment, bytes.fromhex(trace.info.secret))
+                exchanges = trace.conversation(unit)
+                data.append(
+                    _unit_to_json(unit) | {"exchanges": [exchange_to_json(e, mark) for e in exchanges]}
+                )
+                rows += [
+                    [str(n), e.use.stage, e.use.role, e.use.reason, "" if e.reply is None else e.reply.text]
+                    for n, e in enumerate(exchanges, start=1)
+                ]
+                if form == "table":
+                    why = f": {unit.detail}" if unit.reason else ""
+                    name = f"{unit.segment.lp}, segment {unit.segment.segment}, {' and '.join(unit.systems)}"
+                    print_text(f"{name}: {_state(unit)}{why}\n\n")
+                    for number, exchange in enumerate(exchanges, start=1):
+                        print_text(render_exchange(exchange, number, mark) + "\n")
+            if form != "table":
+                table = Table(columns=[">", "stage", "role", "not used", "reply"], rows=rows)
+                print_result(form, table, {"units": data})
     finally:
         trace.close()
-
-
-def _is_wanted(unit: TracedUnit, segment: str | None, system: str | None, lp: str | None) -> bool:
-    return (
-        (segment is None or unit.segment.segment == segment)
-        and (system is None or system in unit.systems)
-        and (lp is None or unit.segment.lp == lp)
-    )
 
 
 def _missing(units: Sequence[TracedUnit], chosen: Mapping[str, str | None]) -> str:
@@ -259,30 +275,6 @@ def _unit_to_json(unit: TracedUnit) -> dict[str, object]:
     }
 
 
-def _print_conversations(trace: Trace, units: list[TracedUnit], form: str) -> None:
-    from adjudge.llm.model import mark_of
-    from adjudge.runs.conversation import exchange_to_json, render_exchange
-
-    data, rows = [], []
-    for unit in units:
-        mark = mark_of(unit.segment, bytes.fromhex(trace.info.secret))
-        exchanges = trace.conversation(unit)
-        data.append(_unit_to_json(unit) | {"exchanges": [exchange_to_json(e, mark) for e in exchanges]})
-        rows += [
-            [str(n), e.use.stage, e.use.role, e.use.reason, "" if e.reply is None else e.reply.text]
-            for n, e in enumerate(exchanges, start=1)
-        ]
-        if form == "table":
-            why = f": {unit.detail}" if unit.reason else ""
-            name = f"{unit.segment.lp}, segment {unit.segment.segment}, {' and '.join(unit.systems)}"
-            print_text(f"{name}: {_state(unit)}{why}\n\n")
-            for number, exchange in enumerate(exchanges, start=1):
-                print_text(render_exchange(exchange, number, mark) + "\n")
-    if form != "table":
-        table = Table(columns=[">", "stage", "role", "not used", "reply"], rows=rows)
-        print_result(form, table, {"units": data})  # type: ignore[arg-type]
-
-
 _CAMPAIGN = "campaign.json"
 
 JudgedArgument = Annotated[
@@ -305,9 +297,17 @@ class Material:
 
     def make(self) -> Page:
         """Read gold, and put the page together."""
+        from adjudge.formats.read import read_judgements
+        from adjudge.reports.annotators import read_judged
         from adjudge.reports.page import make_page
 
-        gold = _read_gold(self)
+        path = self.asked.gold
+        gold: Judgements | tuple[()] = ()
+        if isinstance(path, Path | str) and _is_campaign(Path(path)):
+            gold = _campaign(Path(path))
+        elif isinstance(path, Path | str):
+            beside = next((each.test_set for each in self.judged if each.test_set is not None), None)
+            gold = read_judgements(read_judged([path], self.asked.lp, self.texts, beside)[0])
         return make_page(
             self.judged,
             title=self.asked.title,
@@ -327,17 +327,17 @@ def read_material(places: Sequence[Path], asked: PageSettings) -> Material:
     texts = asked.test_set
     if isinstance(texts, Path | str):
         texts = load(texts, asked.lp)
-    return Material(asked=asked, judged=_read_all(places, asked.lp, texts), texts=texts)
-
-
-def _read_all(places: Sequence[Path], lp: str | None, texts: TestSet | None) -> list[Judged]:
     from adjudge.reports.annotators import read_judged
 
     campaigns = {index: _campaign(place) for index, place in enumerate(places) if _is_campaign(place)}
     files = [place for index, place in enumerate(places) if index not in campaigns]
     beside = next((c.test_set for c in campaigns.values()), None)
-    rest = iter(read_judged(files, lp, texts, beside))
-    return [campaigns[index] if index in campaigns else next(rest) for index in range(len(places))]
+    rest = iter(read_judged(files, asked.lp, texts, beside))
+    return Material(
+        asked=asked,
+        judged=[campaigns[index] if index in campaigns else next(rest) for index in range(len(places))],
+        texts=texts,
+    )
 
 
 def _is_campaign(path: Path) -> bool:
@@ -354,19 +354,6 @@ def _campaign(path: Path) -> Judgements:
         print_note(f"adjudge: {path}: left out {amount:,} {what}")
     records = tuple(content.records or ())
     return Judgements(name=path.resolve().name, records=records, test_set=content.test_set, form="campaign")
-
-
-def _read_gold(material: Material) -> Judgements | tuple[()]:
-    from adjudge.formats.read import read_judgements
-    from adjudge.reports.annotators import read_judged
-
-    path = material.asked.gold
-    if not isinstance(path, Path | str):
-        return ()
-    if _is_campaign(Path(path)):
-        return _campaign(Path(path))
-    beside = next((each.test_set for each in material.judged if each.test_set is not None), None)
-    return read_judgements(read_judged([path], material.asked.lp, material.texts, beside)[0])
 
 
 def report_command(
@@ -389,28 +376,24 @@ def report_command(
     if out.exists() and not settings.force:
         raise UsageError(f"--out {out} exists; --force replaces it")
     with uncollected():
-        _report_write(judged, settings, out, figures)
+        from adjudge.reports.html import drawer_for, render_page
+        from adjudge.reports.page import page_commands
+        from adjudge.store.files import write_text
+
+        material = read_material(judged, settings)
+        with drawer_for(material.judged) as drawer:
+            page = material.make()
+            options = {**_given(settings), "out": out, "figures": figures, "force": True}
+            again = page_commands("report", material.judged, judged, options)
+            write_text(out, [render_page(page, again, drawer=drawer)])
+        print_note(f"{page.headline}.")
+        for figure in page.figures if figures is not None else []:
+            figure.write(figures or Path())
+        print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
 
 
 def _given(asked: PageSettings) -> dict[str, object]:
     return {field.name: getattr(asked, field.name) for field in fields(PageSettings)}
-
-
-def _report_write(places: Sequence[Path], asked: PageSettings, out: Path, figures: Path | None) -> None:
-    from adjudge.reports.html import drawer_for, render_page
-    from adjudge.reports.page import page_commands
-    from adjudge.store.files import write_text
-
-    material = read_material(places, asked)
-    with drawer_for(material.judged) as drawer:
-        page = material.make()
-        options = {**_given(asked), "out": out, "figures": figures, "force": True}
-        again = page_commands("report", material.judged, places, options)
-        write_text(out, [render_page(page, again, drawer=drawer)])
-    print_note(f"{page.headline}.")
-    for figure in page.figures if figures is not None else []:
-        figure.write(figures or Path())
-    print_note(f"The report: {out}" + ("" if figures is None else f"; its figures: {figures}"))
 
 
 def serve_command(
@@ -475,14 +458,14 @@ def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAP
     page = material.make()
     print_note(f"{page.headline}.")
     again = page_commands("serve", material.judged, places, _given(asked))
-    return create_viewer(page, talks=_talks(page, material.judged, places), commands=again, drawer=drawer)
-
-
-def _talks(page: Page, judged: Sequence[Judged], places: Sequence[Path]) -> dict[int, Talk]:
     from adjudge.errors import StoreError
     from adjudge.runs.conversation import ReadableRun
 
-    folders = {id(run.info): place for run, place in zip(judged, places, strict=True) if isinstance(run, Run)}
+    folders = {
+        id(run.info): place
+        for run, place in zip(material.judged, places, strict=True)
+        if isinstance(run, Run)
+    }
     found: dict[int, Talk] = {}
     for by, annotator in enumerate(page.annotators):
         if annotator.kind != "judge" or id(annotator.info) not in folders:
@@ -491,4 +474,4 @@ def _talks(page: Page, judged: Sequence[Judged], places: Sequence[Path]) -> dict
             found[by] = ReadableRun(folders[id(annotator.info)]).conversation
         except StoreError as error:
             print_note(f"adjudge: no conversations of {annotator.label}: {error}")
-    return found
+    return create_viewer(page, talks=found, commands=again, drawer=drawer)

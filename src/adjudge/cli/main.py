@@ -236,7 +236,7 @@ def _new_app(*, add_completion: bool = False) -> typer.Typer:
 
 def _add_commands(app: typer.Typer, prefix: str, commands: Mapping[str, str], called: list[str]) -> None:
     for name, line in commands.items():
-        function, kind = _load(prefix + name) if called == [name] else (_not_called, None)
+        function, kind = _load(prefix + name) if called == [name] else (lambda: None, None)
         app.command(name, short_help=line, cls=kind)(function)
 
 
@@ -247,10 +247,6 @@ def _load(name: str) -> tuple[Callable[..., None], type[TyperCommand] | None]:
     return with_options(
         getattr(module, f"{name.replace('-', '_')}_command")
     ), WithSettings if name in _WITH_SETTINGS else Command
-
-
-def _not_called() -> None:
-    """Stand in for a command that this call only lists."""
 
 
 def _root() -> Callable[..., None]:
@@ -286,16 +282,14 @@ def saying_what_came() -> Iterator[None]:
     try:
         yield
     except BadParameter as error:
-        error.message = _plain(error.message, error.__cause__)
+        from pydantic import ValidationError
+
+        error.message = (
+            f"must be {error.message.removeprefix(_WANTED)}; got {error.__cause__.errors()[0]['input']!r}"
+            if error.message.startswith(_WANTED) and isinstance(error.__cause__, ValidationError)
+            else error.message.removeprefix(_OUR_OWN)
+        )
         raise
-
-
-def _plain(message: str, cause: BaseException | None) -> str:
-    from pydantic import ValidationError
-
-    if message.startswith(_WANTED) and isinstance(cause, ValidationError):
-        return f"must be {message.removeprefix(_WANTED)}; got {cause.errors()[0]['input']!r}"
-    return message.removeprefix(_OUR_OWN)
 
 
 RESUMABLE: Final = "stopped; the same command goes on where it stopped"

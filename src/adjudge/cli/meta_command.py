@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from adjudge.analysis.meta import meta
-from adjudge.analysis.meta_settings import MetaEvaluation, MetaSettings, MetricResults, Stratum
+from adjudge.analysis.meta_settings import MetaEvaluation, MetaSettings, MetricResults
 from adjudge.cli.options import FormatOption, LpOption, is_for_people, print_note, print_result
 from adjudge.core.scores import listed
 from adjudge.reports.tables import TableFormat
-
-if TYPE_CHECKING:
-    from adjudge.stats.judged import Floats
 
 
 def meta_command(
@@ -36,15 +34,11 @@ def meta_command(
     """
     found = meta.by(test_set, lp, settings)
     if figures is not None:
-        _draw(found, figures)
+        from adjudge.reports.metric_figures import meta_figures
+
+        drawn = [figure.write(figures) for figure in meta_figures(found)]
+        print_note(f"adjudge: {len(drawn)} figures in {figures}, each as PDF, SVG and PNG")
     _print(found, form)
-
-
-def _draw(found: MetaEvaluation, folder: Path) -> None:
-    from adjudge.reports.metric_figures import meta_figures
-
-    drawn = [figure.write(folder) for figure in meta_figures(found)]
-    print_note(f"adjudge: {len(drawn)} figures in {folder}, each as PDF, SVG and PNG")
 
 
 def _print(found: MetaEvaluation, form: TableFormat) -> None:
@@ -88,28 +82,26 @@ def _data(found: MetaEvaluation) -> dict[str, Any]:
         names = [metric.name for metric in found.metrics]
         data["p_values"] = {
             "metrics": names,
-            "better": {name: _table(table) for name, table in found.p_values.items()},
+            "better": {
+                name: [[None if math.isnan(p) else p for p in row] for row in table.tolist()]
+                for name, table in found.p_values.items()
+            },
         }
     if found.strata:
-        data["strata"] = [_stratum(stratum) for stratum in found.strata]
+        data["strata"] = [
+            {
+                "kind": one.kind,
+                "name": one.name,
+                "n_segments": one.n_segments,
+                "n": one.n,
+                "reason": one.reason or None,
+                "metrics": _metrics(one.metrics),
+            }
+            for one in found.strata
+        ]
     if found.parts:
         data["parts"] = [_data(part) for part in found.parts]
     return data
-
-
-def _table(values: Floats) -> list[list[float | None]]:
-    return [[None if p != p else p for p in row] for row in values.tolist()]  # noqa: PLR0124 (NaN)
-
-
-def _stratum(stratum: Stratum) -> dict[str, Any]:
-    return {
-        "kind": stratum.kind,
-        "name": stratum.name,
-        "n_segments": stratum.n_segments,
-        "n": stratum.n,
-        "reason": stratum.reason or None,
-        "metrics": _metrics(stratum.metrics),
-    }
 
 
 def _metrics(metrics: tuple[MetricResults, ...]) -> dict[str, dict[str, Any]]:

@@ -633,14 +633,14 @@ def split_settings(arguments: list[str], taken: Mapping[str, bool]) -> tuple[lis
         is_setting = word.startswith("--") and word.partition("=")[0] not in taken
         words = settings if is_setting else own
         words.append(word)
-        has_value = "=" not in word and not _is_option(waiting[-1:], taken) if is_setting else taken.get(word)
+        has_value = (
+            "=" not in word and not any(word.startswith("--") or word[:2] in taken for word in waiting[-1:])
+            if is_setting
+            else taken.get(word)
+        )
         if has_value and waiting:
             words.append(waiting.pop())
     return own, settings
-
-
-def _is_option(words: list[str], taken: Mapping[str, bool]) -> bool:
-    return any(word.startswith("--") or word[:2] in taken for word in words)
 
 
 def read_settings(arguments: list[str]) -> dict[str, str]:

@@ -449,12 +449,16 @@ def campaign_people_command(
     """
     from adjudge.campaigns.campaign import open_campaign
     from adjudge.campaigns.dashboard import find_progress
-    from adjudge.campaigns.people import revoke, set_password
+    from adjudge.campaigns.people import add_people, new_link, revoke, set_password
     from adjudge.reports.words import in_words
 
     with open_campaign(name) as campaign:
         now = time.time()
-        links = _links(campaign, changes, now)
+        links: list[Link] = []
+        if changes.add:
+            lps = [canonical_lp(lp) for lp in changes.languages]
+            links += add_people(campaign, changes.add, changes.role, now, actor=_ACTOR, lps=lps)
+        links += [new_link(campaign, _find(campaign, one).id, now, actor=_ACTOR) for one in changes.new_link]
         for one in changes.revoke:
             revoke(campaign, _find(campaign, one).id, now, actor=_ACTOR)
         if changes.password is not None:
@@ -463,30 +467,20 @@ def campaign_people_command(
             set_password(campaign, number, chosen, now, actor=_ACTOR)
         found = find_progress(campaign, now).people
     paths = {link.name: link.path for link in links}
-    print_result(form, _table(campaign.name, found, paths), _data(campaign.name, found, paths))
+    print_result(
+        form,
+        Table(
+            title=f"People of {campaign.name}",
+            columns=("person", "role", *_HOLDS, "state", "link"),
+            rows=[[p.name, p.role, *_holds(p), _state(p), paths.get(p.name, "")] for p in found],
+        ),
+        _data(campaign.name, found, paths),
+    )
     if links:
         print_note("adjudge: links go behind the address of the server; they are not shown again")
         if (file := name / "links.csv").is_file():
             whose = in_words([*paths])
             print_note(f"adjudge: {file} stays as it was made; of {whose}, only the links above are good")
-
-
-def _links(campaign: Campaign, changes: PeopleSettings, now: float) -> list[Link]:
-    from adjudge.campaigns.people import add_people, new_link
-
-    links: list[Link] = []
-    if changes.add:
-        links += add_people(
-            campaign,
-            changes.add,
-            changes.role,
-            now,
-            actor=_ACTOR,
-            lps=[canonical_lp(lp) for lp in changes.languages],
-        )
-    return links + [
-        new_link(campaign, _find(campaign, one).id, now, actor=_ACTOR) for one in changes.new_link
-    ]
 
 
 def _find(campaign: Campaign, name: str) -> Person:
@@ -498,14 +492,6 @@ def _find(campaign: Campaign, name: str) -> Person:
         known = ", ".join(person.name for person in everyone)
         raise UsageError(f"campaign {campaign.name!r} has nobody called {name!r}; there are {known}")
     return found
-
-
-def _table(name: str, people: tuple[PersonProgress, ...], links: dict[str, str]) -> Table:
-    return Table(
-        title=f"People of {name}",
-        columns=("person", "role", *_HOLDS, "state", "link"),
-        rows=[[p.name, p.role, *_holds(p), _state(p), links.get(p.name, "")] for p in people],
-    )
 
 
 _HOLDS: Final = ("languages", ">documents", ">segments", ">left")
@@ -640,40 +626,6 @@ def campaign_status_command(
 
 
 def _status_table(name: str, found: Progress) -> Table:
-    return Table(
-        title=f"{name}: {found.items_done:,} of {found.items:,} judgements",
-        columns=(
-            "person",
-            *_HOLDS,
-            ">tasks done",
-            ">segments done",
-            ">hours",
-            ">s a segment",
-            ">checks",
-            "last seen",
-        ),
-        rows=[_row(person) for person in found.people if person.role != "organiser"],
-        notes=_notes(found),
-    )
-
-
-def _row(person: PersonProgress) -> list[str]:
-    interval = person.interval
-    checks = "" if interval is None else f"{person.passed}/{person.checks}"
-    unknown = "–" if person.items else ""
-    return [
-        person.name + ("" if (state := _state(person)) == "active" else f" ({state})"),
-        *_holds(person),
-        f"{person.tasks:,}",
-        f"{person.items:,}",
-        "–" if person.active is None else f"{person.active / 3600:.1f}",
-        unknown if person.seconds_each is None else f"{person.seconds_each:.0f}",
-        checks if interval is None else f"{checks} [{interval.low:.0%}, {interval.high:.0%}]",
-        "" if person.last_at is None else _moment(person.last_at),
-    ]
-
-
-def _notes(found: Progress) -> list[str]:
     notes = [
         f"Tasks: {found.tasks_done:,} of {found.tasks:,} done, {found.under_way:,} under way.",
         f"Still to do: {count(found.items_left, 'judgement')}"
@@ -695,7 +647,37 @@ def _notes(found: Progress) -> list[str]:
         notes.append(f"Of {what}: hours, seconds and the work left are told of the others.")
     if any(person.checks for person in found.people):
         notes.append("Checks: noticed of done, with the 95 % Wilson interval.")
-    return notes
+    return Table(
+        title=f"{name}: {found.items_done:,} of {found.items:,} judgements",
+        columns=(
+            "person",
+            *_HOLDS,
+            ">tasks done",
+            ">segments done",
+            ">hours",
+            ">s a segment",
+            ">checks",
+            "last seen",
+        ),
+        rows=[_row(person) for person in found.people if person.role != "organiser"],
+        notes=notes,
+    )
+
+
+def _row(person: PersonProgress) -> list[str]:
+    interval = person.interval
+    checks = "" if interval is None else f"{person.passed}/{person.checks}"
+    unknown = "–" if person.items else ""
+    return [
+        person.name + ("" if (state := _state(person)) == "active" else f" ({state})"),
+        *_holds(person),
+        f"{person.tasks:,}",
+        f"{person.items:,}",
+        "–" if person.active is None else f"{person.active / 3600:.1f}",
+        unknown if person.seconds_each is None else f"{person.seconds_each:.0f}",
+        checks if interval is None else f"{checks} [{interval.low:.0%}, {interval.high:.0%}]",
+        "" if person.last_at is None else _moment(person.last_at),
+    ]
 
 
 def _moment(seconds: float) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from adjudge.analysis.agreement import AgreementSettings, find_agreement
 from adjudge.analysis.bias import BiasSettings, bias
-from adjudge.analysis.estimate import EstimateSettings, SystemEstimate, estimate
+from adjudge.analysis.estimate import EstimateSettings, estimate
 from adjudge.analysis.span_matching import THRESHOLDS
 from adjudge.analysis.spans import (
     Confusion,
@@ -20,7 +20,7 @@ from adjudge.analysis.spans import (
     severity_confusions,
     spans_of_runs,
 )
-from adjudge.analysis.thresholds import Band, Cut, Thresholds, ThresholdSettings, thresholds
+from adjudge.analysis.thresholds import Cut, Thresholds, ThresholdSettings, thresholds
 from adjudge.cli.options import (
     FormatOption,
     changed_options,
@@ -276,7 +276,35 @@ def thresholds_command(
 
     found, scores = thresholds(run, gold, settings)
     table = threshold_table(found, exact=not is_for_people(form))
-    print_result(form, table, _thresholds_data(found), (*guarantees(found), *found.notes))
+    print_result(
+        form,
+        table,
+        {
+            "bad": found.bad,
+            "publish_risk": found.settings.publish_risk,
+            "reject_risk": found.settings.reject_risk,
+            "delta": found.settings.delta,
+            "guarantee": found.settings.guarantee,
+            "by_document": found.settings.by_document,
+            "together": found.settings.together,
+            "signature": found.signature,
+            "bands": [
+                {
+                    "kind": band.kind,
+                    "name": band.name,
+                    "n": band.n,
+                    "sources": band.sources,
+                    "bad": band.bad,
+                    "publish": _cut(band.publish),
+                    "reject": _cut(band.reject),
+                    "shares": dict(band.shares),
+                }
+                for band in found.bands
+            ],
+            "notes": list(found.notes),
+        },
+        (*guarantees(found), *found.notes),
+    )
     if decisions is not None:
         _write(decisions, scores, found)
 
@@ -296,34 +324,6 @@ def _write(path: Path, scores: Scores, found: Thresholds) -> None:
     ]
     table = Table(columns=["lp", "segment", "system", ">score", "decision"], rows=rows)
     write_text(path, [render_table(table, "tsv")])
-
-
-def _thresholds_data(found: Thresholds) -> dict[str, Any]:
-    return {
-        "bad": found.bad,
-        "publish_risk": found.settings.publish_risk,
-        "reject_risk": found.settings.reject_risk,
-        "delta": found.settings.delta,
-        "guarantee": found.settings.guarantee,
-        "by_document": found.settings.by_document,
-        "together": found.settings.together,
-        "signature": found.signature,
-        "bands": [_band(band) for band in found.bands],
-        "notes": list(found.notes),
-    }
-
-
-def _band(band: Band) -> dict[str, Any]:
-    return {
-        "kind": band.kind,
-        "name": band.name,
-        "n": band.n,
-        "sources": band.sources,
-        "bad": band.bad,
-        "publish": _cut(band.publish),
-        "reject": _cut(band.reject),
-        "shares": dict(band.shares),
-    }
 
 
 def _cut(cut: Cut) -> dict[str, Any]:
@@ -358,24 +358,22 @@ def estimate_command(
 
     found = estimate.by(run, gold, settings)
     notes = [str(found.signature), str(found.gold), *found.notes]
-    systems = [_estimate_data(row) for row in found.systems]
+    systems = [
+        {
+            "lp": row.lp,
+            "system": row.system,
+            "mean": _estimate(row.mean),
+            "ahead": None if row.ahead is None else _estimate(row.ahead),
+            "ranks": [row.best, row.worst],
+        }
+        for row in found.systems
+    ]
     print_result(
         form,
         estimate_table(found, exact=not is_for_people(form)),
         {"target": settings.target, "systems": systems, "notes": notes},
         notes,
     )
-
-
-def _estimate_data(row: SystemEstimate) -> dict[str, Any]:
-    ahead = None if row.ahead is None else _estimate(row.ahead)
-    return {
-        "lp": row.lp,
-        "system": row.system,
-        "mean": _estimate(row.mean),
-        "ahead": ahead,
-        "ranks": [row.best, row.worst],
-    }
 
 
 def _estimate(found: Estimate) -> dict[str, Any]:

@@ -226,25 +226,21 @@ class takes(Generic[P, S]):  # noqa: N801 (a decorator)
             with _given({**given.arguments, **named}):
                 return function(*given.args, made)
 
-        verb.__signature__ = _plain_signature(function, sources, self.model)  # type: ignore[attr-defined]
+        own, hints = get_type_hints(function), get_type_hints(self.model)
+        parameters = [each.replace(annotation=_Words.of(own[each.name])) for each in sources]
+        for each in fields(self.model):
+            default = inspect.Parameter.empty if each.default is MISSING else each.default
+            words = _Words.of(hints[each.name])
+            parameters.append(
+                inspect.Parameter(
+                    each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=words
+                )
+            )
+        verb.__signature__ = inspect.Signature(parameters, return_annotation=_Words.of(own["return"]))  # type: ignore[attr-defined]
         verb.__doc__ = f"{inspect.getdoc(function)}\n\n{_keywords_text(self.model)}"
         verb.__keywords__ = frozenset(known)  # type: ignore[attr-defined]
         verb.by = function  # type: ignore[attr-defined]
         return verb
-
-
-def _plain_signature(
-    function: Callable[..., Any], sources: Sequence[inspect.Parameter], model: type
-) -> inspect.Signature:
-    own, hints = get_type_hints(function), get_type_hints(model)
-    parameters = [each.replace(annotation=_Words.of(own[each.name])) for each in sources]
-    for each in fields(model):
-        default = inspect.Parameter.empty if each.default is MISSING else each.default
-        words = _Words.of(hints[each.name])
-        parameters.append(
-            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=words)
-        )
-    return inspect.Signature(parameters, return_annotation=_Words.of(own["return"]))
 
 
 class _Words(str):

@@ -542,7 +542,12 @@ class ErrorList:
         span, category = found["span"] or "", found["category"]
         if not isinstance(span, str) or not isinstance(category, str):
             raise AnswerError("schema", f"{what} must hold texts, got {shown(value)}")
-        severity = reading.label(found["severity"], self.severities, "severity", self._also)
+        severity = reading.label(
+            found["severity"],
+            self.severities,
+            "severity",
+            {f"{s} {error}": s for s in self.severities for error in ("error", "errors")},
+        )
         reading.flag("normalised", "side" not in found)
         return Listed(
             *(span, category, severity),
@@ -554,12 +559,6 @@ class ErrorList:
     @property
     def _keys(self) -> tuple[str, ...]:
         return _KEYS if self.explain_in is None else _KEYS_EXPLAINED
-
-    @property
-    def _also(self) -> Mapping[str, Severity]:
-        return {
-            f"{severity} {error}": severity for severity in self.severities for error in ("error", "errors")
-        }
 
 
 # One number

@@ -30,7 +30,6 @@ from adjudge.judges._prompts import Prompted, Prompts, judged_texts, language_na
 from adjudge.judges._reading import (
     AuthorsReply,
     Reading,
-    Rule,
     last_letter,
     object_schema,
     or_authors,
@@ -321,11 +320,14 @@ class Comparison:
             facts={"criterion": self.criterion.name, "aspects": self.criterion.aspects},
         )
         drawn = _CODE if self.settings.profile == "code" and self.judge == "fire" else Sampling()
+        is_fire_of_paper = self.judge == "fire" and self.settings.profile != "recommended"
         answer = await or_error(
             ask(
                 self.messages(subject),
                 about=about,
-                read=or_authors(partial(self.read, subject=subject), self._rule),
+                read=or_authors(
+                    partial(self.read, subject=subject), last_letter if is_fire_of_paper else None
+                ),
                 attempts=_ATTEMPTS,
                 schema=self.schema,
                 sampling=replace(drawn, logprobs=self.settings.strength == "logprob"),
@@ -369,10 +371,6 @@ class Comparison:
             return _Answer(verdict, flags, analysis, None)
         strength, how = read_strength(reply, verdict)
         return _Answer(verdict, (*flags, *how), analysis, strength)
-
-    @property
-    def _rule(self) -> Rule | None:
-        return last_letter if self.judge == "fire" and self.settings.profile != "recommended" else None
 
     def _shown(self, subject: Subject) -> list[Subject]:
         turned = subject.of(*reversed(subject.systems))

@@ -420,7 +420,14 @@ class Adapter:
             return tuple(messages), drawn
         file = self.turns.get(role_of(about), self.turns.get(about.wants))
         if file is not None:
-            messages = _spoken(self.files[file], _shown(messages), about.subject.lp, file)
+            shown: dict[str, Part] = {}
+            for part in (part for message in messages for part in message.parts if isinstance(part, Quoted)):
+                name = part.name.replace("-", "_")
+                if shown.setdefault(name, part) != part:
+                    raise UsageError(
+                        f"turns of somebody else have no place for several texts called {part.name}"
+                    )
+            messages = _spoken(self.files[file], shown, about.subject.lp, file)
         return tuple(
             replace(m, parts=joined(getattr(p, "text", p) for p in m.parts)) for m in messages
         ), drawn
@@ -452,15 +459,6 @@ class Adapter:
 def role_of(about: About) -> str:
     """How an adapter names the questions of one role, or of a stage where there are no roles: `KIND.ROLE`."""
     return f"{about.wants}.{about.role or about.stage.rpartition(': ')[2]}"
-
-
-def _shown(messages: Sequence[Message]) -> dict[str, Part]:
-    shown: dict[str, Part] = {}
-    for part in (part for message in messages for part in message.parts if isinstance(part, Quoted)):
-        name = part.name.replace("-", "_")
-        if shown.setdefault(name, part) != part:
-            raise UsageError(f"turns of somebody else have no place for several texts called {part.name}")
-    return shown
 
 
 def _spoken(template: str, shown: Mapping[str, Part], lp: str, file: str) -> tuple[Message, ...]:
@@ -587,7 +585,20 @@ def _entry(rule: Mapping[str, Any], value: object) -> object:
 
 def _field(name: str, rule: Mapping[str, Any], text: str) -> object:
     if "each" in rule:
-        return _entries(name, rule, text)
+        entries = [
+            {
+                **rule.get("default", {}),
+                **{key: said.strip() for key, said in match.groupdict().items() if said},
+            }
+            for match in re.finditer(rule["each"], text)
+        ]
+        is_none = "none" in rule and re.search(rule["none"], text) is not None
+        if entries and is_none:
+            raise AnswerError("ambiguous", f"{name} are listed, and said to be none")
+        if not entries and not is_none:
+            raise AnswerError("parse", f"no {name} where the adapter looks for them, nor that there are none")
+        known = {str(key).casefold(): value for key, value in rule.get("values", {}).items()}
+        return [{key: known.get(said.casefold(), said) for key, said in entry.items()} for entry in entries]
     found = {match[1] if match.re.groups else match[0] for match in re.finditer(rule["find"], text)}
     values = [_value(name, rule, said.strip()) for said in sorted(found)]
     if not values:
@@ -597,20 +608,6 @@ def _field(name: str, rule: Mapping[str, Any], text: str) -> object:
     if any(value != values[0] for value in values[1:]):
         raise AnswerError("ambiguous", f"{name} stands there with several values: {values!r}")
     return values[0]
-
-
-def _entries(name: str, rule: Mapping[str, Any], text: str) -> list[dict[str, object]]:
-    entries = [
-        {**rule.get("default", {}), **{key: said.strip() for key, said in match.groupdict().items() if said}}
-        for match in re.finditer(rule["each"], text)
-    ]
-    is_none = "none" in rule and re.search(rule["none"], text) is not None
-    if entries and is_none:
-        raise AnswerError("ambiguous", f"{name} are listed, and said to be none")
-    if not entries and not is_none:
-        raise AnswerError("parse", f"no {name} where the adapter looks for them, nor that there are none")
-    known = {str(key).casefold(): value for key, value in rule.get("values", {}).items()}
-    return [{key: known.get(said.casefold(), said) for key, said in entry.items()} for entry in entries]
 
 
 def _value(name: str, rule: Mapping[str, Any], said: str) -> object:
@@ -681,7 +678,10 @@ def render_around(prompts: Prompts, subject: Subject, shown: Parts) -> Parts:
     Every question that judges shows them. An agent without the glossary would take back what another agent
     found by it.
     """
-    instruction = _render_instruction(prompts, subject)
+    told = subject.segment.meta.get(INSTRUCTION)
+    instruction: Parts = ()
+    if isinstance(told, str) and told.strip():
+        instruction = (*prompts.piece("instruction", instruction=Quoted("instruction", told)), "\n\n")
     if not subject.context and not subject.terms and not instruction:
         return shown
     context = _render_context(prompts, subject)
@@ -729,13 +729,6 @@ def _render_context(prompts: Prompts, subject: Subject) -> Parts:
         values = dict(zip(names, shown, strict=True))
         segments += [*prompts.piece(file, source=Quoted("context-source", segment.source), **values), "\n\n"]
     return (*prompts.piece("context", segments=tuple(segments[:-1])), "\n\n")
-
-
-def _render_instruction(prompts: Prompts, subject: Subject) -> Parts:
-    told = subject.segment.meta.get(INSTRUCTION)
-    if not isinstance(told, str) or not told.strip():
-        return ()
-    return (*prompts.piece("instruction", instruction=Quoted("instruction", told)), "\n\n")
 
 
 def render_terms(prompts: Prompts, subject: Subject) -> Parts:

@@ -51,7 +51,9 @@ def vote(samples: Sequence[Sequence[ErrorSpan]]) -> tuple[ErrorSpan, ...]:
     while group := ballot.strongest(more_than=len(samples) / 2):
         agreed.append(ballot.settle(group))
         ballot.remove(group)
-    return tuple(sorted(agreed, key=_order))
+    return tuple(
+        sorted(agreed, key=lambda span: (span.start is None, span.side == "source", span.start or 0))
+    )
 
 
 def is_outvoted(samples: Sequence[Sequence[ErrorSpan]], agreed: Sequence[ErrorSpan]) -> bool:
@@ -127,10 +129,6 @@ def _overlap(one: ErrorSpan, other: ErrorSpan) -> float:
         return 1.0
     shared = min(one.end, other.end) - max(one.start, other.start)
     return max(0, shared) / (max(one.end, other.end) - min(one.start, other.start))
-
-
-def _order(span: ErrorSpan) -> tuple[bool, bool, int]:
-    return (span.start is None, span.side == "source", span.start or 0)
 
 
 T = TypeVar("T")
@@ -236,7 +234,12 @@ class Sampled:
         if is_outvoted(marked, spans := vote(marked)):
             flags.append(OUTVOTED)
         numbers = [_number(one, self.judge.weights) for one in read]
-        result = _majority(numbers) if self.judge.protocol == "criteria" else fmean(numbers)
+        result, count = fmean(numbers), len(numbers)
+        if self.judge.protocol == "criteria":
+            passes = sum(numbers)
+            if 2 * passes == count:
+                raise AnswerError("ambiguous", f"{passes:g} of {count} samples pass, and as many fail")
+            result = float(2 * passes > count)
         return replace(
             read[min(range(len(numbers)), key=lambda index: abs(numbers[index] - result))],
             rating=None if read[0].rating is None else result,
@@ -272,13 +275,6 @@ def _number(annotation: Annotation, weights: str | None) -> float:
     if annotation.rating is not None:
         return float(annotation.rating)
     return mqm_score(annotation, find_weights(weights or "mqm-google"))
-
-
-def _majority(verdicts: Sequence[float]) -> float:
-    passes = sum(verdicts)
-    if 2 * passes == len(verdicts):
-        raise AnswerError("ambiguous", f"{passes:g} of {len(verdicts)} samples pass, and as many fail")
-    return float(2 * passes > len(verdicts))
 
 
 def _most_frequent(verdicts: Sequence[Verdict]) -> Verdict:

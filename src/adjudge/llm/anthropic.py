@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from adjudge.core.ask import Message, Reply, ToolCall, Usage
+from adjudge.core.ask import Message, Reply, Usage
 from adjudge.errors import AnswerError
 from adjudge.llm.credentials import Redactor
 from adjudge.llm.dialect import (
@@ -81,32 +81,25 @@ class AnthropicDialect(Dialect):
             payload["temperature"] = sampling.temperature
         if sampling.stop:
             payload["stop_sequences"] = sampling.stop
-        payload |= self._thinking()
+        effort = endpoint.effort
+        if effort is not None and _ADAPTIVE.match(endpoint.model):
+            payload |= {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+        elif effort is not None:
+            payload["thinking"] = {"type": "enabled", "budget_tokens": ROOM[effort]}
         if request.tools:
             payload["tools"] = [
                 {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
                 for tool in request.tools
             ]
         if request.schema is not None and endpoint.constrained:
-            self._constrain(payload, request.schema)
+            if _FORMAT.match(self._endpoint.model):
+                form = {"type": "json_schema", "schema": _without_limits(request.schema)}
+                payload["output_config"] = payload.get("output_config", {}) | {"format": form}
+            elif self._is_forced:
+                tool = {"name": _ANSWER, "description": "Give the answer.", "input_schema": request.schema}
+                payload["tools"] = [*payload.get("tools", []), tool]
+                payload["tool_choice"] = {"type": "tool", "name": _ANSWER}
         return payload
-
-    def _thinking(self) -> dict[str, Any]:
-        effort = self._endpoint.effort
-        if effort is None:
-            return {}
-        if _ADAPTIVE.match(self._endpoint.model):
-            return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
-        return {"thinking": {"type": "enabled", "budget_tokens": ROOM[effort]}}
-
-    def _constrain(self, payload: dict[str, Any], schema: Mapping[str, object]) -> None:
-        if _FORMAT.match(self._endpoint.model):
-            form = {"type": "json_schema", "schema": _without_limits(schema)}
-            payload["output_config"] = payload.get("output_config", {}) | {"format": form}
-        elif self._is_forced:
-            tool = {"name": _ANSWER, "description": "Give the answer.", "input_schema": schema}
-            payload["tools"] = [*payload.get("tools", []), tool]
-            payload["tool_choice"] = {"type": "tool", "name": _ANSWER}
 
     @property
     def _is_forced(self) -> bool:
@@ -132,7 +125,12 @@ class AnthropicDialect(Dialect):
             fail_envelope("the call of a tool", content)
         calls = read_calls(asked, redactor) if finish == "stop" else ()
         if request.schema is not None and self._endpoint.constrained and self._is_forced:
-            text, calls = _unwrap(text, calls)
+            answers = [call for call in calls if call.name == _ANSWER]
+            if len(answers) > 1:
+                raise AnswerError("ambiguous", f"one answer was asked for, {len(answers)} came")
+            if answers:
+                text = orjson.dumps(answers[0].arguments).decode()
+                calls = tuple(call for call in calls if call.name != _ANSWER)
         if not request.tools:
             refuse_calls(calls)
         return Reply(
@@ -195,16 +193,6 @@ def _read_blocks(
         else:
             fail_envelope("a block of text, thinking or tool use", block)
     return text, thought, calls
-
-
-def _unwrap(text: str, calls: tuple[ToolCall, ...]) -> tuple[str, tuple[ToolCall, ...]]:
-    answers = [call for call in calls if call.name == _ANSWER]
-    if not answers:
-        return text, calls
-    if len(answers) > 1:
-        raise AnswerError("ambiguous", f"one answer was asked for, {len(answers)} came")
-    others = tuple(call for call in calls if call.name != _ANSWER)
-    return orjson.dumps(answers[0].arguments).decode(), others
 
 
 def _without_limits(schema: object) -> Any:  # noqa: ANN401 (any JSON)

@@ -260,7 +260,12 @@ def answer_statement(about: About, *, numbered: str = "") -> Tokens:
     errors, findings = _held(about), findings_of(about.subject)
     borne = [[f for f in findings if _bears_out(f, error)] for error in errors]
     kept = [
-        {**error, "severity": "major" if any(map(_is_grave, found)) else "minor"}
+        {
+            **error,
+            "severity": "major"
+            if any(f.span.severity in {"major", "critical"} and f.precision >= _LIKELY for f in found)
+            else "minor",
+        }
         for error, found in zip(errors, borne, strict=True)
         if found or error["category"] != _GARBLED
     ]
@@ -320,10 +325,6 @@ def _bears_out(finding: Finding, error: Error) -> bool:
     if not said or not found:
         return finding.span.category == error["category"]
     return finding.span.side == error["side"] and (found in said or said in found)
-
-
-def _is_grave(finding: Finding) -> bool:
-    return finding.span.severity in {"major", "critical"} and finding.precision >= _LIKELY
 
 
 def _rank(error: Error) -> tuple[int, int]:
@@ -538,16 +539,15 @@ def _errors_wanted(about: About) -> list[_Error]:
         worst = SEVERITIES.index(finding.span.severity)
         milder = [s for s in _severities(about) if SEVERITIES.index(s) <= worst and s != "neutral"]
         severity = max(milder, key=SEVERITIES.index, default=None)
-        category = _category_wanted(finding, about.facts.get("categories", True))
+        wanted = about.facts.get("categories", True)
+        category = (
+            finding.span.category or "other"
+            if isinstance(wanted, bool)
+            else category_among(finding, _words(wanted, tuple(CATEGORIES)))
+        )
         if severity is not None and category is not None:
             errors.append(_Error(severity=severity, category=category, finding=finding))
     return errors
-
-
-def _category_wanted(finding: Finding, wanted: object) -> str | None:
-    if isinstance(wanted, bool):
-        return finding.span.category or "other"
-    return category_among(finding, _words(wanted, tuple(CATEGORIES)))
 
 
 def _severities(about: About) -> tuple[Severity, ...]:

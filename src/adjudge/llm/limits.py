@@ -338,13 +338,20 @@ class Limiter:
         return outcome
 
     def _refusal(self, turn: Turn, fault: Fault, now: float) -> Fault:
-        is_own = self._is_own(turn)
+        ahead = self._answers - self._refused
+        if not turn.refused:
+            turn.ahead = ahead
+        turn.refused += 1
+        self._refused += 1
+        is_own = turn.refused >= _OFTEN and ahead > turn.ahead
         if is_own and turn.refused >= _HOPELESS and fault.status == 429:
             detail = f"{fault.detail}; refused {turn.refused} times while other calls were taken"
             return replace(fault, consequence="fail", wait=None, detail=detail)
         if self._is_ours(turn, fault, now, is_own=is_own):
             self._hold_back(turn, fault, now)
-        return self._as_free(turn, fault)
+        if fault.status != 429 or fault.wait is not None or self._accepted < min(turn.before, turn.sent):
+            return fault
+        return replace(fault, wait=min(self._patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
 
     def _hold_back(self, turn: Turn, fault: Fault, now: float) -> None:
         self._pauses.trouble(now, turn.sent, fault.wait)
@@ -356,14 +363,6 @@ class Limiter:
         if fault.status == 429 and not self._pace.refused(now, turn.sent, self._pauses.until):
             self._pace, self._blame = Pace(), Blame()
 
-    def _is_own(self, turn: Turn) -> bool:
-        ahead = self._answers - self._refused
-        if not turn.refused:
-            turn.ahead = ahead
-        turn.refused += 1
-        self._refused += 1
-        return turn.refused >= _OFTEN and ahead > turn.ahead
-
     def _is_ours(self, turn: Turn, fault: Fault, now: float, *, is_own: bool) -> bool:
         is_crowded, is_limit = self._blame.refused(turn.number), fault.status == 429
         if is_limit and self._pace.rate is not None:
@@ -373,11 +372,6 @@ class Limiter:
         is_clear = is_limit and _CLEAR[0] <= fault.wait <= _CLEAR[1]
         # Where headers say that half is left, who is refused is refused for itself.
         return not is_clear or min(bucket.left(now) for bucket in self._buckets.values()) < 0.5
-
-    def _as_free(self, turn: Turn, fault: Fault) -> Fault:
-        if fault.status != 429 or fault.wait is not None or self._accepted < min(turn.before, turn.sent):
-            return fault
-        return replace(fault, wait=min(self._patience.pause(turn.refused), _OWN_PAUSE), is_free=True)
 
     def _lost(self, turn: Turn, fault: Fault, now: float) -> Fault:
         """The server cannot be reached: nobody but one call at a time tries whether it can."""

@@ -194,7 +194,11 @@ def open_model(name: str, connection: Connection) -> OpenModel:
         identity = Identity(endpoint="builtin", model="rules", reads_about=True)
         return OpenModel(identity=identity, model=RulesModel(), served="any")
     if name.startswith(_REPLAY):
-        return _recorded(name.removeprefix(_REPLAY), connection)
+        place = name.removeprefix(_REPLAY)
+        identity, model = open_recorded(place, connection.effort)
+        served = "any" if identity.reads_about else connection.served_as
+        takes_tools = PROVIDERS.get(identity.endpoint, COMPATIBLE).takes_tools(identity.model)
+        return OpenModel(identity=identity, model=model, served=served, takes_tools=takes_tools)
     prefix, _, rest = name.partition("/")
     if prefix in PROVIDERS and rest:
         return _remote(PROVIDERS[prefix], rest, connection)
@@ -204,13 +208,6 @@ def open_model(name: str, connection: Connection) -> OpenModel:
             f"no model {name!r}: say provider/model with one of {known}; any other server with --base-url"
         )
     return _remote(COMPATIBLE, name, connection)
-
-
-def _recorded(place: str, connection: Connection) -> OpenModel:
-    identity, model = open_recorded(place, connection.effort)
-    served = "any" if identity.reads_about else connection.served_as
-    takes_tools = PROVIDERS.get(identity.endpoint, COMPATIBLE).takes_tools(identity.model)
-    return OpenModel(identity=identity, model=model, served=served, takes_tools=takes_tools)
 
 
 def _remote(provider: Provider, model: str, connection: Connection) -> OpenModel:

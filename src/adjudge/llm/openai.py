@@ -136,20 +136,13 @@ def _content(value: object) -> tuple[str, str]:
         if kind == "text" and isinstance(part.get("text"), str):
             text += part["text"]
         elif kind == "thinking":
-            thought += _thought(part.get("thinking"))
+            thinking = part.get("thinking")
+            if isinstance(thinking, list):
+                thinking = "".join(str(p.get("text", "")) for p in thinking if isinstance(p, dict))
+            thought += thinking if isinstance(thinking, str) else ""
         else:
             raise AnswerError("bad_envelope", f"wanted parts of text, got one of type {str(kind)[:40]!r}")
     return text, thought
-
-
-def _thought(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return (
-        "".join(str(p.get("text", "")) for p in value if isinstance(p, dict))
-        if isinstance(value, list)
-        else ""
-    )
 
 
 def _calls(message: dict[str, Any], state: str, redactor: Redactor) -> tuple[ToolCall, ...]:

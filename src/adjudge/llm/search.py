@@ -74,15 +74,14 @@ class FilesModel:
     async def reply(self, request: Request) -> Reply:
         """The notes that fit best; their age is not known, so that recency changes nothing."""
         wanted = set(_words(read_query(request.messages[0]).text))
-        ranked = sorted(self._scored(wanted), key=lambda found: (-found[0], found[1]))
-        return search_reply(self.engine, (self._notes[place] for _, place in ranked))
-
-    def _scored(self, wanted: set[str]) -> Iterator[tuple[float, int]]:
         usual = sum(counts.total() for counts in self._counts) / max(len(self._counts), 1)
+        ranked = []
         for place, counts in enumerate(self._counts):
             length = 1 - _B + _B * counts.total() / usual
             if found := wanted & counts.keys():
-                yield sum(self._rarity(w) * _weight(counts[w], length) for w in sorted(found)), place
+                score = sum(self._rarity(w) * _weight(counts[w], length) for w in sorted(found))
+                ranked.append((-score, place))
+        return search_reply(self.engine, (self._notes[place] for _, place in sorted(ranked)))
 
     def _rarity(self, word: str) -> float:
         notes = self._spread[word]

@@ -66,7 +66,10 @@ class Wire:
         self.dialect = dialect or open_dialect(endpoint)
         self._url = self.dialect.address
         self._words = [b'"%s"' % word.encode() for word in self.dialect.words]
-        self._proxy = _proxy_for(endpoint.url)
+        parts = urlsplit(endpoint.url)
+        host = parts.hostname or ""
+        is_near = host in {"localhost", "127.0.0.1", "::1"} or proxy_bypass(host)
+        self._proxy = None if is_near else getproxies().get(parts.scheme)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -86,7 +89,9 @@ class Wire:
         except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
             raise ModelError(f"no secure connection: {self.redactor.error(str(error))}") from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            away = f"no server at {_host(self._url)}: {_reason(error)}"
+            cause = getattr(error, "os_error", None)
+            why = getattr(cause, "strerror", None) or cause or "timed out"
+            away = f"no server at {_host(self._url)}: {why}"
             return retried("connection", away, limited=True, is_free=True)
         except TimeoutError:
             return retried("timeout", f"no whole answer within {seconds:g} s")
@@ -207,14 +212,6 @@ async def read_body(response: Any, cap: int) -> bytes | None:  # noqa: ANN401 (a
     return b"".join(parts)
 
 
-def _proxy_for(url: str) -> str | None:
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if host in {"localhost", "127.0.0.1", "::1"} or proxy_bypass(host):
-        return None
-    return getproxies().get(parts.scheme)
-
-
 def _host(url: str) -> str:
     parts = urlsplit(url)
     try:
@@ -222,8 +219,3 @@ def _host(url: str) -> str:
     except ValueError:
         port = ""
     return f"{parts.scheme}://{parts.hostname}{port}" if parts.hostname else ""
-
-
-def _reason(error: Exception) -> str:
-    cause = getattr(error, "os_error", None)
-    return str(getattr(cause, "strerror", None) or cause or "timed out")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -134,7 +133,9 @@ def render_exchange(exchange: Exchange, number: int, mark: str) -> str:
     if reply is not None:
         if reply.reasoning:
             lines += ["[thinking]", _indent(reply.reasoning)]
-        lines += [f"[reply] {_facts(reply)}", _indent(reply.text), *_asked_for(reply.calls)]
+        tokens = ", ".join(f"{count} {name}" for name, count in reply.usage.counts.items() if count)
+        facts = filter(None, (reply.model, reply.finish, tokens and f"tokens: {tokens}"))
+        lines += [f"[reply] {', '.join(facts)}", _indent(reply.text), *_asked_for(reply.calls)]
     if use.reason:
         lines.append(f"[not used] {use.reason}: {use.detail}")
     return "\n".join(lines) + "\n"
@@ -159,11 +160,6 @@ def _asked(request: StoredRequest | None) -> str:
     return f"({', '.join(parts)})" if parts else ""
 
 
-def _facts(reply: Reply) -> str:
-    tokens = ", ".join(f"{count} {name}" for name, count in reply.usage.counts.items() if count)
-    return ", ".join(part for part in (reply.model, reply.finish, tokens and f"tokens: {tokens}") if part)
-
-
 def _indent(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.split("\n"))
 
@@ -176,13 +172,25 @@ def exchange_to_json(exchange: Exchange, mark: str) -> dict[str, object]:
         "role": exchange.use.role,
         "reason": exchange.use.reason,
         "detail": exchange.use.detail,
-        "messages": _messages(() if request is None else request.messages, mark),
+        "messages": [
+            {"role": message.role, "content": render_message(message, mark)} | _calls(message.calls)
+            for message in (() if request is None else request.messages)
+        ],
         "schema": None if request is None else request.schema,
         "sample": None if request is None else list(request.sample),
         "failed_attempts": [
             {"reason": a.reason, "detail": a.detail, "time": a.time} for a in exchange.failed
         ],
-        "reply": None if reply is None else _reply(reply),
+        "reply": None
+        if reply is None
+        else {
+            "text": reply.text,
+            "reasoning": reply.reasoning,
+            "model": reply.model,
+            "finish": reply.finish,
+            "tokens": reply.usage.counts,
+        }
+        | _calls(reply.calls),
     } | (
         {}
         if request is None or not request.tools
@@ -190,26 +198,9 @@ def exchange_to_json(exchange: Exchange, mark: str) -> dict[str, object]:
     )
 
 
-def _messages(messages: Iterable[Message], mark: str) -> list[dict[str, object]]:
-    return [
-        {"role": message.role, "content": render_message(message, mark)} | _calls(message.calls)
-        for message in messages
-    ]
-
-
 def _calls(calls: Iterable[ToolCall]) -> dict[str, object]:
     shown = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
     return {"calls": shown} if shown else {}
-
-
-def _reply(reply: Reply) -> dict[str, object]:
-    return {
-        "text": reply.text,
-        "reasoning": reply.reasoning,
-        "model": reply.model,
-        "finish": reply.finish,
-        "tokens": reply.usage.counts,
-    } | _calls(reply.calls)
 
 
 class ReadableRun:
@@ -237,19 +228,13 @@ class ReadableRun:
 def _answered(exchange: Exchange, attempt: Attempt | None, prices: PriceTable) -> dict[str, object]:
     if attempt is None:
         return {"time": "", "seconds": None, "asked": "", "price": ""}
+    usage, price = attempt.usage, prices.find(attempt.model)
+    is_counted = bool(usage.prompt or usage.completion or usage.reasoning)
+    cost = None if price is None or not is_counted else price.cost(usage)
+    is_free = attempt.model.startswith("builtin/") or exchange.reply is None
     return {
         "time": attempt.time,
         "seconds": attempt.seconds,
         "asked": attempt.model,
-        "price": _price(exchange, attempt, prices),
+        "price": "" if is_free else render_price(cost, "" if price is None else price.currency),
     }
-
-
-def _price(exchange: Exchange, attempt: Attempt, prices: PriceTable) -> str:
-    usage = attempt.usage
-    price = prices.find(attempt.model)
-    is_counted = bool(usage.prompt or usage.completion or usage.reasoning)
-    if attempt.model.startswith("builtin/") or (exchange.reply is None):
-        return ""
-    cost: Decimal | None = None if price is None or not is_counted else price.cost(usage)
-    return render_price(cost, "" if price is None else price.currency)

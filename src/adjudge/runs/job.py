@@ -431,6 +431,19 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
     paid = frozenset() if models is None else models.paid
     prices = with_batches(find_prices(paid, options.prices)) if paid or options.prices else {}
     budget = _budget(prices, options)
+    names = dict.fromkeys(plan.references.values())
+    extra = {
+        "code": code_of(annotator),
+        "pairs": "" if plan.schedule.kind == "all" else str(plan.schedule),
+        "context": str(plan.context or ""),
+        "terms": _digest(plan) if plan.terms else "",
+    }
+    if models is not None:
+        extra |= {
+            "schema": "" if options.json_schema == "auto" else options.json_schema,
+            "effort": options.effort or "",
+            "max_tokens": "+".join(options.max_tokens),
+        }
     return Job(
         annotator=annotator,
         plan=plan,
@@ -439,8 +452,25 @@ def prepare(judge: Annotator | str, test_set: TestSet | Path | str | None, optio
         store=store,
         settings=_settings(annotator, models, plan, options)
         | {"store": _seen_from(store, out)}
-        | (_money(prices, budget) if prices else {}),
-        signature=_signature(annotator, models, plan, options),
+        | (
+            {
+                "budget": None if budget.amount is None else float(budget.amount),
+                "budget_tokens": budget.tokens,
+                "price_date": min(
+                    (p.as_of.isoformat() for p in prices.values() if p is not None), default=None
+                ),
+            }
+            if prices
+            else {}
+        ),
+        signature=signature_of(
+            annotator,
+            model="" if models is None else models.name,
+            reference=",".join(names) or "src",
+            lps=plan.test_set.lps,
+            extra=dict(filter(itemgetter(1), extra.items())),
+            seed=None if models is None else options.seed,
+        ),
         options=options,
         origin=origin,
         prices=prices,
@@ -458,7 +488,12 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
                 f"{given[0]} is for a judge given by its name; {name} is an object: "
                 "set the option in the object"
             )
-        _refuse_strangers(judge)
+        name = getattr(judge, "__name__", type(judge).__name__)
+        if isinstance(judge, type):
+            raise UsageError(f"{name} is a class: make a judge or a metric of it, {name}()")
+        if not hasattr(judge, "with_reference"):
+            todo = "write @adjudge.metric above it" if callable(judge) else "give one, or the name of one"
+            raise UsageError(f"{name} is neither a judge nor a metric: {todo}")
         return judge, options
     own = dict(options.settings or {})
     common: dict[str, str] = {name: str(getattr(options, name)) for name in _COMMON if name in given}
@@ -478,15 +513,6 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
     if code_of(found):
         refuse_options(found)
     return found, options
-
-
-def _refuse_strangers(judge: object) -> None:
-    name = getattr(judge, "__name__", type(judge).__name__)
-    if isinstance(judge, type):
-        raise UsageError(f"{name} is a class: make a judge or a metric of it, {name}()")
-    if not hasattr(judge, "with_reference"):
-        todo = "write @adjudge.metric above it" if callable(judge) else "give one, or the name of one"
-        raise UsageError(f"{name} is neither a judge nor a metric: {todo}")
 
 
 _OTHERS: Final = frozenset(
@@ -629,15 +655,6 @@ def _budget(prices: Mapping[str, Price | None], options: RunSettings) -> Budget:
     return Budget(amount=amount, tokens=options.budget_tokens)
 
 
-def _money(prices: Mapping[str, Price | None], budget: Budget) -> dict[str, object]:
-    dates = [price.as_of.isoformat() for price in prices.values() if price is not None]
-    return {
-        "budget": None if budget.amount is None else float(budget.amount),
-        "budget_tokens": budget.tokens,
-        "price_date": min(dates, default=None),
-    }
-
-
 def _settings(
     annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings
 ) -> dict[str, object]:
@@ -676,27 +693,3 @@ def _seen_from(path: Path, out: Path) -> str:
 def _digest(plan: Plan) -> str:
     text = "\n".join(f"{t.source}\t{t.translation}" for t in plan.terms)
     return hashlib.sha256(text.encode()).hexdigest()[:6]
-
-
-def _signature(annotator: Annotator, models: Models | None, plan: Plan, options: RunSettings) -> Signature:
-    names = dict.fromkeys(plan.references.values())
-    extra = {
-        "code": code_of(annotator),
-        "pairs": "" if plan.schedule.kind == "all" else str(plan.schedule),
-        "context": str(plan.context or ""),
-        "terms": _digest(plan) if plan.terms else "",
-    }
-    if models is not None:
-        extra |= {
-            "schema": "" if options.json_schema == "auto" else options.json_schema,
-            "effort": options.effort or "",
-            "max_tokens": "+".join(options.max_tokens),
-        }
-    return signature_of(
-        annotator,
-        model="" if models is None else models.name,
-        reference=",".join(names) or "src",
-        lps=plan.test_set.lps,
-        extra=dict(filter(itemgetter(1), extra.items())),
-        seed=None if models is None else options.seed,
-    )

@@ -309,24 +309,21 @@ class Fleet:
             actor = self.ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Worker)
             worker = self._workers[place] = actor.remote(self.recipe, self.shares[place])
             try:
-                await self._employ(place, worker)
+                if (stopped := await worker.begin.remote()) is not None:
+                    raise stopped.error()
+                feeds = [asyncio.create_task(self._feed(place, worker)) for _ in range(_AT_ONCE)]
+                try:
+                    await asyncio.gather(*feeds)
+                finally:
+                    for feed in feeds:
+                        feed.cancel()
+                    await asyncio.gather(*feeds, return_exceptions=True)
                 self.loads[place] = await worker.load.remote()
                 if place in self._used_up:
                     self.ray.kill(worker)  # its room may be what a successor of another waits for
             except self.ray.exceptions.RayActorError:
                 self.ray.kill(worker)  # it may only be out of reach
                 await self._bury(place)
-
-    async def _employ(self, place: int, worker: Any) -> None:  # noqa: ANN401 (Ray has no type for it)
-        if (stopped := await worker.begin.remote()) is not None:
-            raise stopped.error()
-        feeds = [asyncio.create_task(self._feed(place, worker)) for _ in range(_AT_ONCE)]
-        try:
-            await asyncio.gather(*feeds)
-        finally:
-            for feed in feeds:
-                feed.cancel()
-            await asyncio.gather(*feeds, return_exceptions=True)
 
     async def _feed(self, place: int, worker: Any) -> None:  # noqa: ANN401 (the same)
         while (number := await self._next(place)) is not None:

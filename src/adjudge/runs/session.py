@@ -243,14 +243,12 @@ class Session:
 def with_suspicion(judgement: Annotation | Preference, subject: Subject) -> Annotation | Preference:
     """Add `injection_suspect`, and what was found where, if anything was."""
     translations = [subject.segment.translations[name] for name in subject.systems]
-    around = [*_around(subject), *_criterion(judgement, subject)]
+    around = [*_around(subject)]
+    if isinstance(judgement, Annotation) and judgement.criterion is not None:
+        criteria = read_criteria(subject.segment)
+        around += [each.text for each in criteria if each.id == judgement.criterion]
     flags = attack_flags(subject.source, translations, around)
     return replace(judgement, flags=(*judgement.flags, *flags)) if flags else judgement
-
-
-def _criterion(judgement: Annotation | Preference, subject: Subject) -> Iterator[str]:
-    if isinstance(judgement, Annotation) and judgement.criterion is not None:
-        yield from (each.text for each in read_criteria(subject.segment) if each.id == judgement.criterion)
 
 
 def _around(subject: Subject) -> Iterator[str]:
@@ -339,7 +337,15 @@ class JudgeSession(Session):
             await asyncio.sleep(min(2 * asker.slowest, _SILENCE))
             if (suspects := store.suspect_units()) > self._suspects:
                 self._suspects = suspects
-                await self._record_anew(judge, asker, store)
+                tally, asker.tally = asker.tally, Tally()
+                self.journal.flush()
+                self.journal.close()
+                basis = basis_of(self.job.annotator)
+                self._kept = Kept(self.job.out, basis)
+                self.journal = Journal(self.job.out, basis)
+                self.sink, self.standings = Sink(self.journal), Standings()
+                await self._work(judge, asker, store)
+                asker.tally = tally
             info = self.finish(self._info(store.totals()))
         except BaseException:
             await asker.stop(_GRACE)
@@ -364,17 +370,6 @@ class JudgeSession(Session):
             identical=self.sink.identical,
             inconsistent=self.sink.inconsistent,
         )
-
-    async def _record_anew(self, judge: Judge, asker: Asker, store: CallStore) -> None:
-        tally, asker.tally = asker.tally, Tally()
-        self.journal.flush()
-        self.journal.close()
-        basis = basis_of(self.job.annotator)
-        self._kept = Kept(self.job.out, basis)
-        self.journal = Journal(self.job.out, basis)
-        self.sink, self.standings = Sink(self.journal), Standings()
-        await self._work(judge, asker, store)
-        asker.tally = tally
 
     def _take_up(self, models: Models, store: CallStore) -> Mapping[str, Spent]:
         store.count_lost()
@@ -593,18 +588,6 @@ class JudgeSession(Session):
                     f"{model.name}: the server takes no tools ({model.remote.tools_refused}); "
                     "it was asked in the XML form, as with --set tools=xml"
                 )
-        yield from self._notes_on_envelopes(tally)
-        if tally.unfound:  # it is missing in judgements that count as judged
-            reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
-            yield (
-                f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
-                f"first: {tally.first_unfound}"
-            )
-        if tally.unread:
-            reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unread.most_common())
-            yield f"replies of {asker.models.name} that led to another question, by reason: {reasons}"
-
-    def _notes_on_envelopes(self, tally: Tally) -> Iterator[str]:
         if len(prints := sorted(name[1:] for name in tally.served if name.startswith("#"))) > 1:
             yield (
                 f"the server named {len(prints)} fingerprints of itself ({', '.join(prints)}): it answers "
@@ -623,6 +606,15 @@ class JudgeSession(Session):
                 f"{file} was measured with plain probabilities, and confidences are now renormalised; "
                 f"`{command('calibrate', judge.name)}` measures it anew"
             )
+        if tally.unfound:  # it is missing in judgements that count as judged
+            reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unfound.items())
+            yield (
+                f"look-ups that failed: {reasons}; the judge went on without, the same command tries again; "
+                f"first: {tally.first_unfound}"
+            )
+        if tally.unread:
+            reasons = ", ".join(f"{reason} {number}" for reason, number in tally.unread.most_common())
+            yield f"replies of {asker.models.name} that led to another question, by reason: {reasons}"
 
 
 _BLOCK: Final = 32  # translations that a metric gets at a time; between blocks it can be stopped

@@ -281,9 +281,23 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         raise UsageError(f"a comparison needs two systems, and {test_set.name!r} has {name!r} alone")
     if schedule.anchors:
         _check_anchors(schedule, systems)
-    notes += _without_criteria(test_set) if kind == "criteria" else []
+    without = sum(not read_criteria(segment) for segment in test_set) if kind == "criteria" else 0
+    if without == len(test_set):
+        raise UsageError(
+            f"no segment of {test_set.name!r} has criteria: put them into the meta of its segments, such as "
+            '"meta": {"criteria": ["The pun must survive."]}, or into a column called criteria'
+        )
+    if without:
+        segments = of_all(without, len(test_set), "segment")
+        no, judged = form(without, "has", "have"), form(without, "is", "are")
+        notes.append(f"{segments} {no} no criteria and {judged} not judged")
     notes += _absent_pairs(schedule, _places(test_set, systems), test_set.name) if schedule.listed else []
-    notes += _untranslated(holes, asked) if holes else []
+    if holes.total() == asked:
+        notes.append("nothing is translated, and nothing is judged")
+    if holes:
+        which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
+        missing = f"{of_all(holes.total(), asked, 'translation')} {form(holes.total(), 'is', 'are')} missing"
+        notes.append(f"{missing} ({which}) and judged by nobody")
     return Plan(
         test_set=test_set,
         systems=systems,
@@ -297,19 +311,6 @@ def plan_units(  # noqa: PLR0913 (all that decides what is judged)
         needs_translation=needs_translation,
         needs_source=needs_source,
     )
-
-
-def _without_criteria(test_set: TestSet) -> Iterator[str]:
-    without = sum(not read_criteria(segment) for segment in test_set)
-    if without == len(test_set):
-        raise UsageError(
-            f"no segment of {test_set.name!r} has criteria: put them into the meta of its segments, such as "
-            '"meta": {"criteria": ["The pun must survive."]}, or into a column called criteria'
-        )
-    if without:
-        segments = of_all(without, len(test_set), "segment")
-        no, judged = form(without, "has", "have"), form(without, "is", "are")
-        yield f"{segments} {no} no criteria and {judged} not judged"
 
 
 def _check_anchors(schedule: Schedule, systems: Mapping[str, tuple[str, ...]]) -> None:
@@ -328,14 +329,6 @@ def _absent_pairs(schedule: Schedule, places: Iterable[Place], name: str) -> Ite
     if absent:
         pairs = of_all(absent, listed, "pair")
         yield f"{pairs} {form(absent, 'is', 'are')} of segments or systems that are not judged"
-
-
-def _untranslated(holes: Counter[str], asked: int) -> Iterator[str]:
-    which = ", ".join(f"{number:,} of {name}" for name, number in holes.items())
-    missing = form(holes.total(), "is", "are")
-    if holes.total() == asked:
-        yield "nothing is translated, and nothing is judged"
-    yield f"{of_all(holes.total(), asked, 'translation')} {missing} missing ({which}) and judged by nobody"
 
 
 def _choose(test_set: TestSet, lp: str, wanted: str | None) -> str:
@@ -612,7 +605,13 @@ def signature_of(
     """The signature of a run in which nothing failed yet."""
     fields: dict[str, str] = {}
     if is_metric(annotator):
-        fields |= {"ref": reference, **_by_lp({lp: annotator.settings(lp) for lp in lps})}
+        fields["ref"] = reference
+        settings = {lp: annotator.settings(lp) for lp in lps}
+        for name in dict.fromkeys(name for own in settings.values() for name in own):
+            values = {lp: own[name] for lp, own in settings.items() if name in own}
+            same = len(set(values.values())) == 1 and len(values) == len(settings)
+            parts = [next(iter(values.values()))] if same else [f"{lp}={v}" for lp, v in values.items()]
+            fields[name] = ",".join(parts)
     if is_judge(annotator):
         fields |= {"model": model, "prompts": annotator.prompts_digest, "profile": annotator.profile}
         fields |= {"ref": reference, **_changed(annotator)}
@@ -623,17 +622,6 @@ def signature_of(
     if seed is not None:
         fields["seed"] = str(seed)
     return Signature(annotator.name, {**fields, "version": VERSION})
-
-
-def _by_lp(settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    names = dict.fromkeys(name for values in settings.values() for name in values)
-    found = {}
-    for name in names:
-        values = {lp: own[name] for lp, own in settings.items() if name in own}
-        same = len(set(values.values())) == 1 and len(values) == len(settings)
-        parts = [next(iter(values.values()))] if same else [f"{lp}={v}" for lp, v in values.items()]
-        found[name] = ",".join(parts)
-    return found
 
 
 Outcome = Annotation | Preference | AnswerError

@@ -676,9 +676,33 @@ class CallWriter:
         uses = {item.unit: item.uses for item in batch if isinstance(item, SaveUses)}
         self._connection.execute("BEGIN IMMEDIATE")
         self._insert_calls(saves)
-        self._insert_attempts([item for item in batch if isinstance(item, Attempt)])
+        attempts = [item for item in batch if isinstance(item, Attempt)]
+        self._connection.executemany(
+            "INSERT INTO attempts (run, key, time, seconds, reason, detail, status, body, "
+            "prompt, completion, cached, reasoning, model, most_prompt, most_completion) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    *(self._run, a.key, a.time, a.seconds, a.reason, a.detail, a.status, a.body),
+                    *(a.usage.prompt, a.usage.completion, a.usage.cached, a.usage.reasoning),
+                    *(a.model, a.most.prompt, a.most.completion),
+                )
+                for a in attempts
+            ],
+        )
         self._move_flights(batch)
-        self._replace_uses(uses)
+        self._connection.executemany(
+            "DELETE FROM uses WHERE run = ? AND unit = ?", [(self._run, unit) for unit in uses]
+        )
+        self._connection.executemany(
+            "INSERT INTO uses (run, unit, seq, key, stage, role, reason, detail) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (self._run, unit, seq, u.key, u.stage, u.role, u.reason, u.detail)
+                for unit, used in uses.items()
+                for seq, u in enumerate(used)
+            ],
+        )
         if self._claims is not None:
             self._claims.release([item.key for item in batch if isinstance(item, Save | Release)])
             for item in batch:
@@ -767,21 +791,6 @@ class CallWriter:
         )
         return reply
 
-    def _insert_attempts(self, attempts: Sequence[Attempt]) -> None:
-        self._connection.executemany(
-            "INSERT INTO attempts (run, key, time, seconds, reason, detail, status, body, "
-            "prompt, completion, cached, reasoning, model, most_prompt, most_completion) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    *(self._run, a.key, a.time, a.seconds, a.reason, a.detail, a.status, a.body),
-                    *(a.usage.prompt, a.usage.completion, a.usage.cached, a.usage.reasoning),
-                    *(a.model, a.most.prompt, a.most.completion),
-                )
-                for a in attempts
-            ],
-        )
-
     def _move_flights(self, batch: Sequence[Item]) -> None:
         landed: set[bytes] = set()
         departed: dict[bytes, Attempt] = {}
@@ -804,20 +813,6 @@ class CallWriter:
             ],
         )
         self._flying |= departed.keys()
-
-    def _replace_uses(self, uses: Mapping[str, Sequence[Use]]) -> None:
-        self._connection.executemany(
-            "DELETE FROM uses WHERE run = ? AND unit = ?", [(self._run, unit) for unit in uses]
-        )
-        self._connection.executemany(
-            "INSERT INTO uses (run, unit, seq, key, stage, role, reason, detail) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (self._run, unit, seq, u.key, u.stage, u.role, u.reason, u.detail)
-                for unit, used in uses.items()
-                for seq, u in enumerate(used)
-            ],
-        )
 
     # The dictionary...
 

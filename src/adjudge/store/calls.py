@@ -430,15 +430,13 @@ class CallReader:
 
     def _exchange(self, use: Use) -> Exchange:
         request, reply = self._call(use.key)
-        return Exchange(use=use, request=request, reply=reply, failed=self._failed(use.key))
-
-    def _failed(self, key: bytes) -> tuple[Attempt, ...]:
         rows = self._select(
             "SELECT time, seconds, reason, detail, status FROM attempts "
             "WHERE key = ? AND reason != '' ORDER BY id",
-            key,
+            use.key,
         )
-        return tuple(Attempt(key, *row) for row in rows)
+        failed = tuple(Attempt(use.key, *row) for row in rows)
+        return Exchange(use=use, request=request, reply=reply, failed=failed)
 
     def _call(self, key: bytes) -> tuple[StoredRequest | None, Reply | None]:
         with store_errors(self.path):

@@ -37,7 +37,19 @@ def read_test_set(path: Path | str, lp: str | None = None) -> TestSet:
     places: dict[tuple[str, str], int] = {}
     segments = []
     for line, value in read_json_lines(path):
-        segment = _read_segment(value, lp, path, line)
+        fields = read_fields(value, _KEYS, "segment", path, line)
+        if "lp" not in fields.values and lp is None:
+            fields.fail("'lp' is missing; add it to the line, or name it with --lp")
+        segment = Segment(
+            segment=fields.name("segment"),
+            lp=fields.lp("lp", lp),
+            source=fields.text("source"),
+            translations=fields.text_mapping("translations"),
+            references=fields.text_mapping("references"),
+            document=fields.name("document", ""),
+            domain=fields.text("domain", ""),
+            meta=fields.mapping("meta"),
+        )
         first = places.setdefault((segment.lp, segment.segment), line)
         if first != line:
             message = f"segment id {segment.segment!r} of {segment.lp} stands already in line {first}"
@@ -50,40 +62,24 @@ def read_test_set(path: Path | str, lp: str | None = None) -> TestSet:
     return test_set.select(lp=lp)
 
 
-def _read_segment(value: object, wanted: str | None, path: Path, line: int) -> Segment:
-    fields = read_fields(value, _KEYS, "segment", path, line)
-    if "lp" not in fields.values and wanted is None:
-        fields.fail("'lp' is missing; add it to the line, or name it with --lp")
-    return Segment(
-        segment=fields.name("segment"),
-        lp=fields.lp("lp", wanted),
-        source=fields.text("source"),
-        translations=fields.text_mapping("translations"),
-        references=fields.text_mapping("references"),
-        document=fields.name("document", ""),
-        domain=fields.text("domain", ""),
-        meta=fields.mapping("meta"),
-    )
-
-
-def _segment_to_line(segment: Segment) -> bytes:
-    return render_json_line(
-        {
-            "segment": segment.segment,
-            "document": segment.document,
-            "domain": segment.domain,
-            "lp": segment.lp,
-            "source": segment.source,
-            "references": dict(segment.references),
-            "translations": dict(segment.translations),
-            "meta": dict(segment.meta),
-        }
-    )
-
-
 def write_test_set(path: Path | str, test_set: TestSet) -> None:
     """Write one segment a line; the file appears whole or not at all."""
-    write_bytes(Path(path), map(_segment_to_line, test_set))
+    lines = (
+        render_json_line(
+            {
+                "segment": segment.segment,
+                "document": segment.document,
+                "domain": segment.domain,
+                "lp": segment.lp,
+                "source": segment.source,
+                "references": dict(segment.references),
+                "translations": dict(segment.translations),
+                "meta": dict(segment.meta),
+            }
+        )
+        for segment in test_set
+    )
+    write_bytes(Path(path), lines)
 
 
 Kind = Literal["annotation", "preference", "failure"]

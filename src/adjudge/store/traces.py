@@ -46,19 +46,17 @@ class Conversations:
         if self.info.kind != "judge":
             return []
         with closing(_Reader(self._store)) as reader:
-            unit = self._unit(reader, lp, segment, systems)
+            units = reader.units_of(self._run, lp, segment)
+            unit = (  # of just these systems, or else one that judged others with them
+                own
+                if (own := unit_name(lp, segment, systems)) in units
+                else next((unit for unit in units if set(systems) <= set(orjson.loads(unit)[2:])), None)
+            )
             exchanges = [] if unit is None else reader.conversation(self._run, unit)
             others = set() if unit is None else set(orjson.loads(unit)[2:]) - set(systems)
             kept = list(without_systems(others, exchanges))
             answered = reader.answered_attempts({exchange.use.key for exchange in kept})
         return [(exchange, answered.get(exchange.use.key)) for exchange in kept]
-
-    def _unit(self, reader: _Reader, lp: str, segment: str, systems: tuple[str, ...]) -> str | None:
-        """The unit of work of just these systems, or else one that judged others with them."""
-        units = reader.units_of(self._run, lp, segment)
-        if (own := unit_name(lp, segment, systems)) in units:
-            return own
-        return next((unit for unit in units if set(systems) <= set(orjson.loads(unit)[2:])), None)
 
 
 class _Reader(CallReader):
@@ -133,7 +131,10 @@ class Trace:
         calls = {} if self._reader is None else self._reader.units(self._run)
         records = self.path / RECORDS
         found = map(_state, read_records(records)) if records.is_file() else self._pending()
-        wider = _by_system(calls)
+        wider: dict[tuple[str, ...], str] = {}
+        for name in calls:
+            lp, segment, *systems = orjson.loads(name)
+            wider |= {(lp, segment, system): name for system in systems if len(systems) > 1}
         for lp, segment, systems, failure in _whole(found):
             name = unit_name(lp, segment, systems)
             if (lp, segment) not in self.segments:
@@ -178,14 +179,6 @@ def _whole(found: Iterable[_State]) -> Iterator[_State]:
     for (lp, segment, systems), states in groupby(found, key=lambda state: state[:3]):
         ends = [end for *_, end in states]
         yield lp, segment, systems, next((end for end in ends if end is not None and end.reason), ends[0])
-
-
-def _by_system(units: Iterable[str]) -> dict[tuple[str, ...], str]:
-    found: dict[tuple[str, ...], str] = {}
-    for unit in units:
-        lp, segment, *systems = orjson.loads(unit)
-        found |= {(lp, segment, system): unit for system in systems if len(systems) > 1}
-    return found
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ Differs  1. What to do stands in a system message, texts and what agents said ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -239,21 +239,18 @@ class Himate:
 
     async def discuss(self, stage: Stage, subject: Subject, ask: Ask) -> Stage:
         """Third stage: the agents of the core types look at what is not sure."""
+        threshold, by_subtype = self.threshold, self.profile != "paper"
         discussion = Discussion(
             scope=self._scope,
-            threshold=self._threshold_for(subject.lp),
+            threshold=None
+            if threshold is None
+            else lambda subtype: threshold.of(subject.lp, subtype if by_subtype else None),
             as_in_code=self.profile == "code",
             by_place=self._is_ours,
             language=self.explain_in or "en",
             attempts=attempts_of(self.profile),
         )
         return await discussion.run(stage.found, subject, ask)
-
-    def _threshold_for(self, lp: str) -> Callable[[str], float] | None:
-        threshold = self.threshold
-        if threshold is None:
-            return None
-        return lambda subtype: threshold.of(lp, None if self.profile == "paper" else subtype)
 
     def advise(self, model: str, lps: Sequence[str], subjects: Iterable[Subject]) -> tuple[str, ...]:
         """What the user must know before a run.

@@ -172,7 +172,15 @@ class Core:
                 try:
                     action, reply = await self._act(messages, state, tools, attempts=1)
                 except AnswerError as error:
-                    state, told = self._unusable(state, error), self.team.errors["unusable"]
+                    if error.reason not in _UNUSABLE:
+                        raise
+                    state = replace(
+                        state,
+                        steps=(*state.steps, "unusable"),
+                        flags=_with(state, FAILED),
+                        error=None if self._may_end(state) else error,
+                    )
+                    told = self.team.errors["unusable"]
                     if isinstance(error, WrongCallError):
                         problem = Quoted("problem", error.detail)
                         messages += result_messages(self.team, error.reply, f"{told}\n", problem)
@@ -184,25 +192,16 @@ class Core:
                     return action, state
                 result, state = await self._carry_out(action, state)
                 messages += result_messages(self.team, reply, result, tool=action.tool)
-            return await self._end_now(messages, state, tools)
+            if not self._may_end(state):
+                raise state.error or AnswerError("no_answer", f"no evaluation within {self.team.turns} turns")
+            last = [tool for tool in tools if tool.name == self._end]
+            action, _ = await self._act([*messages, end_message(self.team, self._end)], state, last)
+            flags = _with(state, "forced_finish", *action.flags)
+            return action, replace(state, steps=(*state.steps, action.tool), flags=flags)
         except NoToolsError:
             raise
         except AnswerError as error:
             return error, state
-
-    def _unusable(self, state: State, error: AnswerError) -> State:
-        if error.reason not in _UNUSABLE:
-            raise error
-        error_kept = None if self._may_end(state) else error
-        return replace(state, steps=(*state.steps, "unusable"), flags=_with(state, FAILED), error=error_kept)
-
-    async def _end_now(self, messages: Sequence[Message], state: State, tools: Sequence[Tool]) -> Ended:
-        if not self._may_end(state):
-            raise state.error or AnswerError("no_answer", f"no evaluation within {self.team.turns} turns")
-        last = [tool for tool in tools if tool.name == self._end]
-        action, _ = await self._act([*messages, end_message(self.team, self._end)], state, last)
-        flags = _with(state, "forced_finish", *action.flags)
-        return action, replace(state, steps=(*state.steps, action.tool), flags=flags)
 
     async def _act(
         self, messages: Sequence[Message], state: State, tools: Sequence[Tool], *, attempts: int = 2
@@ -277,7 +276,12 @@ class Core:
         tentative: int = action.arguments["tentative_score"]
         if tentative in state.compared:
             return self.team.errors["compare_again"], state
-        memory = self._with_anchors(action, state.memory)
+        memory, scale = state.memory, self.team.scale
+        low, high = action.text("low_anchor"), action.text("high_anchor")
+        if low and high and not memory.has_synthetic:  # the core agent writes them once for a source
+            memory = memory.with_synthetic(
+                Anchor(score=scale.low_anchor, text=low), Anchor(score=scale.high_anchor, text=high)
+            )
         anchor = memory.nearest(tentative) if memory.has_synthetic else None
         if anchor is None:
             return self.team.errors["anchors_needed"], state
@@ -296,16 +300,6 @@ class Core:
             state, suggested=found.suggested, flags=flags, scores=(*state.scores, found.suggested)
         )
 
-    def _with_anchors(self, action: Action, memory: Memory) -> Memory:
-        """Anchors that the core agent wrote are taken once for a source."""
-        low, high = action.text("low_anchor"), action.text("high_anchor")
-        if memory.has_synthetic or not (low and high):
-            return memory
-        scale = self.team.scale
-        return memory.with_synthetic(
-            Anchor(score=scale.low_anchor, text=low), Anchor(score=scale.high_anchor, text=high)
-        )
-
     def _failed(self, tool: str, state: State) -> tuple[str, State]:
         """What the core agent is told is the same for every reason, so that a store repeats the run."""
         return self.team.errors[f"{tool}_failed"], replace(state, flags=_with(state, FAILED))
@@ -313,10 +307,6 @@ class Core:
 
 def _with(state: State, *flags: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*state.flags, *flags)))
-
-
-def _of(outcome: Annotation | AnswerError, system: str) -> Annotation | AnswerError:
-    return outcome if isinstance(outcome, AnswerError) else replace(outcome, system=system)
 
 
 _SCALES: Final = {"0-4": Scale(high=4, protocol="sqm"), "0-100": Scale(high=100, protocol="da-sqm")}
@@ -385,9 +375,10 @@ class Rate(Prompted):
         if self.anchors == "frozen":
             memory = await self.prepare(subject, ask, searching)
             firsts = {subject.segment.translations[system]: system for system in reversed(subject.systems)}
-            outcomes = await asyncio.gather(
-                *(self._judge_apart(subject.of(system), ask, memory) for system in firsts.values())
+            judged = await asyncio.gather(
+                *(self.judge(subject.of(system), memory, ask, None) for system in firsts.values())
             )
+            outcomes = [outcome for outcome, _ in judged]
             found.update(zip(firsts, outcomes, strict=True))
         else:
             memory = Memory()
@@ -395,7 +386,11 @@ class Rate(Prompted):
                 text = subject.segment.translations[system]
                 if text not in found:
                     found[text], memory = await self.judge(subject.of(system), memory, ask, searching)
-        return [_of(found[subject.segment.translations[system]], system) for system in subject.systems]
+        return [
+            outcome if isinstance(outcome, AnswerError) else replace(outcome, system=system)
+            for system in subject.systems
+            for outcome in [found[subject.segment.translations[system]]]
+        ]
 
     async def prepare(self, subject: Subject, ask: Ask, searching: Searching | None) -> Memory:
         """What is known of a source before any translation is seen, and only read from then on.
@@ -439,10 +434,6 @@ class Rate(Prompted):
             steps=state.steps,
         )
         return annotation, state.memory.with_anchor(Anchor(score=score, text=subject.translation))
-
-    async def _judge_apart(self, subject: Subject, ask: Ask, memory: Memory) -> Annotation | AnswerError:
-        outcome, _ = await self.judge(subject, memory, ask, None)
-        return outcome
 
     def ordered(self, subject: Subject) -> tuple[str, ...]:
         """The systems as they are judged; a drawn order keeps two systems so whoever else is there."""

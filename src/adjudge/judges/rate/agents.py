@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, Literal
 
-from adjudge.core.ask import About, Ask, Message, Query, Quoted, Reply, SearchEngine, Snippet, Tool
+from adjudge.core.ask import About, Ask, Message, Query, Quoted, Reply, SearchEngine, Tool
 from adjudge.core.frozen import frozen
 from adjudge.core.protocol import is_number
 from adjudge.core.record import Verdict
@@ -640,7 +640,10 @@ async def _put(team: Team, order: Subject, ask: Ask, stage: str, notes: str) -> 
         ask(
             messages(team, order, notes),
             about=team.about(stage, order, "comparison", "verdict", criterion="overall"),
-            read=or_authors(partial(_read, subject=order), team.rule),
+            read=or_authors(
+                lambda reply: read_compared(reply, (order.source, *order.segment.translations.values())),
+                team.rule,
+            ),
             schema=team.schema(object_schema(analysis={"type": "string"}, result=verdict)),
         )
     )
@@ -659,10 +662,6 @@ def messages(team: Team, order: Subject, notes: str) -> list[Message]:
     )
     told = prompts.piece("compare_task", notes=told_part("notes", notes))
     return [system, team.question(render_pair(prompts, order), told)]
-
-
-def _read(reply: Reply, *, subject: Subject) -> Read:
-    return read_compared(reply, (subject.source, *subject.segment.translations.values()))
 
 
 # Evaluation agent
@@ -784,24 +783,23 @@ class Searching:
             read=partial(_read_queries, source=self.subject.source),
             schema=self.team.schema(object_schema(queries={"type": "array", "items": query})),
         )
-        snippets = await self._look_up(queries.value)
-        return await self._answer(question, snippets, stage) if snippets else None
-
-    async def _look_up(self, queries: Sequence[Query]) -> list[Snippet]:
-        """Each result once; one query that failed does not undo the others."""
-        found = await asyncio.gather(*(or_error(self.engine.search(query)) for query in queries))
+        found = await asyncio.gather(*(or_error(self.engine.search(query)) for query in queries.value))
         read = [snippets for snippets in found if not isinstance(snippets, AnswerError)]
-        if not read:
+        if not read:  # one query that failed does not undo the others
             raise next(error for error in found if isinstance(error, AnswerError))
-        return [*dict.fromkeys(snippet for snippets in read for snippet in snippets)]
-
-    async def _answer(self, question: str, snippets: Sequence[Snippet], stage: str) -> Note:
-        found_texts = json.dumps([vars(snippet) for snippet in snippets], ensure_ascii=False)
-        results = Quoted("results", found_texts, is_json=True)
-        found = snippets[0].text or snippets[0].title
+        snippets = [*dict.fromkeys(snippet for snippets in read for snippet in snippets)]
+        if not snippets:
+            return None
+        results = json.dumps([vars(snippet) for snippet in snippets], ensure_ascii=False)
         answer = await self.ask(
-            self._messages("answer", query=Quoted("question", question), results=results),
-            about=self.team.about(stage, self.subject, "search", "answer", found=found),
+            self._messages(
+                "answer",
+                query=Quoted("question", question),
+                results=Quoted("results", results, is_json=True),
+            ),
+            about=self.team.about(
+                stage, self.subject, "search", "answer", found=snippets[0].text or snippets[0].title
+            ),
             read=partial(_read_answer, question=question, source=self.subject.source),
             schema=self.team.schema(object_schema(reasoning={"type": "string"}, answer={"type": "string"})),
         )
