@@ -191,7 +191,27 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
     A metric that was shown different references in different language pairs is one, as in mt-metrics-eval:
     `COMET-refA` of one and `COMET-refB` of another are `COMET`.
     """
-    joined = _joined(parts)
+    by_name = [{metric.name: metric for metric in part.metrics} for part in parts]
+    same = {name for name in by_name[0] if all(name in found for found in by_name)}
+    bases = [
+        Counter(m.base for n, m in found.items() if n not in same and _has_reference(m)) for found in by_name
+    ]
+    joined: dict[str, list[MetricResults]] = {}
+    for name, metric in by_name[0].items():
+        if name in same:
+            joined[name] = [found[name] for found in by_name]
+        elif _has_reference(metric) and all(found[metric.base] == 1 for found in bases):
+            variants = [
+                next(
+                    m
+                    for n, m in found.items()
+                    if n not in same and _has_reference(m) and m.base == metric.base
+                )
+                for found in by_name
+            ]
+            references = dict.fromkeys(m.reference for m in variants)
+            taken = metric.base in same
+            joined[f"{metric.base}-{'/'.join(references)}" if taken else metric.base] = variants
     tasks = {part.task for part in parts}
     task = (
         None
@@ -281,31 +301,6 @@ def _compared(part: MetaEvaluation, names: Sequence[str], settings: MetaSettings
         task=None,
         settings=settings,
     )
-
-
-def _joined(parts: Sequence[MetaEvaluation]) -> dict[str, list[MetricResults]]:
-    each = [{metric.name: metric for metric in part.metrics} for part in parts]
-    same = {name for name in each[0] if all(name in found for found in each)}
-    bases = [
-        Counter(m.base for n, m in found.items() if n not in same and _has_reference(m)) for found in each
-    ]
-    rows: dict[str, list[MetricResults]] = {}
-    for name, metric in each[0].items():
-        if name in same:
-            rows[name] = [found[name] for found in each]
-        elif _has_reference(metric) and all(found[metric.base] == 1 for found in bases):
-            variants = [
-                next(
-                    m
-                    for n, m in found.items()
-                    if n not in same and _has_reference(m) and m.base == metric.base
-                )
-                for found in each
-            ]
-            references = dict.fromkeys(m.reference for m in variants)
-            taken = metric.base in same
-            rows[f"{metric.base}-{'/'.join(references)}" if taken else metric.base] = variants
-    return rows
 
 
 def _has_reference(metric: MetricResults) -> bool:
