@@ -618,7 +618,12 @@ def meta(
         test_set = load(test_set, lp if isinstance(lp, str) and "," not in lp else None)
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
-    _check_file(test_set, lps if lp is not None else (), own, settings.chosen_task)
+    task = settings.chosen_task
+    if task is not None and task.file is not None:  # a misspelt name would be left out of the table
+        asked = (canonical_lp(each) for each in lps if each and lp is not None)
+        check_lps(task, asked, find_set_lps(test_set))
+        if known := find_metrics(test_set):
+            check_metrics(task, {*known, *own, *(name.rpartition("-")[0] for name in own)} - {""})
     golds = golds_by_lp(settings.gold, lps)
     parts = [part for each in lps for part in _each_gold(test_set, each, golds[each], own, settings)]
     judged = {metric.name for part in parts for metric in part.metrics}
@@ -626,17 +631,6 @@ def meta(
         there = ", ".join(part.lp for part in parts)
         raise DataError(f"{', '.join(nowhere)} has no score of {there}")
     return parts[0] if len(parts) == 1 else put_together(parts, settings)
-
-
-def _check_file(
-    test_set: Path | str | TestSet, lps: Iterable[str | None], own: Iterable[str], task: Task | None
-) -> None:
-    """Refuse names in a task's file that are not there: a misspelt one would be left out of the table."""
-    if task is None or task.file is None:
-        return
-    check_lps(task, (canonical_lp(lp) for lp in lps if lp), find_set_lps(test_set))
-    if there := find_metrics(test_set):
-        check_metrics(task, {*there, *own, *(name.rpartition("-")[0] for name in own)} - {""})
 
 
 def _lps(
