@@ -653,7 +653,23 @@ def split_raters(
 
     None where no translation has two raters. `weights`: of marked errors; None where ratings are scored.
     """
-    numbers = _numbers_by_rater(records, frame, weights)
+    cells = grouped(
+        ((frame.columns[r.segment], frame.rows[r.systems[0]]), r)
+        for r in records
+        if r.lp == frame.lp
+        and r.protocol != "pairwise"
+        and r.segment in frame.columns
+        and r.systems[0] in frame.rows
+    )
+    several = [said for said in cells.values() if len({r.annotator for r in said}) > 1]
+    found: dict[int, dict[int, dict[str, float]]] = {}
+    for rater, own in sorted(grouped((r.annotator, r) for said in several for r in said).items()):
+        for s in score_records(own, weights=weights).segments:
+            if s.score is not None:
+                by_row = found.setdefault(frame.columns[s.segment], {})
+                by_row.setdefault(frame.rows[s.system], {})[rater] = s.score
+    both = {c: {row: said for row, said in by_row.items() if len(said) > 1} for c, by_row in found.items()}
+    numbers = {column: by_row for column, by_row in both.items() if by_row}
     if not numbers:
         return None
     apart, others = frame.empty(), frame.empty()
@@ -670,25 +686,3 @@ def split_raters(
         ScoreSet(name="one rater", segments=apart, systems=row_means(apart)),
         ScoreSet(name="the other raters", segments=others, systems=row_means(others)),
     )
-
-
-def _numbers_by_rater(
-    records: Iterable[Record], frame: Frame, weights: Weights | None
-) -> dict[int, dict[int, dict[str, float]]]:
-    cells = grouped(
-        ((frame.columns[r.segment], frame.rows[r.systems[0]]), r)
-        for r in records
-        if r.lp == frame.lp
-        and r.protocol != "pairwise"
-        and r.segment in frame.columns
-        and r.systems[0] in frame.rows
-    )
-    several = [said for said in cells.values() if len({r.annotator for r in said}) > 1]
-    found: dict[int, dict[int, dict[str, float]]] = {}
-    for rater, own in sorted(grouped((r.annotator, r) for said in several for r in said).items()):
-        for s in score_records(own, weights=weights).segments:
-            if s.score is not None:
-                rows = found.setdefault(frame.columns[s.segment], {})
-                rows.setdefault(frame.rows[s.system], {})[rater] = s.score
-    both = {c: {row: said for row, said in rows.items() if len(said) > 1} for c, rows in found.items()}
-    return {column: rows for column, rows in both.items() if rows}

@@ -388,7 +388,12 @@ def gate_scores(
         side_of(name, scores, {pair[index] for pair in pairs})
         for index, (name, scores) in enumerate(zip(names, (candidate, baseline), strict=True))
     ]
-    left_out = _left_out(sides[0], sides[1], settings)
+    left_out, allowed = "", sides[1].untranslated + settings.more_untranslated
+    if sides[0].untranslated > allowed:
+        left_out = (
+            f"Segments that are not translated: candidate {sides[0].untranslated:,}, baseline "
+            f"{sides[1].untranslated:,}, allowed {allowed:,} (--more-untranslated)."
+        )
     against = [left_out] if left_out else []
     marked = [
         s
@@ -592,16 +597,6 @@ def _verdict(
     kinds = {"lp": " and in each language pair", "domain": " and in each domain"}
     everywhere = "".join(told for kind, told in kinds.items() if any(row.kind == kind for row in rows))
     return "ship", [f"The candidate is shown not to be worse by the margin, on all segments{everywhere}."]
-
-
-def _left_out(candidate: Side, baseline: Side, settings: GateSettings) -> str:
-    allowed = baseline.untranslated + settings.more_untranslated
-    if candidate.untranslated <= allowed:
-        return ""
-    return (
-        f"Segments that are not translated: candidate {candidate.untranslated:,}, baseline "
-        f"{baseline.untranslated:,}, allowed {allowed:,} (--more-untranslated)."
-    )
 
 
 def _vetoes(critical: Critical | None) -> Iterator[str]:

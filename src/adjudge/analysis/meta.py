@@ -191,7 +191,27 @@ def put_together(parts: Sequence[MetaEvaluation], settings: MetaSettings) -> Met
     A metric that was shown different references in different language pairs is one, as in mt-metrics-eval:
     `COMET-refA` of one and `COMET-refB` of another are `COMET`.
     """
-    joined = _joined(parts)
+    by_name = [{metric.name: metric for metric in part.metrics} for part in parts]
+    same = {name for name in by_name[0] if all(name in found for found in by_name)}
+    bases = [
+        Counter(m.base for n, m in found.items() if n not in same and _has_reference(m)) for found in by_name
+    ]
+    joined: dict[str, list[MetricResults]] = {}
+    for name, metric in by_name[0].items():
+        if name in same:
+            joined[name] = [found[name] for found in by_name]
+        elif _has_reference(metric) and all(found[metric.base] == 1 for found in bases):
+            variants = [
+                next(
+                    m
+                    for n, m in found.items()
+                    if n not in same and _has_reference(m) and m.base == metric.base
+                )
+                for found in by_name
+            ]
+            references = dict.fromkeys(m.reference for m in variants)
+            taken = metric.base in same
+            joined[f"{metric.base}-{'/'.join(references)}" if taken else metric.base] = variants
     tasks = {part.task for part in parts}
     task = (
         None
@@ -281,31 +301,6 @@ def _compared(part: MetaEvaluation, names: Sequence[str], settings: MetaSettings
         task=None,
         settings=settings,
     )
-
-
-def _joined(parts: Sequence[MetaEvaluation]) -> dict[str, list[MetricResults]]:
-    each = [{metric.name: metric for metric in part.metrics} for part in parts]
-    same = {name for name in each[0] if all(name in found for found in each)}
-    bases = [
-        Counter(m.base for n, m in found.items() if n not in same and _has_reference(m)) for found in each
-    ]
-    rows: dict[str, list[MetricResults]] = {}
-    for name, metric in each[0].items():
-        if name in same:
-            rows[name] = [found[name] for found in each]
-        elif _has_reference(metric) and all(found[metric.base] == 1 for found in bases):
-            variants = [
-                next(
-                    m
-                    for n, m in found.items()
-                    if n not in same and _has_reference(m) and m.base == metric.base
-                )
-                for found in each
-            ]
-            references = dict.fromkeys(m.reference for m in variants)
-            taken = metric.base in same
-            rows[f"{metric.base}-{'/'.join(references)}" if taken else metric.base] = variants
-    return rows
 
 
 def _has_reference(metric: MetricResults) -> bool:
@@ -623,7 +618,12 @@ def meta(
         test_set = load(test_set, lp if isinstance(lp, str) and "," not in lp else None)
     lps = _lps(test_set, lp, settings.chosen_task)
     own = find_own_scores(settings.scores, lps)
-    _check_file(test_set, lps if lp is not None else (), own, settings.chosen_task)
+    task = settings.chosen_task
+    if task is not None and task.file is not None:  # a misspelt name would be left out of the table
+        asked = (canonical_lp(each) for each in lps if each and lp is not None)
+        check_lps(task, asked, find_set_lps(test_set))
+        if known := find_metrics(test_set):
+            check_metrics(task, {*known, *own, *(name.rpartition("-")[0] for name in own)} - {""})
     golds = golds_by_lp(settings.gold, lps)
     parts = [part for each in lps for part in _each_gold(test_set, each, golds[each], own, settings)]
     judged = {metric.name for part in parts for metric in part.metrics}
@@ -631,17 +631,6 @@ def meta(
         there = ", ".join(part.lp for part in parts)
         raise DataError(f"{', '.join(nowhere)} has no score of {there}")
     return parts[0] if len(parts) == 1 else put_together(parts, settings)
-
-
-def _check_file(
-    test_set: Path | str | TestSet, lps: Iterable[str | None], own: Iterable[str], task: Task | None
-) -> None:
-    """Refuse names in a task's file that are not there: a misspelt one would be left out of the table."""
-    if task is None or task.file is None:
-        return
-    check_lps(task, (canonical_lp(lp) for lp in lps if lp), find_set_lps(test_set))
-    if there := find_metrics(test_set):
-        check_metrics(task, {*there, *own, *(name.rpartition("-")[0] for name in own)} - {""})
 
 
 def _lps(

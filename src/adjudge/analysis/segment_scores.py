@@ -515,7 +515,9 @@ def score_records(
     """
     info = run_or_records.info if isinstance(run_or_records, Run) else None
     records = run_or_records.records if isinstance(run_or_records, Run) else tuple(run_or_records)
-    chosen, repeated = without_repeats(_choose(records, lp))
+    if not records:
+        raise DataError("there are no records to score")
+    chosen, repeated = without_repeats(of_lp(records, lp, "what was judged"))
     texts = run_or_records.test_set if isinstance(run_or_records, Run) else ()
     method = replace(_method(chosen, info, weights, criterion), texts={(s.lp, s.segment): s for s in texts})
     judged = method.judgements(chosen)
@@ -564,12 +566,6 @@ def _with_preferences(scores: Scores, records: Iterable[Record], criterion: str)
         lp: replace(part, preferences=tuple(p for p in kept if p.lp == lp)) for lp, part in scores.lps.items()
     }
     return replace(scores, preferences=kept, lps=lps, notes=(*scores.notes, *undecided_note(kept)))
-
-
-def _choose(records: Sequence[Record], lp: str | None) -> list[Record]:
-    if not records:
-        raise DataError("there are no records to score")
-    return of_lp(records, lp, "what was judged")
 
 
 def _method(

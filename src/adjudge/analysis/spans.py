@@ -79,21 +79,6 @@ from adjudge.stats.bootstrap import Draws, lone_unit_note, mean_of
 from adjudge.stats.judged import Result
 
 
-def read_both(
-    run: Given, gold: Given, *, lp: str | None, test_set: TestSet | Path | str | None
-) -> tuple[Judgements, Judgements]:
-    """Read a run and its gold.
-
-    Marks of gold's MQM TSV are placed in the texts of the run. Lines without ids, outside of the folder that
-    they belong to, are about the texts of the other side where `test_set` says nothing else.
-    """
-    if test_set is None and _lacks_texts(run):
-        found = read_judgements(gold, lp)
-        return read_judgements(run, lp, beside=found.test_set), found
-    pred = read_judgements(run, lp, test_set, needed=False)
-    return pred, read_judgements(gold, lp, test_set, beside=pred.test_set, needed=False)
-
-
 def _lacks_texts(source: Given) -> bool:
     """Whether this is a file whose lines are about a test set that does not lie beside it."""
     if not isinstance(source, Path | str) or not Path(source).is_file():
@@ -624,7 +609,12 @@ def spans_of_runs(
 
 def pair_marks(run: Given, gold: Given, settings: MarkSettings) -> Paired:
     """Read a run and its gold, and put together what both marked."""
-    both = read_both(run, gold, lp=settings.lp, test_set=settings.test_set)
+    if settings.test_set is None and _lacks_texts(run):
+        truth = read_judgements(gold, settings.lp)
+        both = read_judgements(run, settings.lp, beside=truth.test_set), truth
+    else:
+        pred = read_judgements(run, settings.lp, settings.test_set, needed=False)
+        both = pred, read_judgements(gold, settings.lp, settings.test_set, beside=pred.test_set, needed=False)
     judged, notes = put_together(both, "translations", settings.mismatched, settings.lp)
     for one in judged:  # no marks there do not mean no errors
         for protocol in dict.fromkeys(r.protocol for r in one.records if not isinstance(r, Failure)):

@@ -213,7 +213,26 @@ def analyse(
     pieces = pieces_of(campaign.submissions, weights)
     other, known, told = _of_the_same_texts(campaign, beside, gold, weights, mismatched)
     notes = (*left_out(campaign.submissions), *told)
-    counts = _counts(campaign.submissions, pieces)
+    kept = [s for s in campaign.submissions if s.is_last]
+    latest = final_pieces(pieces)
+    times = Counter(piece.key for piece in latest)
+    amounts = {
+        "submissions": len(campaign.submissions),
+        "people": len({s.person for s in kept}),
+        **{f"items of kind {kind}": n for kind, n in sorted(Counter(s.kind for s in kept).items())},
+        "documents": len({(s.lp, s.document) for s in kept if s.kind != "tutorial"}),
+        "segments": len({(s.lp, s.segment) for s in kept if s.kind != "tutorial"}),
+    }
+    if latest:
+        amounts |= {
+            "systems": len({piece.annotation.system for piece in latest}),
+            "translations": len(times),
+            "translations judged by several people": sum(n > 1 for n in times.values()),
+        }
+    numbers = [
+        Number(of="all", measure=name, result=Result(value=float(n), n=n)) for name, n in amounts.items()
+    ]
+    counts = Section(name="counts", title="What is there?", numbers=tuple(numbers))
     if not pieces:
         return _of_others(campaign, counts, notes, draws)
     twice = twice_judged(pieces, other, beside.name if beside else "")
@@ -334,29 +353,6 @@ def _of_others(campaign: CampaignFile, counts: Section, notes: Sequence[str], dr
 
 def _compared(one: Preference) -> tuple[str, str, frozenset[str], str]:
     return one.lp, one.segment, frozenset(one.systems), one.criterion
-
-
-def _counts(submissions: Sequence[Submission], pieces: Sequence[Piece]) -> Section:
-    kept = [s for s in submissions if s.is_last]
-    final = final_pieces(pieces)
-    times = Counter(piece.key for piece in final)
-    amounts = {
-        "submissions": len(submissions),
-        "people": len({s.person for s in kept}),
-        **{f"items of kind {kind}": n for kind, n in sorted(Counter(s.kind for s in kept).items())},
-        "documents": len({(s.lp, s.document) for s in kept if s.kind != "tutorial"}),
-        "segments": len({(s.lp, s.segment) for s in kept if s.kind != "tutorial"}),
-    }
-    if final:
-        amounts |= {
-            "systems": len({piece.annotation.system for piece in final}),
-            "translations": len(times),
-            "translations judged by several people": sum(n > 1 for n in times.values()),
-        }
-    numbers = [
-        Number(of="all", measure=name, result=Result(value=float(n), n=n)) for name, n in amounts.items()
-    ]
-    return Section(name="counts", title="What is there?", numbers=tuple(numbers))
 
 
 def _curves(final: Sequence[Piece]) -> Curves:

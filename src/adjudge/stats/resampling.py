@@ -451,7 +451,20 @@ def metric_p_values(
                 f"williams compares one correlation over all scores, not a mean by {chosen['average']}"
             )
         return williams_p_values(gold, metrics)
-    return _swapped(found, gold, metrics, chosen, drawing)
+    averaged = cast("Average", chosen.pop("average", None) or found.average or "none")
+    resamples, seed = drawing.resamples, drawing.seed
+    if found.name == "spa":
+        return soft_p_values(gold, metrics, resamples=resamples, seed=seed)
+    if found.name in _CALIBRATED:
+        epsilons = [acc_eq(gold, metric, averaged, **chosen).epsilon for metric in metrics]
+        known = [np.nan if epsilon is None else epsilon for epsilon in epsilons]
+        return accuracy_p_values(gold, metrics, known, average=averaged, resamples=resamples, seed=seed)
+    if found.name in _ORDERED:
+        return order_p_values(gold, metrics, statistic=_ORDERED[found.name], resamples=resamples, seed=seed)
+    statistic = _CORRELATIONS[found.name]
+    return correlation_p_values(
+        gold, metrics, statistic=statistic, average=averaged, resamples=resamples, seed=seed
+    )
 
 
 def swapped_differences(
@@ -480,22 +493,3 @@ def swapped_differences(
         gold, metrics = gold[:, None], metrics[:, :, None]
         swapping = partial(swapped_correlations, statistic=_CORRELATIONS[measure], average="none")
     return metric_differences(gold, metrics, swapping, drawing)
-
-
-def _swapped(
-    measure: Measure, gold: Floats, metrics: Floats, options: dict[str, Any], drawing: Drawing
-) -> Floats:
-    average = cast("Average", options.pop("average", None) or measure.average or "none")
-    resamples, seed = drawing.resamples, drawing.seed
-    if measure.name == "spa":
-        return soft_p_values(gold, metrics, resamples=resamples, seed=seed)
-    if measure.name in _CALIBRATED:
-        epsilons = [acc_eq(gold, metric, average, **options).epsilon for metric in metrics]
-        known = [np.nan if epsilon is None else epsilon for epsilon in epsilons]
-        return accuracy_p_values(gold, metrics, known, average=average, resamples=resamples, seed=seed)
-    if measure.name in _ORDERED:
-        return order_p_values(gold, metrics, statistic=_ORDERED[measure.name], resamples=resamples, seed=seed)
-    statistic = _CORRELATIONS[measure.name]
-    return correlation_p_values(
-        gold, metrics, statistic=statistic, average=average, resamples=resamples, seed=seed
-    )
