@@ -175,14 +175,13 @@ def uncertainty(known: Known, systems: str) -> float:
     return known.tallies.get(systems, Tally()).variance
 
 
-_VALUES: Final = {"ties": tied_with, "information": uncertainty}
 _GUARD: Final = Lock()
 _KNOWN: Final[WeakKeyDictionary[Database, dict[int, Known]]] = WeakKeyDictionary()
 
 
 def rank_systems(campaign: Campaign, now: float) -> Ranked:
     """Order the systems by how much the next judgement of them tells. `now`: seconds since 1970."""
-    value = _VALUES.get(campaign.settings.dynamic_by)
+    value = {"ties": tied_with, "information": uncertainty}.get(campaign.settings.dynamic_by)
     if value is None or campaign.protocol.shows not in {"one", "pair"}:
         return Ranked()
     with _GUARD, campaign.database.reading() as connection:
@@ -534,9 +533,6 @@ class _Dealing:
         return None
 
 
-_WORKERS: Final = {"annotator", "adjudicator"}
-
-
 @frozen
 class Assignment:
     """A task given to a person."""
@@ -641,7 +637,7 @@ def assign_next(campaign: Campaign, person: Person, now: float) -> Assignment | 
     None where nothing is left for them, or nothing more today, or they failed the test (`why_nothing`).
     `now`: seconds since 1970.
     """
-    if person.role not in _WORKERS:
+    if person.role not in {"annotator", "adjudicator"}:
         return None
     settings = campaign.settings
     ranked = rank_systems(campaign, now) if settings.assignment == "dynamic" else Ranked()

@@ -59,7 +59,6 @@ STORE: Final = "campaign.sqlite"
 TYPOLOGY: Final = "typology.toml"
 _FILE: Final = "campaign.json"
 _LINKS: Final = "links.csv"
-_SERVING: Final = ".serving"
 _VERSION: Final = 1
 _FORMULA_MARK: Final = re.compile("^'")
 
@@ -120,7 +119,7 @@ def write_file(folder: Path, name: str, protocol: str, database: str | None) -> 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Be the only one that serves a campaign, until this process ends, whatever ends it."""
-    with closing(sqlite3.connect(folder / _SERVING, timeout=0, isolation_level=None)) as held:
+    with closing(sqlite3.connect(folder / ".serving", timeout=0, isolation_level=None)) as held:
         try:
             held.execute("PRAGMA locking_mode = EXCLUSIVE")
             held.execute("BEGIN EXCLUSIVE")

@@ -283,7 +283,6 @@ def _more(kind: str, shown: ItemShown, state: State) -> dict[str, Any]:
 
 _ALWAYS: Final = ("campaign", "jsonl", "spreadsheet")
 _MARKS: Final = frozenset({"mqm-tsv", "mtme-ratings"})
-_HUNDRED: Final = frozenset({"appraise", "pearmut"})
 _NEVER_EMPTY: Final = (*_MARKS, "mtme-scores")  # a line a translation, of one language pair
 _HOLD_ALL: Final = frozenset({"campaign", "appraise", "pearmut", "spreadsheet"})
 _BEST: Final = 100
@@ -343,7 +342,7 @@ def _misfit(protocol: CampaignProtocol, form: str) -> str:
             "holds marked errors, and would call all that was rated free of them",
         ),
         (
-            form in _HUNDRED and best != _BEST,
+            form in {"appraise", "pearmut"} and best != _BEST,
             f"rates from 0 to {_BEST}, and people rate from 0 to {best:g} here",
         ),
         (

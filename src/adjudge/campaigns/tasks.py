@@ -330,7 +330,7 @@ def insert_copy(
     raters: int,
     copy_of: int | None,  # task whose people may not have it; None where they may
 ) -> int:
-    """Append a task with some of another one's items. Its id."""
+    """Append a task with some of another one's items; its id comes back."""
     highest = select(func.max(task.c.number)).where(task.c.campaign_id == campaign.id)
     first = connection.execute(select(task).where(task.c.id == number)).one()
     values = {

@@ -100,7 +100,8 @@ _SOME_SPACED: Final = re.compile(r"[ ._-][A-Za-z][ ._-][A-Za-z][ ._-]")
 """Stands in all that is spaced out, and is found to be missing in a third of the time."""
 
 _LOOK_ALIKE: Final = str.maketrans(
-    "асеорхуіѕјԁԛԝһӏАВЕКМНОРСТХІЅЈοανρτικΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopxyisjdqwhlABEKMHOPCTXISJoavptikABEZHIKMNOPTYX"
+    "асеорхуіѕјԁԛԝһӏАВЕКМНОРСТХІЅЈοανρτικΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aceopxyisjdqwhlABEKMHOPCTXISJoavptikABEZHIKMNOPTYX",
 )
 _MIXED: Final = re.compile(r"[A-Za-z][Ѐ-ԯͰ-Ͽ]|[Ѐ-ԯͰ-Ͽ][A-Za-z]")
 _STYLED: Final = re.compile(

@@ -112,8 +112,6 @@ def _check_inverted(texts: Texts) -> Iterator[Mark]:
 _QUOTES_DOUBLE: Final = '"“”„‟«»「」『』'
 _MARK: Final = re.compile(rf"[{_QUOTES_DOUBLE}]")
 _INCHES: Final = re.compile(r"\d['’./½]*\s?\"")
-_BEFORE_OPENING: Final = frozenset("([{（【—–-/")
-_FOREIGN: Final = "“„«»"
 
 
 def check_quotes(texts: Texts) -> Iterator[Mark]:
@@ -137,7 +135,7 @@ def _marks(text: str) -> list[int]:
 def _odd_one(text: str, marks: list[int]) -> int:
     waiting: int | None = None
     for place in marks:
-        is_opening = place == 0 or text[place - 1].isspace() or text[place - 1] in _BEFORE_OPENING
+        is_opening = place == 0 or text[place - 1].isspace() or text[place - 1] in "([{（【—–-/"
         if is_opening and waiting is not None:
             return waiting
         if not is_opening and waiting is None:
@@ -151,7 +149,7 @@ def _foreign(language: Language) -> re.Pattern[str] | None:
     own = {opening for opening, _ in language.quotes}
     if not own:
         return None
-    foreign = "".join(mark for mark in _FOREIGN if mark not in own)
+    foreign = "".join(mark for mark in "“„«»" if mark not in own)
     return re.compile(rf'(?:(?<=[\s(\[])|^)[{foreign}"](?=\w)')
 
 

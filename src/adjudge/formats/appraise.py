@@ -46,7 +46,6 @@ OMISSION: Final = "accuracy/omission"
 Kind = Literal["TGT", "BAD"]
 """A translation as it is, or one that was damaged to see whether people notice."""
 
-_SPAN_KEYS: Final = frozenset({"start_i", "end_i", "severity", "error_type"})
 _COLUMNS: Final = (12, 14)
 _NUMBER: Final = r"-?[0-9]{1,12}(\.[0-9]{1,9})?"
 _CHECKED: Final = {
@@ -161,7 +160,7 @@ def _read_row(columns: list[str], line: int) -> AppraiseRow:
 
 def appraise_span_from_json(value: object, line: int | None = None) -> AppraiseSpan:
     """Make a mark of its JSON object."""
-    fields = read_fields(value, _SPAN_KEYS, "span", line=line)
+    fields = read_fields(value, frozenset({"start_i", "end_i", "severity", "error_type"}), "span", line=line)
     start, end = fields.values.get("start_i"), fields.values.get("end_i")
     is_missing = start == end == MISSING
     kinds = fields.values.get("error_type")
@@ -522,8 +521,12 @@ def read_appraise_records(path: Path, test_set: TestSet) -> Content[Annotation]:
     records = []
     for row in last:
         try:
-            segment, system = _find(shown, row)
-            records.append(annotation_of(row, segment, system, protocol, met))
+            here = shown.get((row.batch, row.item, row.document), {})
+            named = [system for system in here if f".{row.target}".endswith(f".{system}")]
+            if not named:
+                raise not_shown(row)
+            system = max(named, key=len)
+            records.append(annotation_of(row, here[system], system, protocol, met))
         except AdjudgeError as error:
             raise row_error(row, error) from error
     return Content(records=tuple(records), met=+met)
@@ -566,15 +569,6 @@ def _items(test_set: TestSet) -> Mapping[_Item, Mapping[str, Segment]]:
             f"{test_set.name!r} does not say which item shows which segment: give the campaign's batches"
         )
     return found
-
-
-def _find(shown: Mapping[_Item, Mapping[str, Segment]], row: AppraiseRow) -> tuple[Segment, str]:
-    here = shown.get((row.batch, row.item, row.document), {})
-    named = [system for system in here if f".{row.target}".endswith(f".{system}")]
-    if not named:
-        raise not_shown(row)
-    system = max(named, key=len)
-    return here[system], system
 
 
 def annotation_of(

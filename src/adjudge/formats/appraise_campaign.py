@@ -174,7 +174,7 @@ class _Shown:
 
 @names_file
 def read_appraise_submissions(path: Path, batches: Sequence[Batch]) -> tuple[CampaignFile, Counter[str]]:
-    """Read an export with its batches. The campaign, and what was odd in it and how often."""
+    """Read an export with its batches: the campaign, and what was odd in it and how often."""
     file, shown = read_appraise(path), _all_shown(batches)
     met: Counter[str] = Counter()
     protocols = _protocols(file.rows, shown.values())

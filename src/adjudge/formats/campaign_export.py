@@ -161,10 +161,6 @@ def of_latest_pass(
     return [one for one, number in zip(listed, passes, strict=True) if number == latest[about(one)]]
 
 
-_HEADER: Final = frozenset({"schema", "name", "protocol", "settings"})
-_REQUIRED: Final = ("person", "protocol", "kind", "lp", "segment")
-
-
 def read_campaign_file(path: Path) -> CampaignFile:
     header, submissions = read_submissions(path)
     return replace(header, submissions=tuple(submissions))
@@ -182,7 +178,7 @@ def read_submissions(path: Path) -> tuple[CampaignFile, Iterator[Submission]]:
         wanted = f"the first line of a campaign's export has the schema {SCHEMA!r}"
         newer = "; a newer adjudge may read it" if str(schema).startswith(SCHEMA.partition("/")[0]) else ""
         raise DataError(f"{wanted}, got {schema!r}{newer}", path=path, line=line)
-    fields = read_fields(value, _HEADER, "campaign", path, line)
+    fields = read_fields(value, frozenset({"schema", "name", "protocol", "settings"}), "campaign", path, line)
     name, protocol, settings = fields.text("name"), fields.text("protocol"), fields.mapping("settings")
     header = CampaignFile(name=name, protocol=protocol, submissions=(), settings=settings)
     return header, (_read(value, path, line) for line, value in lines)
@@ -195,7 +191,7 @@ def _read(value: object, path: Path, line: int) -> Submission:
 
 def submission_from_json(value: object) -> Submission:
     fields = read_fields(value, frozenset(_READERS), "submission")
-    wanted = {*_REQUIRED, *fields.values}
+    wanted = {"person", "protocol", "kind", "lp", "segment", *fields.values}
     said = {key: read(fields, key) for key, read in _READERS.items() if key in wanted}
     return Submission(**{key: value for key, value in said.items() if value is not None})
 

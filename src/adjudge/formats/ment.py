@@ -75,7 +75,7 @@ def _read_column(
 
 
 def write_ment_folder(path: Path, test_set: TestSet) -> Counter[str]:
-    """Write the folder form. What it cannot hold and how often it was left out."""
+    """Write the folder form, and count what it cannot hold."""
     files: dict[Path, tuple[str, list[str]]] = {}
     if len(test_set.references) > 1:
         raise DataError(f"MENT has one reference, the test set has {', '.join(test_set.references)}")

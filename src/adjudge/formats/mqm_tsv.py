@@ -217,7 +217,13 @@ def _read_row(names: list[str], fields: list[str], line: int, met: Counter[str])
     while filled and not fields[filled - 1]:
         filled -= 1
     if filled < 9 and len(fields) < len(names) and names[:2] == ["system", "doc"]:
-        cells = _align_short(fields[:filled], line)
+        fields = fields[:filled]
+        ids = fields[2:-4]
+        if not 1 <= len(ids) <= 3:
+            raise DataError(f"a row of {filled} fields fits no known layout", line=line)
+        cells = {"system": fields[0], "doc": fields[1]}
+        cells |= zip(("docSegId", "globalSegId", "rater"), ids, strict=False)
+        cells |= zip(("source", "target", "category", "severity"), fields[-4:], strict=True)
         met["rows shorter than the heading, read from their end"] += 1
     else:
         cells = dict(zip(names, fields, strict=False))
@@ -248,15 +254,6 @@ def _read_row(names: list[str], fields: list[str], line: int, met: Counter[str])
         ours=ours if isinstance(ours, dict) else None,
         comment=cells.get("comment", "") or note,
     )
-
-
-def _align_short(fields: list[str], line: int) -> dict[str, str]:
-    ids = fields[2:-4]
-    if not 1 <= len(ids) <= 3:
-        raise DataError(f"a row of {len(fields)} fields fits no known layout", line=line)
-    cells = dict(zip(("docSegId", "globalSegId", "rater"), ids, strict=False))
-    cells |= dict(zip(("source", "target", "category", "severity"), fields[-4:], strict=True))
-    return {"system": fields[0], "doc": fields[1], **cells}
 
 
 def _read_metadata(cell: str, line: int) -> tuple[Mapping[str, object], str]:

@@ -39,7 +39,6 @@ class Frame(Protocol):
         """Its columns."""
 
 
-_REFERENCE: Final = "reference "
 HUB: Final = "hf:"
 """Begins the name of a data set of Hugging Face."""
 _HUB: Final = re.compile(r"hf:(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^#]+))?(?:#(?P<split>.+))?")
@@ -137,7 +136,7 @@ def _content(rows: Rows, lp: str | None, texts: TestSet | None, place: Path | st
     name = place.stem if isinstance(place, Path) else "frame"
     found = read_table([[*columns], *cells], place, lp, name=name)
     named = (
-        replace(s, references={key.removeprefix(_REFERENCE): text for key, text in s.references.items()})
+        replace(s, references={key.removeprefix("reference "): text for key, text in s.references.items()})
         for s in found
     )
     return Content(test_set=TestSet(name=found.name, segments=tuple(named)))

@@ -192,7 +192,6 @@ _LARGEST: Final = 256 << 20  # bytes of all its files, unpacked
 _HARMLESS: Final = 16 << 20
 _MOST_PACKED: Final = 200
 _MOST_FILES: Final = 10_000
-_PART: Final = 1 << 20
 _MOST_ROWS: Final = 1 << 20  # of any sheet
 _MOST_COLUMNS: Final = 500
 _MOST_WIDE: Final = 1000  # rows that are formatted further to the right than that
@@ -240,7 +239,7 @@ def _check_part(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> None:
         return
     before = b""
     with archive.open(file) as part:  # never gives more than the archive said
-        while chunk := part.read(_PART):
+        while chunk := part.read(1 << 20):
             if _TYPE.search((before + chunk).replace(b"\0", b"")):
                 raise DataError(f"{file.filename} in the workbook has a document type")
             before = chunk[-32:]
@@ -313,7 +312,6 @@ def read_po(path: Path, lp: str | None = None) -> TestSet:
                 "msgctxt of its own",
                 line=entry.linenum,
             )
-        # Why a message does not count; empty where it does.
         if kind := ("obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else ""):
             left_out[kind] += 1
         else:

@@ -135,7 +135,7 @@ def read_text_folder(path: Path, lp: str | None) -> TestSet:
 
 
 def write_text_folder(path: Path, test_set: TestSet) -> Counter[str]:
-    """Write the folder form. What it cannot hold and how often it was left out."""
+    """Write the folder form, and count what it cannot hold."""
     single_lp(test_set)
     files = {path / _SOURCE: [s.source for s in test_set]}
     for name in test_set.systems:

@@ -396,7 +396,6 @@ def _document_scores(path: Path, met: Counter[str]) -> Iterator[Annotation]:
 
 
 _HYPOTHESES: Final = (b'"doc_id"', b'"hypothesis"')
-_SOURCES: Final = (b'"doc_id"', b'"src_text"')
 _PARAGRAPH: Final = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 _WHOLE: Final = re.compile(r"\s*(?:<p>.*?</p>\s*)+", re.DOTALL)
 
@@ -417,7 +416,7 @@ def read_wmt_systems(path: Path) -> ContentWithTexts[Annotation]:
     files = [path] if path.is_file() else find_files(folder, "*.jsonl")
     files = [file for file in files if _begins_with(file, _HYPOTHESES)]
     near = (*sorted(folder.glob("*.jsonl")), *sorted(folder.parent.glob("*.jsonl")))
-    sources = next((f for f in near if _begins_with(f, _SOURCES)), None)
+    sources = next((f for f in near if _begins_with(f, (b'"doc_id"', b'"src_text"'))), None)
     if sources is None:
         raise DataError(
             "these are translations of documents whose sources are not here: put the test set, a .jsonl with "

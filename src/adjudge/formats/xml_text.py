@@ -136,7 +136,6 @@ _TAGS: Final[dict[str, tuple[str, str | None]]] = {
 """Inline tags to the placeholders before and after their text; None after it if that text is skipped."""
 _HALVES: Final = {"open": "bx", "begin": "bx", "close": "ex", "end": "ex"}
 """Where an `it` stands alone, to the tag that is the same half of a pair."""
-_IDS: Final = ("startRef", "rid", "id", "i", "x")
 
 
 class _Piece(NamedTuple):
@@ -193,7 +192,7 @@ def _pieces(element: Element) -> Iterator[_Piece]:
 
 
 def _placeholders(tag: Element) -> tuple[str, str | None]:
-    found = next((tag.get(key) for key in _IDS if tag.get(key)), "")
+    found = next((tag.get(key) for key in ("startRef", "rid", "id", "i", "x") if tag.get(key)), "")
     name, label = local_name(tag), ("t" + re.sub(r"[^\w-]", "_", found))
     if name == "cp":
         return _code_point(tag.get("hex", "")), None

@@ -34,7 +34,6 @@ _LINES: Final = frozenset({"mtme-ratings", "mtme-scores"})
 """Formats whose lines are those of a whole test set, of one language pair."""
 _PEOPLE: Final = frozenset({"appraise", "campaign", "mqm-tsv", "mtme-ratings", "pearmut"})
 """Formats in which people's judgements are published or collected."""
-_ENDINGS: Final = (".gz", ".seg.rating", ".seg.score", ".jsonl", ".json", ".tsv", ".csv")
 
 Judged = Run | Judgements
 """A run, or judgements that are no run: any number of annotators and protocols."""
@@ -80,7 +79,7 @@ def _read(path: Path, lp: str | None, texts: TestSet | None, beside: TestSet | N
     if found.form in _LINES and found.test_set is None:
         raise UsageError(f"{path} has lines without ids: say what they are about with --test-set")
     name = path.resolve().name
-    for ending in _ENDINGS:
+    for ending in (".gz", ".seg.rating", ".seg.score", ".jsonl", ".json", ".tsv", ".csv"):
         name = name.removesuffix(ending)
     return replace(found, name=(name or path.name))
 

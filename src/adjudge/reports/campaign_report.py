@@ -287,7 +287,7 @@ def _leaders(rows: Sequence[RankedSystem]) -> str:
 def _of_annotators(pairs: Sequence[PairAgreement]) -> Iterator[Figure]:
     names = sorted({name for pair in pairs for name in (pair.first, pair.second)})
     lp = next((pair.lp for pair in pairs), "")
-    for stem, words in _HEAT_MAPS.items():
+    for stem, words in {"systems": "of systems", "segments": "within segments"}.items():
         table = np.full((len(names), len(names)), np.nan)
         for pair in pairs:
             result = pair.over_systems if stem == "systems" else pair.within_segments
@@ -302,9 +302,6 @@ def _of_annotators(pairs: Sequence[PairAgreement]) -> Iterator[Figure]:
         caption = f"Pearson's r, {lp}; white is 0 or less, darkest is 1; grey: nothing shared, or no r"
         draw = partial(draw_matrix, title, names, table, caption)
         yield Figure(name=f"annotators.{stem}.{lp}", title=title, draw=draw)
-
-
-_HEAT_MAPS: Final = {"systems": "of systems", "segments": "within segments"}
 
 
 def _of_people(found: Analysis) -> Iterator[Figure]:

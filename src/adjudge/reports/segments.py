@@ -246,7 +246,6 @@ def page_texts(judged: Sequence[Judged], lp: str | None, test_set: TestSet | Non
     for run in runs:
         _check_run(run, segments)
     for file in files:
-        # Refuse a file of which nothing would be shown.
         _refuse_unjudged(file)
         kept = {key: segment.translations for key, segment in every.items()}
         if not any(shown_records(file.records, kept)):

@@ -153,7 +153,6 @@ def render_table(table: Table, form: TableFormat) -> str:
         writer.writerows(map(disarm, row) for row in table.rows)
         return buffer.getvalue()
     if form == "table":
-        # Lines for a terminal, or of at most 200 columns.
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
         first, rest = unfit_first(table.notes)
         grid = _aligned(table, width) or _folded(table, width)

@@ -76,7 +76,6 @@ _HEAD: Final = 16 * 1024  # bytes of a request line with all headers
 _MOST_HEADERS: Final = 100
 _LINGER: Final = 2.0  # seconds in which a client may read why it was refused
 _PAUSE: Final = 0.5  # seconds; less than the second after which asyncio accepts again
-_EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 _Stage = Literal["head", "body", "answer", "idle", "refused"]
 
@@ -330,7 +329,7 @@ class Listening(socket.socket):
         try:
             return super().accept()
         except OSError as error:
-            if error.errno in _EXHAUSTED:
+            if error.errno in {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}:
                 self._until = time.monotonic() + _PAUSE
             raise
 

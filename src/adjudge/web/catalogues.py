@@ -42,7 +42,6 @@ GUIDELINES: Final = "guidelines"
 
 _HERE: Final = Path(__file__).parent
 _OURS: Final = _HERE / "locale"
-_PLACES: Final = {"template": "templates/**/*.html", "script": "static/js/*.js"}
 _CALL: Final = re.compile(r'(?<![\w.$])(?:t|_)\(\s*("(?:[^"\\]|\\.)*")')
 _NAME: Final = re.compile(r"\{(\w+)\}")
 _SEPARATOR: Final = "\4"  # between context and text, as in gettext's own files
@@ -100,7 +99,7 @@ def texts_of(kind: Literal["template", "script"]) -> tuple[str, ...]:
     """English texts of our templates or scripts, each once."""
     found = (
         json.loads(text)
-        for path in sorted(_HERE.glob(_PLACES[kind]))
+        for path in sorted(_HERE.glob({"template": "templates/**/*.html", "script": "static/js/*.js"}[kind]))
         for text in _CALL.findall(path.read_text(encoding="utf-8"))
     )
     return tuple(dict.fromkeys(found))

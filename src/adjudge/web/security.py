@@ -379,7 +379,6 @@ async def _served(request: Request) -> Served:
 ServedHere = Annotated[Served, Depends(_served)]
 
 _COOKIE: Final = APIKeyCookie(name="adjudge", auto_error=False, description="A session")
-_ACCESS_SAFE: Final = frozenset({"GET", "HEAD"})
 
 
 def _person_of(request: Request, served: Served) -> Person:
@@ -388,7 +387,7 @@ def _person_of(request: Request, served: Served) -> Person:
     person = who(served.campaign, cookie, now) if cookie else None
     if person is None:
         raise AccessError("You are not signed in (any more). Open your link again.")
-    if request.method not in _ACCESS_SAFE and (wait := served.changes.take(str(person.id), now)):
+    if request.method not in {"GET", "HEAD"} and (wait := served.changes.take(str(person.id), now)):
         raise TooOftenError(wait)
     return person
 
