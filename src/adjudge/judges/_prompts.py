@@ -494,7 +494,14 @@ def read_adapter(files: Mapping[str, str], where: str) -> Adapter:
             _check_rule(f"{where}: {wants}.{name}", {"find": rule} if name == _BESIDE else rule)
     if not isinstance(is_verbatim, bool) or (turns and not is_verbatim):
         raise UsageError(f"{where}: [turns] are sent as they are, which `verbatim = true` must allow")
-    turns = _read_turns(f"{where}: [turns]", turns, files)
+    if not isinstance(turns, dict):
+        raise UsageError(f"{where}: [turns] must be a table")
+    for turn, file in turns.items():
+        if not isinstance(file, str) or not _TURN.match(files.get(file, "")):
+            raise UsageError(
+                f"{where}: [turns] {turn} must name a file of the folder that begins with a line "
+                f"=== system ===, === user === or === assistant ===, got {file!r}"
+            )
     return Adapter(
         rules=rules,
         is_verbatim=is_verbatim,
@@ -506,18 +513,6 @@ def read_adapter(files: Mapping[str, str], where: str) -> Adapter:
 
 _ABOUT: Final = {"verbatim": bool, "turns": dict, "sampling": dict}
 """Tables of an adapter that are no kinds of answers, and what they are where they are missing."""
-
-
-def _read_turns(what: str, turns: object, files: Mapping[str, str]) -> Mapping[str, str]:
-    if not isinstance(turns, dict):
-        raise UsageError(f"{what} must be a table")
-    for name, file in turns.items():
-        if not isinstance(file, str) or not _TURN.match(files.get(file, "")):
-            raise UsageError(
-                f"{what} {name} must name a file of the folder that begins with a line === system ===, "
-                f"=== user === or === assistant ===, got {file!r}"
-            )
-    return turns
 
 
 def _read_sampling(what: str, table: object) -> Mapping[str, Mapping[str, Any]]:

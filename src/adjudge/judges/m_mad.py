@@ -429,7 +429,7 @@ class Floor:
     async def check(self, first: Statement, second: Statement) -> tuple[bool, list[str]]:
         """Whether both lists agree, by comparison or by a checker who sees nothing else; and flags."""
         files, lists = self.panel.prompts, (first.marked.spans, second.marked.spans)
-        differ = {*map(_held, lists[0])} != {*map(_held, lists[1])}
+        differ = {*map(_compared_fields, lists[0])} != {*map(_compared_fields, lists[1])}
         if self.panel.is_by_number:
             return not differ, []
         quoted = [self.panel.quote_errors(spans) for spans in lists]
@@ -567,7 +567,7 @@ def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...
     return agreed, reading.settle()
 
 
-def _held(span: ErrorSpan) -> tuple[object, ...]:
+def _compared_fields(span: ErrorSpan) -> tuple[object, ...]:
     """What two sides must say alike."""
     place = (span.start, span.end) if span.start is not None else (span.text,)
     return (span.side, place, span.severity, span.category)
