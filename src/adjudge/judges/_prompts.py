@@ -83,7 +83,12 @@ def _read_example(line: str, where: str) -> Example:
     texts, errors = {key: value[key] for key in _TEXTS}, value["errors"]
     if wrong := [key for key, text in texts.items() if not isinstance(text, str)]:
         raise UsageError(f"{where}: {wrong[0]} must be text, got {texts[wrong[0]]!r}")
-    if not isinstance(errors, list) or not all(map(_is_error, errors)):
+    if not isinstance(errors, list) or not all(
+        isinstance(error, dict)
+        and error.keys() == _ERROR_KEYS
+        and all(isinstance(text, str) for text in error.values())
+        for error in errors
+    ):
         raise UsageError(
             f"{where}: errors must be a list of objects with the texts {', '.join(sorted(_ERROR_KEYS))}, "
             f"got {json.dumps(errors, ensure_ascii=False)[:80]}"
@@ -92,14 +97,6 @@ def _read_example(line: str, where: str) -> Example:
         return Example(**{**texts, "lp": canonical_lp(texts["lp"])}, errors=tuple(errors))
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
-
-
-def _is_error(value: Any) -> bool:  # noqa: ANN401 (what a file of the user holds)
-    return (
-        isinstance(value, dict)
-        and value.keys() == _ERROR_KEYS
-        and all(isinstance(text, str) for text in value.values())
-    )
 
 
 Part = str | Quoted

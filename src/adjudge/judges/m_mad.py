@@ -422,7 +422,13 @@ class Floor:
         if self._is_by_number:
             wants = "severities" if self._debated == "severity" else "labels"
             about = self._about(stage, agent, wants)
-            return await self.panel.put_numbers(messages, about, self._choices, self.ask)
+            spans = self.viewpoint.spans
+            choices: Choices = (
+                [{**{s: replace(one, severity=s) for s in SEVERITIES}, "none": None} for one in spans]
+                if self._debated == "severity"
+                else [{c: replace(one, category=c, label=None) for c in self._offered} for one in spans]
+            )
+            return await self.panel.put_numbers(messages, about, choices, self.ask)
         about = self._about(stage, agent, "statement")
         return await self.panel.put_statement(messages, about, self._offered, self.ask)
 
@@ -522,13 +528,6 @@ class Floor:
     @property
     def _is_by_number(self) -> bool:
         return self.panel.is_by_number and self._debated in {"severity", "category"}
-
-    @property
-    def _choices(self) -> Choices:
-        spans = self.viewpoint.spans
-        if self._debated == "severity":
-            return [{**{s: replace(one, severity=s) for s in SEVERITIES}, "none": None} for one in spans]
-        return [{c: replace(one, category=c, label=None) for c in self._offered} for one in spans]
 
     @property
     def _debated(self) -> str:
