@@ -136,7 +136,7 @@ def campaign_new_command(
     now = time.time()
     campaign, _ = new_campaign(name, chosen, settings, _people(annotators), now=now, extras=extras)
     with campaign:
-        print_text(_told(campaign, chosen, find_progress(campaign, now)))
+        print_text(_summary(campaign, chosen, find_progress(campaign, now)))
     print_note(f"adjudge: everybody's link is in {name / 'links.csv'}: whoever has one is that person")
 
 
@@ -170,7 +170,7 @@ def _priorities(metrics: Sequence[Path], lp: str | None, settings: CampaignSetti
     return disagreement([score(path, lp=lp) for path in metrics])
 
 
-def _told(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
+def _summary(campaign: Campaign, test_set: TestSet, found: Progress) -> str:
     settings, kinds = campaign.settings, found.kinds
     rest = [count(number, kind) for kind, number in sorted(kinds.items()) if kind != "original"]
     seconds = _SECONDS.get(campaign.protocol.name, _USUAL_SECONDS)
@@ -265,14 +265,14 @@ def campaign_import_command(
     )
     if not people:
         raise UsageError(f"{file} has no submission")
-    chosen = _texts(file, test_set, lp) or _shown(campaign_file)
+    chosen = _texts(file, test_set, lp) or _texts_as_shown(campaign_file)
     now = time.time()
     extras = Extras(given=_given(campaign_file) if campaign_file.protocol == "esa-ai" else None)
     campaign, _ = new_campaign(name, chosen, settings, people, now=now, extras=extras)
     try:
         with campaign:
             left_out = import_submissions(campaign, campaign_file.submissions, now)
-            print_text(_told_of_import(campaign, find_progress(campaign, now)))
+            print_text(_summary_of_import(campaign, find_progress(campaign, now)))
     except BaseException:
         shutil.rmtree(name, ignore_errors=True)  # made a moment ago, by us
         raise
@@ -281,7 +281,7 @@ def campaign_import_command(
     print_note(f"adjudge: everybody has a new link, in {name / 'links.csv'}: whoever has one is that person")
 
 
-def _told_of_import(campaign: Campaign, found: Progress) -> str:
+def _summary_of_import(campaign: Campaign, found: Progress) -> str:
     settings, people = campaign.settings, sum(person.role == "annotator" for person in found.people)
     begun = found.items_given_back
     told, _ = _first_pass(campaign, people)
@@ -297,7 +297,7 @@ def _told_of_import(campaign: Campaign, found: Progress) -> str:
     return "\n".join(lines)
 
 
-def _shown(file: CampaignFile) -> TestSet:
+def _texts_as_shown(file: CampaignFile) -> TestSet:
     from adjudge.formats.campaign_export import campaign_test_set
 
     shown = tuple(replace(submission, edited=None) for submission in file.submissions)

@@ -186,6 +186,8 @@ def forecast_command(
 
 def print_forecast(job: Job, form: TableFormat) -> None:
     """Print what a job would ask and cost."""
+    from adjudge.llm.asking import CONFIRM
+    from adjudge.llm.money import estimate_text, render_price
     from adjudge.runs.forecast import forecast_job
     from adjudge.runs.session import run_to_end
 
@@ -194,9 +196,14 @@ def print_forecast(job: Job, form: TableFormat) -> None:
     if job.models is not None and job.models.is_paid and job.settings["json_schema"] == "auto":
         used = cast("Mapping[str, str]", job.settings["json_schema_used"])
         notes.append("--json-schema auto: " + ", ".join(f"{how} for {name}" for name, how in used.items()))
-    notes += [*_confirming_note(job, found), *_notes(found)]
-    from adjudge.llm.money import render_price
-
+    if getattr(job.annotator, "profile", "") == "recommended" and found.calls.typical:
+        reply = found.completion.typical / found.calls.typical
+        asked = estimate_text(CONFIRM).typical + reply
+        notes.append(
+            f"a reply with words beside its answer is shown back once, for about {asked:,.0f} tokens and "
+            f"{reply:,.0f} of its answer; a server that holds the model to the schema sends none"
+        )
+    notes += _notes(found)
     price = ["price", "unknown", "unknown", "unknown"]
     if found.price is not None:
         name = f"price, {found.currency}" if found.currency else "price"
@@ -241,20 +248,6 @@ def _span(found: Forecast) -> str:
         return "price unknown"
     least, typical, most = (render_price(price, "") for price in found.price)
     return f"{typical} {found.currency} ({least} to {most})"
-
-
-def _confirming_note(job: Job, found: Forecast) -> Iterator[str]:
-    if getattr(job.annotator, "profile", "") != "recommended" or not found.calls.typical:
-        return
-    from adjudge.llm.asking import CONFIRM
-    from adjudge.llm.money import estimate_text
-
-    reply = found.completion.typical / found.calls.typical
-    asked = estimate_text(CONFIRM).typical + reply
-    yield (
-        f"a reply with words beside its answer is shown back once, for about {asked:,.0f} tokens and "
-        f"{reply:,.0f} of its answer; a server that holds the model to the schema sends none"
-    )
 
 
 def _notes(found: Forecast) -> Iterator[str]:
@@ -310,13 +303,14 @@ def show_command(
     import asyncio
 
     from adjudge import examples
+    from adjudge.core.segment import TestSet
     from adjudge.formats.read import load
     from adjudge.judges import differences
     from adjudge.llm.model_choice import EMBEDDED, open_model
     from adjudge.llm.providers import Connection
     from adjudge.runs.conversation import exchange_to_json, rehearse, render_exchange
     from adjudge.runs.job import refuse_options
-    from adjudge.runs.units import code_of, is_judge, load_annotator
+    from adjudge.runs.units import code_of, criteria_of, is_judge, kind_of, load_annotator, plan_units
 
     with naming_the_nearest(ctx):
         shown = load_annotator(
@@ -337,9 +331,6 @@ def show_command(
     test_set = load(settings.segment or examples.path("test_set.jsonl"), lp=settings.lp)
     model = open_model(EMBEDDED, Connection()).model
     first = test_set if settings.segment is None else replace(test_set, segments=test_set.segments[:1])
-    from adjudge.core.segment import TestSet
-    from adjudge.runs.units import criteria_of, kind_of, plan_units
-
     known = first.systems
     if not known or settings.system not in {None, *known}:
         raise UsageError(
@@ -358,11 +349,11 @@ def show_command(
         if unit.is_there and (settings.system is None or settings.system in unit.subject.systems)
     )
     rehearsals = (asyncio.run(rehearse(shown, subject, model)) for subject in tries)
-    exchanges = max(
+    exchanges = max(  # of our examples, one that every stage speaks of
         rehearsals,
         key=lambda each: (len(each), sum(len(e.reply.text) for e in each if e.reply is not None)),
         default=[],
-    )  # of our examples, one that every stage speaks of
+    )
     if form == "table":
         for number, exchange in enumerate(exchanges, start=1):
             print_text(render_exchange(exchange, number, _MARK) + "\n")

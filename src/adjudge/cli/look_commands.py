@@ -322,13 +322,12 @@ class Material:
 def read_material(places: Sequence[Path], asked: PageSettings) -> Material:
     """Read everything but gold; folders of campaigns are opened, the rest are files and runs."""
     from adjudge.formats.read import load, refuse_twice
+    from adjudge.reports.annotators import read_judged
 
     refuse_twice(places)
     texts = asked.test_set
     if isinstance(texts, Path | str):
         texts = load(texts, asked.lp)
-    from adjudge.reports.annotators import read_judged
-
     campaigns = {index: _campaign(place) for index, place in enumerate(places) if _is_campaign(place)}
     files = [place for index, place in enumerate(places) if index not in campaigns]
     beside = next((c.test_set for c in campaigns.values()), None)
@@ -447,7 +446,9 @@ def _under_way(places: Sequence[Path]) -> list[str]:
 
 
 def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAPI:
+    from adjudge.errors import StoreError
     from adjudge.reports.page import page_commands
+    from adjudge.runs.conversation import ReadableRun
     from adjudge.web.viewer import create_viewer
 
     if waiting := _under_way(places):
@@ -458,9 +459,6 @@ def _make(places: Sequence[Path], asked: PageSettings, drawer: Drawer) -> FastAP
     page = material.make()
     print_note(f"{page.headline}.")
     again = page_commands("serve", material.judged, places, _given(asked))
-    from adjudge.errors import StoreError
-    from adjudge.runs.conversation import ReadableRun
-
     folders = {
         id(run.info): place
         for run, place in zip(material.judged, places, strict=True)

@@ -472,7 +472,7 @@ def campaign_people_command(
         Table(
             title=f"People of {campaign.name}",
             columns=("person", "role", *_HOLDS, "state", "link"),
-            rows=[[p.name, p.role, *_holds(p), _state(p), paths.get(p.name, "")] for p in found],
+            rows=[[p.name, p.role, *_work_cells(p), _state(p), paths.get(p.name, "")] for p in found],
         ),
         _data(campaign.name, found, paths),
     )
@@ -497,7 +497,7 @@ def _find(campaign: Campaign, name: str) -> Person:
 _HOLDS: Final = ("languages", ">documents", ">segments", ">left")
 
 
-def _holds(person: PersonProgress) -> list[str]:
+def _work_cells(person: PersonProgress) -> list[str]:
     left = "" if person.left is None else f"{person.left:,}"
     return [" ".join(person.lps), *(f"{n:,}" if n else "" for n in (person.documents, person.held)), left]
 
@@ -508,13 +508,13 @@ def _state(person: PersonProgress) -> str:
 
 def _data(name: str, people: tuple[PersonProgress, ...], links: dict[str, str]) -> dict[str, object]:
     found = [
-        {"person": p.name, "role": p.role, **_held(p), "state": _state(p), "link": links.get(p.name)}
+        {"person": p.name, "role": p.role, **_work_data(p), "state": _state(p), "link": links.get(p.name)}
         for p in people
     ]
     return {"campaign": name, "people": found}
 
 
-def _held(person: PersonProgress) -> dict[str, Any]:
+def _work_data(person: PersonProgress) -> dict[str, Any]:
     held = {"documents": person.documents, "segments": person.held, "segments_left": person.left}
     return {"languages": list(person.lps), **held}
 
@@ -670,7 +670,7 @@ def _row(person: PersonProgress) -> list[str]:
     unknown = "–" if person.items else ""
     return [
         person.name + ("" if (state := _state(person)) == "active" else f" ({state})"),
-        *_holds(person),
+        *_work_cells(person),
         f"{person.tasks:,}",
         f"{person.items:,}",
         "–" if person.active is None else f"{person.active / 3600:.1f}",
@@ -710,7 +710,7 @@ def _person(person: PersonProgress) -> dict[str, Any]:
         "role": person.role,
         "revoked": person.is_revoked,
         "failed_test": person.is_failed,
-        **_held(person),
+        **_work_data(person),
         "tasks_done": person.tasks,
         "segments_done": person.items,
         "active_seconds": person.active,

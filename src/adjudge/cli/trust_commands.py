@@ -295,8 +295,8 @@ def thresholds_command(
                     "n": band.n,
                     "sources": band.sources,
                     "bad": band.bad,
-                    "publish": _cut(band.publish),
-                    "reject": _cut(band.reject),
+                    "publish": _cut_data(band.publish),
+                    "reject": _cut_data(band.reject),
                     "shares": dict(band.shares),
                 }
                 for band in found.bands
@@ -326,7 +326,7 @@ def _write(path: Path, scores: Scores, found: Thresholds) -> None:
     write_text(path, [render_table(table, "tsv")])
 
 
-def _cut(cut: Cut) -> dict[str, Any]:
+def _cut_data(cut: Cut) -> dict[str, Any]:
     return {"bound": cut.bound, "n": cut.n, "wrong": cut.wrong, "interval": listed(cut.interval)}
 
 

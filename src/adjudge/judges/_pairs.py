@@ -292,7 +292,7 @@ class Comparison:
         """Ask in every order; a verdict that changes with the order is E, or kept as undecided."""
         if is_identical(subject):
             return Compared("E", (), (IDENTICAL,), "")
-        orders = self._shown(subject)
+        orders = self._orders(subject)
         answers = await asyncio.gather(*(self._put(order, ask) for order in orders))
         if failed := next((answer for answer in answers if isinstance(answer, AnswerError)), None):
             return failed
@@ -372,7 +372,7 @@ class Comparison:
         strength, how = read_strength(reply, verdict)
         return _Answer(verdict, (*flags, *how), analysis, strength)
 
-    def _shown(self, subject: Subject) -> list[Subject]:
+    def _orders(self, subject: Subject) -> list[Subject]:
         turned = subject.of(*reversed(subject.systems))
         orders, seed = self.settings.shown_in, self.settings.order_seed
         if orders == "both":

@@ -83,7 +83,12 @@ def _read_example(line: str, where: str) -> Example:
     texts, errors = {key: value[key] for key in _TEXTS}, value["errors"]
     if wrong := [key for key, text in texts.items() if not isinstance(text, str)]:
         raise UsageError(f"{where}: {wrong[0]} must be text, got {texts[wrong[0]]!r}")
-    if not isinstance(errors, list) or not all(map(_is_error, errors)):
+    if not isinstance(errors, list) or not all(
+        isinstance(error, dict)
+        and error.keys() == _ERROR_KEYS
+        and all(isinstance(text, str) for text in error.values())
+        for error in errors
+    ):
         raise UsageError(
             f"{where}: errors must be a list of objects with the texts {', '.join(sorted(_ERROR_KEYS))}, "
             f"got {json.dumps(errors, ensure_ascii=False)[:80]}"
@@ -92,14 +97,6 @@ def _read_example(line: str, where: str) -> Example:
         return Example(**{**texts, "lp": canonical_lp(texts["lp"])}, errors=tuple(errors))
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
-
-
-def _is_error(value: Any) -> bool:  # noqa: ANN401 (what a file of the user holds)
-    return (
-        isinstance(value, dict)
-        and value.keys() == _ERROR_KEYS
-        and all(isinstance(text, str) for text in value.values())
-    )
 
 
 Part = str | Quoted
@@ -494,7 +491,14 @@ def read_adapter(files: Mapping[str, str], where: str) -> Adapter:
             _check_rule(f"{where}: {wants}.{name}", {"find": rule} if name == _BESIDE else rule)
     if not isinstance(is_verbatim, bool) or (turns and not is_verbatim):
         raise UsageError(f"{where}: [turns] are sent as they are, which `verbatim = true` must allow")
-    turns = _read_turns(f"{where}: [turns]", turns, files)
+    if not isinstance(turns, dict):
+        raise UsageError(f"{where}: [turns] must be a table")
+    for turn, file in turns.items():
+        if not isinstance(file, str) or not _TURN.match(files.get(file, "")):
+            raise UsageError(
+                f"{where}: [turns] {turn} must name a file of the folder that begins with a line "
+                f"=== system ===, === user === or === assistant ===, got {file!r}"
+            )
     return Adapter(
         rules=rules,
         is_verbatim=is_verbatim,
@@ -506,18 +510,6 @@ def read_adapter(files: Mapping[str, str], where: str) -> Adapter:
 
 _ABOUT: Final = {"verbatim": bool, "turns": dict, "sampling": dict}
 """Tables of an adapter that are no kinds of answers, and what they are where they are missing."""
-
-
-def _read_turns(what: str, turns: object, files: Mapping[str, str]) -> Mapping[str, str]:
-    if not isinstance(turns, dict):
-        raise UsageError(f"{what} must be a table")
-    for name, file in turns.items():
-        if not isinstance(file, str) or not _TURN.match(files.get(file, "")):
-            raise UsageError(
-                f"{what} {name} must name a file of the folder that begins with a line === system ===, "
-                f"=== user === or === assistant ===, got {file!r}"
-            )
-    return turns
 
 
 def _read_sampling(what: str, table: object) -> Mapping[str, Mapping[str, Any]]:

@@ -422,14 +422,20 @@ class Floor:
         if self._is_by_number:
             wants = "severities" if self._debated == "severity" else "labels"
             about = self._about(stage, agent, wants)
-            return await self.panel.put_numbers(messages, about, self._choices, self.ask)
+            spans = self.viewpoint.spans
+            choices: Choices = (
+                [{**{s: replace(one, severity=s) for s in SEVERITIES}, "none": None} for one in spans]
+                if self._debated == "severity"
+                else [{c: replace(one, category=c, label=None) for c in self._offered} for one in spans]
+            )
+            return await self.panel.put_numbers(messages, about, choices, self.ask)
         about = self._about(stage, agent, "statement")
         return await self.panel.put_statement(messages, about, self._offered, self.ask)
 
     async def check(self, first: Statement, second: Statement) -> tuple[bool, list[str]]:
         """Whether both lists agree, by comparison or by a checker who sees nothing else; and flags."""
         files, lists = self.panel.prompts, (first.marked.spans, second.marked.spans)
-        differ = {*map(_held, lists[0])} != {*map(_held, lists[1])}
+        differ = {*map(_compared_fields, lists[0])} != {*map(_compared_fields, lists[1])}
         if self.panel.is_by_number:
             return not differ, []
         quoted = [self.panel.quote_errors(spans) for spans in lists]
@@ -524,13 +530,6 @@ class Floor:
         return self.panel.is_by_number and self._debated in {"severity", "category"}
 
     @property
-    def _choices(self) -> Choices:
-        spans = self.viewpoint.spans
-        if self._debated == "severity":
-            return [{**{s: replace(one, severity=s) for s in SEVERITIES}, "none": None} for one in spans]
-        return [{c: replace(one, category=c, label=None) for c in self._offered} for one in spans]
-
-    @property
     def _debated(self) -> str:
         """The topic, which for a non-translation is whether it is one."""
         garbled = any(map(is_garbled, self.viewpoint.spans))
@@ -567,7 +566,7 @@ def read_agreement(reply: Reply, subject: Subject) -> tuple[bool, tuple[str, ...
     return agreed, reading.settle()
 
 
-def _held(span: ErrorSpan) -> tuple[object, ...]:
+def _compared_fields(span: ErrorSpan) -> tuple[object, ...]:
     """What two sides must say alike."""
     place = (span.start, span.end) if span.start is not None else (span.text,)
     return (span.side, place, span.severity, span.category)

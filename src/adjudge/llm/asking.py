@@ -426,7 +426,7 @@ class Asker:
                 raise kind("missing", "the store has no answer to this question, and nobody is asked")
             task = asyncio.create_task(self._pay(model, request))
             self._in_flight[request.key] = task
-            task.add_done_callback(lambda done: self._landed(request.key, done))
+            task.add_done_callback(lambda done: self._forget_task(request.key, done))
         return await asyncio.shield(task)
 
     async def _pay(self, model: OpenModel, request: Request) -> Reply:
@@ -458,7 +458,7 @@ class Asker:
             self._forgotten.discard(request.key)
         return saved
 
-    def _landed(self, key: bytes, task: asyncio.Task[Reply]) -> None:
+    def _forget_task(self, key: bytes, task: asyncio.Task[Reply]) -> None:
         del self._in_flight[key]
         if not task.cancelled():
             task.exception()  # whoever waited has it; who was cancelled does not want it
@@ -720,7 +720,7 @@ class _Question:
         finally:
             self._asked += question._asked
         try:
-            question._read(put, replace(told, text=_alone(told.text), way="leaves"), use, read)
+            question._read(put, replace(told, text=_verdict_alone(told.text), way="leaves"), use, read)
         except _UnreadableError as unreadable:
             said = unreadable.error
             if isinstance(said, WordsBesideError) and not said.has_words and said.leaves == words.leaves:
@@ -851,7 +851,7 @@ def _or_null(schema: Mapping[str, object]) -> Mapping[str, object]:
     }
 
 
-def _alone(text: str) -> str:
+def _verdict_alone(text: str) -> str:
     with suppress(ValueError, RecursionError):
         said = json.loads(text)
         if isinstance(said, dict) and said.keys() == {"verdict"}:

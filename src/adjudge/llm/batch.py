@@ -185,7 +185,7 @@ def _place(calls: dict[bytes, Place | Fault | None], line: bytes, place: Place, 
     before = calls[key]
     if before is None:
         calls[key] = place
-    elif isinstance(before, Fault) or _said(_object(before.line)) != _said(value):
+    elif isinstance(before, Fault) or _result_parts(_object(before.line)) != _result_parts(value):
         odd["questions with two results"] += 1
         calls[key] = retried("ambiguous", "the batch brought two different results")
 
@@ -196,7 +196,7 @@ def _object(line: bytes) -> dict[str, Any]:
     return object_of(read_json_body(line), "a line of results that is an object")
 
 
-def _said(value: dict[str, Any]) -> list[object]:
+def _result_parts(value: dict[str, Any]) -> list[object]:
     response = value.get("response")
     if isinstance(response, dict):
         return [response.get("status_code"), response.get("body"), value.get("error")]

@@ -97,7 +97,7 @@ def answer_difficulty(about: About) -> Tokens:
     source = about.subject.source
     signs = [name for name, sign in _SIGNS.items() if re.search(sign, source)]
     signs += ["length"] if len(source) > _LONG else []
-    return _said(
+    return _json_answer(
         1.0,
         reasons=f"found by rules: {', '.join(signs) or 'nothing'}",
         personal=False,
@@ -108,7 +108,7 @@ def answer_difficulty(about: About) -> Tokens:
 
 def answer_translation(about: About) -> Tokens:
     """The source itself behind the code of the language: rules cannot translate."""
-    return _said(1.0, translation=f"[{about.facts.get('language', '')}] {about.subject.source}")
+    return _json_answer(1.0, translation=f"[{about.facts.get('language', '')}] {about.subject.source}")
 
 
 # Answers on pairs and criteria
@@ -172,7 +172,7 @@ def answer_correction(about: About) -> Tokens:
         text = " ".join(text.replace(span, "", 1).split())
     source = subject.source.strip()
     left = text.strip() or (source if source != subject.translation.strip() else "") or "–"
-    return _said(1.0, translation=writable(left))
+    return _json_answer(1.0, translation=writable(left))
 
 
 def answer_verification(about: About) -> Tokens:
@@ -180,8 +180,8 @@ def answer_verification(about: About) -> Tokens:
     before = _himate_findings(about, about.subject.translation)
     after = _himate_findings(about, str(about.facts.get("corrected", "")))
     if len(after) < len(before):
-        return _said(max(found.precision for found in before), result="corrected")
-    return _said(CLEAN_PRECISION, result="no difference")
+        return _json_answer(max(found.precision for found in before), result="corrected")
+    return _json_answer(CLEAN_PRECISION, result="no difference")
 
 
 def answer_versions(about: About) -> Tokens:
@@ -190,9 +190,9 @@ def answer_versions(about: About) -> Tokens:
         _himate_findings(about, text) for text in (about.subject.translation, str(about.facts["corrected"]))
     )
     if not before:
-        return _said(CLEAN_PRECISION, result="neither")
+        return _json_answer(CLEAN_PRECISION, result="neither")
     surest = max(found.precision for found in before)
-    return _said(surest, result="both" if len(after) >= len(before) else str(about.facts["original"]))
+    return _json_answer(surest, result="both" if len(after) >= len(before) else str(about.facts["original"]))
 
 
 def answer_opinion(about: About, *, of_place: bool = False) -> Tokens:
@@ -208,14 +208,14 @@ def answer_opinion(about: About, *, of_place: bool = False) -> Tokens:
     if severity == "critical":  # none of HiMATE's
         severity = "major"
     more = {"subtype": category} if of_place else {}
-    return _said(_precision(found), opinion=_reason(found), exists=exists, **more, severity=severity)
+    return _json_answer(_precision(found), opinion=_reason(found), exists=exists, **more, severity=severity)
 
 
 def answer_response(about: About) -> Tokens:
     """Agreement, if the other one says what the rules say."""
     found = _strongest(about)
     exists = found is not None and found.precision >= _LIKELY
-    return _said(_precision(found), reply=_reason(found), agrees=about.facts.get("exists") == exists)
+    return _json_answer(_precision(found), reply=_reason(found), agrees=about.facts.get("exists") == exists)
 
 
 def _himate_findings(about: About, translation: str) -> list[Finding]:
@@ -238,7 +238,7 @@ def _reason(found: Finding | None) -> str:
     return "no rule finds it" if found is None else f"found by rule {found.rule}"
 
 
-def _said(precision: float, **fields: object) -> Tokens:
+def _json_answer(precision: float, **fields: object) -> Tokens:
     return (TokenLogprob(json.dumps(fields, ensure_ascii=False), math.log(precision)),)
 
 
@@ -257,7 +257,7 @@ def answer_statement(about: About, *, numbered: str = "") -> Tokens:
 
     A non-translation that no rule bears out is dropped.
     """
-    errors, findings = _held(about), findings_of(about.subject)
+    errors, findings = _debated_errors(about), findings_of(about.subject)
     borne = [[f for f in findings if _bears_out(f, error)] for error in errors]
     kept = [
         {
@@ -276,7 +276,7 @@ def answer_statement(about: About, *, numbered: str = "") -> Tokens:
 
 def answer_remark(about: About) -> Tokens:
     """How many of the errors a rule finds too."""
-    errors, findings = _held(about), findings_of(about.subject)
+    errors, findings = _debated_errors(about), findings_of(about.subject)
     count = sum(any(_bears_out(finding, error) for finding in findings) for error in errors)
     return _answer(
         {"statement": f"a rule finds {count} of the {len(errors)} errors; what of the others?"}, []
@@ -294,7 +294,7 @@ def answer_agreement(about: About) -> Tokens:
 
 def answer_merged(about: About, *, by_number: bool = False) -> Tokens:
     """One list of several: of each span the most severe error, of equals the first by dimension."""
-    errors = dict(enumerate(_held(about), 1))
+    errors = dict(enumerate(_debated_errors(about), 1))
     garbled = any(error["category"] == _GARBLED for error in errors.values())
     places = {n: garbled or ((e["side"], e["span"]) if e["span"] else n) for n, e in errors.items()}
     best: dict[object, int] = {}
@@ -313,7 +313,7 @@ def answer_merged(about: About, *, by_number: bool = False) -> Tokens:
     return _answer({"statement": words, "errors": said}, found)
 
 
-def _held(about: About) -> list[Error]:
+def _debated_errors(about: About) -> list[Error]:
     held = about.facts.get("held")
     if not isinstance(held, tuple) or not all(isinstance(error, Mapping) for error in held):
         raise ModelError(f"the rules need to know which errors {about.judge} debates, got {held!r}")
@@ -396,12 +396,12 @@ def answer_assessment(about: About) -> Tokens:
 
 def answer_queries(about: About) -> Tokens:
     query = {"query": str(about.facts.get("question", "")), "recency": None}
-    return _said(1.0, queries=[query])
+    return _json_answer(1.0, queries=[query])
 
 
 def answer_question(about: About) -> Tokens:
     found = _safe(str(about.facts.get("found", "")))
-    return _said(1.0, reasoning="The first result, unread.", answer=found)
+    return _json_answer(1.0, reasoning="The first result, unread.", answer=found)
 
 
 def _span(finding: Finding) -> dict[str, str]:
@@ -506,7 +506,7 @@ ROLES: Final[Mapping[str, Callable[[About], Tokens | ToolCall]]] = {
     "errors+counts": _answer_errors_and_counts,
     "verdict": answer_verdict,
     "criterion": answer_criterion,
-    "says": lambda about: _said(1.0, says=about.facts["verdict"]),  # rules write no reason against it
+    "says": lambda about: _json_answer(1.0, says=about.facts["verdict"]),  # rules write no reason against it
     "action": answer_action,
     "assessment": answer_assessment,
     "queries": answer_queries,

@@ -81,7 +81,10 @@ def read_envelope(
     if refusal is not None and not isinstance(refusal, str):
         fail_envelope("a refusal as text", refusal)
     text = read_words(refusal or content, redactor)
-    finish = "refused" if refusal else _finish(choice.get("finish_reason"))
+    why = choice.get("finish_reason")
+    if isinstance(why, str) and why.lower().startswith("content_filter:"):
+        why = "content_filter"  # Gemini's compatible endpoint adds which filter it was
+    finish = "refused" if refusal else finish_of(why, _FINISHED, _BROKEN_OFF)
     if finish == "stop" and is_filtered(value, _KNOWN, text):
         finish = "content_filter"
     if finish == "stop" and not with_calls:
@@ -115,12 +118,6 @@ def _refuse_other(value: dict[str, Any], choice: dict[str, Any], message: dict[s
         fail_envelope("the first choice", choice["index"])
     if (other := choice.get("delta")) and other != message.get("content"):
         fail_envelope("one answer in a choice", other)
-
-
-def _finish(value: object) -> str:
-    """Our word for why the model stopped; Gemini's compatible endpoint adds which filter it was."""
-    filtered = isinstance(value, str) and value.lower().startswith("content_filter:")
-    return "content_filter" if filtered else finish_of(value, _FINISHED, _BROKEN_OFF)
 
 
 def _content(value: object) -> tuple[str, str]:

@@ -488,12 +488,7 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
                 f"{given[0]} is for a judge given by its name; {name} is an object: "
                 "set the option in the object"
             )
-        name = getattr(judge, "__name__", type(judge).__name__)
-        if isinstance(judge, type):
-            raise UsageError(f"{name} is a class: make a judge or a metric of it, {name}()")
-        if not hasattr(judge, "with_reference"):
-            todo = "write @adjudge.metric above it" if callable(judge) else "give one, or the name of one"
-            raise UsageError(f"{name} is neither a judge nor a metric: {todo}")
+        _refuse_strangers(judge)
         return judge, options
     own = dict(options.settings or {})
     common: dict[str, str] = {name: str(getattr(options, name)) for name in _COMMON if name in given}
@@ -513,6 +508,15 @@ def _load(judge: Annotator | str, options: RunSettings) -> tuple[Annotator, RunS
     if code_of(found):
         refuse_options(found)
     return found, options
+
+
+def _refuse_strangers(judge: object) -> None:
+    name = getattr(judge, "__name__", type(judge).__name__)
+    if isinstance(judge, type):
+        raise UsageError(f"{name} is a class: make a judge or a metric of it, {name}()")
+    if not hasattr(judge, "with_reference"):
+        todo = "write @adjudge.metric above it" if callable(judge) else "give one, or the name of one"
+        raise UsageError(f"{name} is neither a judge nor a metric: {todo}")
 
 
 _OTHERS: Final = frozenset(

@@ -389,15 +389,15 @@ def _lock(path: Path) -> sqlite3.Connection:
 
 def differences(before: RunInfo, after: RunInfo) -> list[str]:
     """What two runs differ in, as `name: before, now after`."""
-    old, new = _said(before), _said(after)
+    old, new = _fixed_settings(before), _fixed_settings(after)
     changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
     if before.annotator != after.annotator:  # each has settings of its own
         changed = [key for key in changed if not key.startswith(_OWN)]
-    pairs = [(key, *_shown(str(old.get(key)), str(new.get(key)))) for key in changed]
+    pairs = [(key, *_excerpts(str(old.get(key)), str(new.get(key)))) for key in changed]
     return [f"{key} was {was}, now {now}" for key, was, now in pairs]
 
 
-def _said(info: RunInfo) -> dict[str, object]:
+def _fixed_settings(info: RunInfo) -> dict[str, object]:
     """All that must not differ, by name; a judge's own settings each under theirs, such as `judge steps`."""
     found: dict[str, object] = {"annotator": info.annotator, "test set": _digest(info)}
     for key, value in info.settings.items():
@@ -452,7 +452,7 @@ def _plain(value: object) -> object:
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _shown(old: str, new: str) -> tuple[str, str]:
+def _excerpts(old: str, new: str) -> tuple[str, str]:
     start = 0
     if max(len(old), len(new)) > _SHOWN:
         alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))

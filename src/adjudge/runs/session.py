@@ -243,23 +243,16 @@ class Session:
 def with_suspicion(judgement: Annotation | Preference, subject: Subject) -> Annotation | Preference:
     """Add `injection_suspect`, and what was found where, if anything was."""
     translations = [subject.segment.translations[name] for name in subject.systems]
-    around = [*_around(subject)]
+    around = [] if subject.reference is None else [subject.reference]
+    for segment in subject.context:
+        translations_before = (segment.translations.get(name) for name in subject.systems)
+        around += [segment.source, *(text for text in translations_before if text is not None)]
+    around += [text for term in subject.terms for text in (term.source, term.translation)]
     if isinstance(judgement, Annotation) and judgement.criterion is not None:
         criteria = read_criteria(subject.segment)
         around += [each.text for each in criteria if each.id == judgement.criterion]
     flags = attack_flags(subject.source, translations, around)
     return replace(judgement, flags=(*judgement.flags, *flags)) if flags else judgement
-
-
-def _around(subject: Subject) -> Iterator[str]:
-    if subject.reference is not None:
-        yield subject.reference
-    for segment in subject.context:
-        yield segment.source
-        yield from (text for name in subject.systems if (text := segment.translations.get(name)) is not None)
-    for term in subject.terms:
-        yield term.source
-        yield term.translation
 
 
 UNIFORM: Final = 20
@@ -411,7 +404,7 @@ class JudgeSession(Session):
         async def judged(unit: Unit) -> Entry:
             if (entry := self._settled.pop(unit.index, None)) is None:
                 entry = await self._judge(judge, asker, unit)
-                self._watch(unit, entry)
+                self._stop_if_all_fail_alike(unit, entry)
                 return entry
             self._reasons = None
             asker.tally.from_store += entry.trail.answered
@@ -480,7 +473,7 @@ class JudgeSession(Session):
         elif len(self._first) >= UNIFORM:
             self._first = None
 
-    def _watch(self, unit: Unit, entry: Entry) -> None:
+    def _stop_if_all_fail_alike(self, unit: Unit, entry: Entry) -> None:
         if self._reasons is None or not unit.is_there:
             return
         found = {*entry.failures} - {"missing", "no_translation"}

@@ -475,7 +475,7 @@ def _code_of_function(function: Callable[..., Any]) -> str:
         file = Path(inspect.getsourcefile(function) or "")
         files = [file.resolve(), *_files_beside(file.resolve())] if file.is_file() else []
         source = inspect.getsource(function).encode() + b"".join(each.read_bytes() for each in files)
-    return hashlib.sha256(source + _bound(function)).hexdigest()[:6]
+    return hashlib.sha256(source + _bound_values(function)).hexdigest()[:6]
 
 
 def _files_beside(file: Path) -> list[Path]:
@@ -501,7 +501,7 @@ def _files_beside(file: Path) -> list[Path]:
     return sorted(found)
 
 
-def _bound(function: Callable[..., Any]) -> bytes:
+def _bound_values(function: Callable[..., Any]) -> bytes:
     held = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
     bound = {**held, "": (function.__defaults__, function.__kwdefaults__)}
     if bound == {"": (None, None)}:
@@ -567,7 +567,7 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def _changed(annotator: Annotator) -> dict[str, str]:
+def _changed_settings(annotator: Annotator) -> dict[str, str]:
     now = settings_of(annotator)
     said = _SAID | frozenset(getattr(annotator, "said", ()))
     if isinstance(annotator, Sampled):
@@ -614,7 +614,7 @@ def signature_of(
             fields[name] = ",".join(parts)
     if is_judge(annotator):
         fields |= {"model": model, "prompts": annotator.prompts_digest, "profile": annotator.profile}
-        fields |= {"ref": reference, **_changed(annotator)}
+        fields |= {"ref": reference, **_changed_settings(annotator)}
     fields |= extra
     if annotator.weights is not None:
         fields["weights"] = annotator.weights
@@ -691,10 +691,10 @@ async def judge_subject(
         if inspect.iscoroutine(forgotten := getattr(error, "obj", None)):
             forgotten.close()  # it is not awaited any more, and Python need not say so
         raise UsageError(f"judge {judge.name!r}: {method} ended with {blamed(error)}") from error
-    return _held(judge, kind, subject, [found] if kind == "translation" else found)
+    return _checked_outcomes(judge, kind, subject, [found] if kind == "translation" else found)
 
 
-def _held(judge: Judge, kind: UnitKind, subject: Subject, found: object) -> Sequence[Outcome]:
+def _checked_outcomes(judge: Judge, kind: UnitKind, subject: Subject, found: object) -> Sequence[Outcome]:
     if not isinstance(found, Sequence) or not all(isinstance(one, Outcome) for one in found):
         raise UsageError(
             f"judge {judge.name!r} must give records, which annotation_of and preference_of make: annotate "
@@ -748,19 +748,19 @@ def split(plan: Plan, of: int) -> list[Plan]:
     shown: list[list[Shown]] = [[] for _ in range(of)]
     for segment, before in plan.segments():
         shown[shard_of(segment, of)].append((segment, before))
-    drawn = _drawn(plan) if plan.schedule.in_all is not None else None
+    drawn = _drawn_pairs(plan) if plan.schedule.in_all is not None else None
     return [
         replace(
             plan,
             test_set=replace(plan.test_set, segments=tuple(segment for segment, _ in own)),
-            schedule=plan.schedule if drawn is None else _listed(drawn, own),
+            schedule=plan.schedule if drawn is None else _schedule_of_segments(drawn, own),
             shown=tuple(own),
         )
         for own in shown
     ]
 
 
-def _drawn(plan: Plan) -> dict[tuple[str, str], list[Pair]]:
+def _drawn_pairs(plan: Plan) -> dict[tuple[str, str], list[Pair]]:
     found: dict[tuple[str, str], list[Pair]] = {}
     for unit in plan:
         a, b = unit.subject.systems
@@ -768,7 +768,7 @@ def _drawn(plan: Plan) -> dict[tuple[str, str], list[Pair]]:
     return found
 
 
-def _listed(drawn: Mapping[tuple[str, str], list[Pair]], own: list[Shown]) -> Schedule:
+def _schedule_of_segments(drawn: Mapping[tuple[str, str], list[Pair]], own: list[Shown]) -> Schedule:
     keys = [(segment.lp, segment.segment) for segment, _ in own]
     listed = {key: drawn[key] for key in keys if key in drawn}
     return Schedule(kind="listed", listed=listed or _NO_PAIRS)

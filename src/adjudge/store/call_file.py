@@ -654,8 +654,10 @@ class CallWriter:
 
     def _next_batch(self) -> tuple[list[Item], bool]:
         if not self._taken:
+            beat = None if self._claims is None or self.broken is not None else self._claims.seconds_to_beat
+            waits = [each for each in (beat, self._seconds_to_sync) if each is not None]
             try:
-                self._take(self._queue.get(timeout=self._seconds_to_wait))
+                self._take(self._queue.get(timeout=min(waits, default=None)))
             except queue.Empty:
                 return [], False
         until = time.monotonic() + _BATCH_SECONDS
@@ -716,11 +718,6 @@ class CallWriter:
             self._sync_at = time.monotonic() + _SYNC_SECONDS
         if len(self._samples) >= _SAMPLES:
             self._make_dictionary()
-
-    @property
-    def _seconds_to_wait(self) -> float | None:
-        beat = None if self._claims is None or self.broken is not None else self._claims.seconds_to_beat
-        return min((each for each in (beat, self._seconds_to_sync) if each is not None), default=None)
 
     @property
     def _seconds_to_sync(self) -> float | None:

@@ -309,13 +309,13 @@ class Evaluation:
         answer = await ask(
             self.messages(agent, subject),
             about=about,
-            read=lambda reply: self._own(agent, errors.read(reply, subject)),
+            read=lambda reply: self._own_errors(agent, errors.read(reply, subject)),
             attempts=self.attempts,
             schema=errors.schema,
         )
         return answer.value
 
-    def _own(self, agent: Agent, marked: Marked) -> Marked:
+    def _own_errors(self, agent: Agent, marked: Marked) -> Marked:
         for span in marked.spans:
             if span.category not in SUBTYPES:
                 wanted = either(agent.categories)
@@ -452,9 +452,9 @@ class Reflection:
         results = {name: name in {original, STILL_THERE} for name in VERSIONS} if self.is_blind else RESULTS
         facts = {"corrected": corrected, **({"original": original} if self.is_blind else {})}
         answer: Answer[Verified] = await ask(
-            self._blind(found, corrected, subject, is_turned=is_turned)
+            self._blind_messages(found, corrected, subject, is_turned=is_turned)
             if self.is_blind
-            else self._told(found, corrected, subject),
+            else self._told_messages(found, corrected, subject),
             about=found.about(
                 "verification", "versions" if self.is_blind else "verification", subject, **facts
             ),
@@ -468,7 +468,9 @@ class Reflection:
         where = {original: "the original", VERSIONS[not is_turned]: "the corrected version", **_TOLD}
         return answer.value._replace(found=tuple(where.get(one, one) for one in answer.value.found))
 
-    def _blind(self, found: Found, corrected: str, subject: Subject, *, is_turned: bool) -> list[Message]:
+    def _blind_messages(
+        self, found: Found, corrected: str, subject: Subject, *, is_turned: bool
+    ) -> list[Message]:
         """Which version has an error of the subtype, which is not shown: it would tell them apart."""
         files = self.scope.prompts
         task = files.piece("versions", markers=files.piece("markers"))
@@ -487,7 +489,7 @@ class Reflection:
         told = render_around(files, subject, paragraphs(shown))
         return [Message("system", paragraphs([task, scope])), Message("user", told)]
 
-    def _told(self, found: Found, corrected: str, subject: Subject) -> list[Message]:
+    def _told_messages(self, found: Found, corrected: str, subject: Subject) -> list[Message]:
         files = self.scope.prompts
         original = Quoted("translation", subject.translation)
         mended = Quoted("corrected-translation", corrected)

@@ -463,7 +463,17 @@ def system_message(
 ) -> Message:
     """Who it is, the scale, how to decide, and how to call tools."""
     prompts = team.prompts
-    rules = _preparation(team) if is_preparing else _evaluation(team, is_frozen=is_frozen)
+    low, high = f"{team.scale.low_anchor:g}", f"{team.scale.high_anchor:g}"
+    anchors, turns = {"low_anchor": low, "high_anchor": high}, {"turns": str(team.turns)}
+    rules: list[tuple[str, dict[str, str]]]
+    if is_preparing:
+        rules = [("rules_prepare_search", turns)] if team.has_search else []
+        rules += [("rules_prepare_anchors", anchors)] if team.has_compare else []
+    else:
+        rules = [("rules_search" if team.has_search and not is_frozen else "rules_known", {})]
+        rules += [("rules_compare", {})] if team.has_compare else []
+        rules += [("rules_anchors", anchors)] if team.has_compare and not is_frozen else []
+        rules.append(("rules_finish", {**turns, "language": team.language}))
     words = [prompts.piece(name, **values) for name, values in rules]
     calls = (
         prompts.piece("native") if team.form == "native" else prompts.piece("xml", tools=render_tools(tools))
@@ -477,30 +487,6 @@ def system_message(
         calls=calls,
         markers=prompts.piece("markers"),
     )
-
-
-def _evaluation(team: Team, *, is_frozen: bool) -> Iterator[tuple[str, dict[str, str]]]:
-    yield ("rules_search" if team.has_search and not is_frozen else "rules_known"), {}
-    if team.has_compare:
-        yield "rules_compare", {}
-        if not is_frozen:
-            yield "rules_anchors", _anchors(team)
-    yield (
-        "rules_finish",
-        {"turns": str(team.turns), "language": team.language},
-    )
-
-
-def _preparation(team: Team) -> Iterator[tuple[str, dict[str, str]]]:
-    if team.has_search:
-        yield "rules_prepare_search", {"turns": str(team.turns)}
-    if team.has_compare:
-        yield "rules_prepare_anchors", _anchors(team)
-
-
-def _anchors(team: Team) -> dict[str, str]:
-    scale = team.scale
-    return {"low_anchor": f"{scale.low_anchor:g}", "high_anchor": f"{scale.high_anchor:g}"}
 
 
 def task_message(team: Team, subject: Subject, memory: Memory, *, is_preparing: bool) -> Message:
