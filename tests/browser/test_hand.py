@@ -68,6 +68,29 @@ def spans(found: Visit, item: int = 0) -> list[tuple[str, str]]:
 # The mouse...
 
 
+@pytest.mark.parametrize("hand", ["mouse", "keys"])
+def test_what_follows_a_drag_at_once_is_done_to_its_words(open_task: Open, hand: str) -> None:
+    """A busy browser runs a timer after the clicks and keys that were made before it."""
+    found = open_task("mqm")
+    found.page.evaluate(
+        "() => { const own = setTimeout; setTimeout = (act, delay = 0) => own(act, delay + 400); }"
+    )
+    drag(found.page, "jeden", "Morgen")
+    found.page.mouse.move(*place_of(found.page, "Morgen", 0.99))
+    found.page.mouse.up()
+    menu = found.page.locator("#menu")
+    if hand == "mouse":
+        box = menu.locator("[data-severity=major]").bounding_box()
+        assert box is not None
+        found.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    else:
+        found.page.keyboard.press("3")
+    found.page.wait_for_timeout(600)
+    menu.locator("input").fill("Zeit")
+    assert spans(found) == [("jeden Morgen", "major")]
+    assert found.site.states()[0]["translations"][0]["spans"][0]["note"] == "Zeit"
+
+
 @pytest.mark.parametrize("severity", ["minor", "major"])
 def test_a_drag_that_ends_on_a_severity_marks(open_task: Open, severity: str) -> None:
     found = open_task()

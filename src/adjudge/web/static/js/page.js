@@ -68,7 +68,7 @@ export class Work {
     /** @type {ItemView | null} */
     this.current = null;
     this.isEnding = false;
-    this.isDragging = false;
+    this.isDragging = this.isTaking = false;
     this.clicks = this.y = 0;
   }
 
@@ -110,6 +110,7 @@ export class Work {
 
   listen() {
     document.addEventListener("keydown", (event) => event.isComposing && event.stopImmediatePropagation(), { capture: true }); // an input method's own
+    for (const type of ["mousedown", "keydown"]) document.addEventListener(type, () => this.takeSelections(), { capture: true });
     document.addEventListener("keydown", (event) => this.press(event));
     for (const type of INPUTS) document.addEventListener(type, () => this.watch.touch(now()), { passive: true, capture: true });
     document.addEventListener("visibilitychange", () => this.watch.show(!document.hidden, now()));
@@ -149,9 +150,19 @@ export class Work {
     this.menu.x = clientX;
     const isInMenu = this.isDragging && this.menu.sheet && this.menu.element.contains(/** @type {Node} */ (target));
     this.isDragging = false;
-    if (!isInMenu) return setTimeout(() => this.sheets.forEach((sheet) => sheet.takeSelection(this.clicks > 1)));
+    if (!isInMenu) {
+      this.isTaking = true; // after the click that belongs to it
+      return setTimeout(() => this.takeSelections());
+    }
     getSelection()?.removeAllRanges();
     return /** @type {HTMLElement} */ (target).closest("button")?.click();
+  }
+
+  /** What was selected, before the clicks and keys that follow: a busy browser would run the timer after them. */
+  takeSelections() {
+    if (!this.isTaking) return;
+    this.isTaking = false;
+    this.sheets.forEach((sheet) => sheet.takeSelection(this.clicks > 1));
   }
 
   // Saving...
