@@ -149,9 +149,9 @@ def pytest_collection_finish() -> None:
     aiohttp.ClientSession.__init__ = begin_noted
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _closes_what_it_opens() -> Iterator[None]:
-    """What a test leaves open fails this test, and not a later one in which the garbage is found."""
+    """What a module's tests leave open fails the last of them, and no later module in which it becomes garbage."""
     before = count_open_files()
     yield
     if count_open_files() > before or not all(session.closed for session in SESSIONS):

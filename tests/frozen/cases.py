@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
@@ -115,8 +116,30 @@ def call(arguments: Iterable[str]) -> tuple[int, str, str]:
     return code, out.buffer.getvalue().decode(), said.getvalue()
 
 
+class _Words(HTMLParser):
+    """What a page shows, line by line, without styles and scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.hidden = 0
+        self.lines: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.hidden += tag in {"style", "script"}
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in {"style", "script"}
+
+    def handle_data(self, data: str) -> None:
+        if not self.hidden and data.strip():
+            self.lines.append(" ".join(data.split()))
+
+
 def read(text: str) -> Any:
-    """JSON as its value, JSON lines as their values if these say every byte, other text as its lines."""
+    """JSON as its value, JSON lines as theirs if these say every byte, a page as its words, other text as lines."""
+    if text.lower().startswith("<!doctype html"):
+        return _Words(text).lines
     with contextlib.suppress(ValueError):
         return json.loads(text)
     lines = text.split("\n")
@@ -314,6 +337,8 @@ def results() -> Iterator[Case]:
         f"thresholds runs/gemba-esa --gold {mqm} --decisions decisions.tsv", ESA, writes=("decisions.tsv",)
     )
     yield case(f"thresholds runs/chrf --gold {mqm} --guarantee average --lp en-de --bad -5", CHRF)
+    about = f"gold.esa.jsonl runs/gemba-mqm --gold {mqm} --test-set test_set.jsonl"
+    yield case(f"report {about} --out page.html", MQM, form="", writes=("page.html",))
     yield case("estimate runs/chrf --gold half.mqm.jsonl --lp en-de", CHRF)
     scores = f"--gold mqm={mqm} --scores runs/gemba-mqm --scores runs/chrf"
     yield case(f"meta test_set.jsonl --lp en-de {scores}", MQM, CHRF)

@@ -6,6 +6,7 @@
 import dataclasses
 import importlib
 import inspect
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -15,10 +16,15 @@ from typing import Any
 import pytest
 
 import adjudge
+from adjudge.campaigns.campaign import open_campaign
+from adjudge.campaigns.people import add_people
 from adjudge.cli.main import COMMANDS, GROUPS
-from tests.frozen.cases import JUDGES, PROFILES, Case, Workspace, all_cases, call, recorded_run
+from adjudge.web.app import create_app
+from tests.campaigns.conftest import NOW
+from tests.frozen.cases import JUDGES, PROFILES, STORES, Case, Workspace, all_cases, call, read, recorded_run
 from tests.frozen.conftest import Frozen
 from tests.frozen.keeping import abridged, differences, digest, merged
+from tests.web.client import Client
 
 CASES = all_cases()
 VERBS = (
@@ -39,6 +45,7 @@ VERBS = (
     "spans",
 )
 ROOMS = ("judges", "metrics")
+DASHBOARD = ("/dashboard", "/dashboard/people", "/dashboard/analysis", "/api/dashboard")
 GOLD, TEXTS = "gold.mqm.jsonl", "test_set.jsonl"
 RESULTS: dict[str, Callable[[], Any]] = {
     "result of bias": lambda: adjudge.bias("gold.pairwise.jsonl", resamples=0),
@@ -67,6 +74,7 @@ def all_names() -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for case in CASES:
         names.setdefault(case.group, []).append(case.name)
+    names["exports"] += [f"dashboard of {name}" for name in STORES]
     names["api"] = [*VERBS, *ROOMS, *RESULTS, "commands"]
     names["calls"] = [f"{judge} {profile}" for judge in JUDGES for profile in PROFILES]
     return names
@@ -104,6 +112,19 @@ def test_a_question_asked_before_is_found_in_the_store(
     frozen.check(
         "calls", f"{judge} {profile}", {"calls": len(keys), "first": keys[0], "all": digest(" ".join(keys))}
     )
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_dashboard_shows_what_it_showed(
+    name: str, workspace: Workspace, frozen: Frozen, tmp_path: Path
+) -> None:
+    shutil.copytree(workspace.folder / "stores" / name, tmp_path / name)
+    with open_campaign(tmp_path / name) as campaign:
+        (link,) = add_people(campaign, ["Oona"], "organiser", NOW, actor="test")
+        client = Client(create_app(campaign, clock=lambda: NOW))
+        assert client.post("/api/enter", {"secret": link.secret}).status == 200
+        found = {path: read(client.get(path).text) for path in DASHBOARD}
+    frozen.check("exports", f"dashboard of {name}", found)
 
 
 @pytest.mark.parametrize("name", VERBS)
