@@ -151,7 +151,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _closes_what_it_opens() -> Iterator[None]:
-    """What a module's tests leave open fails the last of them, and no later module in which it becomes garbage."""
+    """What tests leave open fails the last of their module, not a later one in which it becomes garbage."""
     before = count_open_files()
     yield
     if count_open_files() > before or not all(session.closed for session in SESSIONS):

@@ -11,6 +11,7 @@ CASES: Cases = {
                 "Er fand es ⟦next door to the village⟧.",
             ),
             ("de-en", "Er hat das Haus gekauft.", "He bought ⟦das Haus gekauft⟧ there."),
+            ("de-en", "Er hat das Haus gekauft.", "He bought ⟦das Haus gekauft⟧#2 there."),
             (
                 "en-fr",
                 "They met with other people there.",

@@ -12,7 +12,7 @@ CASES: Cases = {
         ],
         [
             ("en-de", "the cat (a red one)", "die Katze (eine rote)"),
-            ("en-de", "I am glad :)", "Ich bin froh :)"),
+            ("en-de", "I am glad!", "Ich bin froh :)"),
             ("en-de", "a) first b) second", "a) erstens b) zweitens"),
             ("en-de", "the cat (a red one", "die Katze (eine rote"),
             ("zh-en", "书（新的)", "the book (new)"),

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,6 +46,19 @@ def test_all_pairs_of_six_systems_are_fifteen_a_source() -> None:
         [(a, b) for a in "ABCDEF" for b in "ABCDEF" if a < b], 4
     )
     assert sample.sources == {"en-zh": {15: 4}}
+
+
+def test_language_pairs_are_drawn_and_counted_apart() -> None:
+    both = TestSet(
+        name="both",
+        segments=(*made(4, "AB"), *(replace(one, lp="de-en") for one in made(7, "AB", same=("A", "B")))),
+    )
+    sample = draw_pairs(both, seed=1, pairs=3)
+    assert sample.sources == {"en-zh": {0: 1, 1: 3}, "de-en": {0: 7}}
+    assert [(one.lp, one.there, one.identical, one.drawn) for one in sample.compositions] == [
+        ("en-zh", 4, 0, 3),
+        ("de-en", 7, 7, 0),
+    ]
 
 
 def test_identical_texts_are_dropped_and_counted() -> None:

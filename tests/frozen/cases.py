@@ -137,7 +137,7 @@ class _Words(HTMLParser):
 
 
 def read(text: str) -> Any:
-    """JSON as its value, JSON lines as theirs if these say every byte, a page as its words, other text as lines."""
+    """JSON as its value, JSON lines as theirs if these say every byte, pages as words, the rest as lines."""
     if text.lower().startswith("<!doctype html"):
         return _Words(text).lines
     with contextlib.suppress(ValueError):

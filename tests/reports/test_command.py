@@ -15,7 +15,7 @@ from adjudge.core.segment import TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.mtme import write_ratings
 from adjudge.reports.page import run_command
-from adjudge.store.json_lines import write_records, write_test_set
+from adjudge.store.json_lines import read_test_set, write_records, write_test_set
 from adjudge.store.run_directory import read_run, write_run_info
 from tests.reports.samples import judge_all, make_run, small_test_set
 
@@ -51,6 +51,20 @@ def test_a_report_is_written_and_its_finding_told(
     headline = re.findall(r"<h1>(.*?)</h1>", text)[0]
     new = f"adjudge: new folder {out.parent}, for {out}\n"
     assert printed.err == f"{new}{headline}.\nThe report: {out}\n"
+
+
+def test_the_headline_is_about_all_rankings_of_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examples = Path(adjudge.__file__).parent / "examples"
+    texts, out = tmp_path / "texts.jsonl", tmp_path / "page.html"
+    both = [one for one in read_test_set(examples / "test_set.jsonl") if one.lp in {"en-de", "zh-en"}]
+    write_test_set(texts, TestSet(name="both", segments=tuple(both)))
+    assert call(examples / "gold.mqm.jsonl", "--test-set", texts, "--out", out) == 0
+    headline = "Alder is significantly better than every other system in en-de, none in zh-en"
+    (shown,) = re.findall("<h1>(.*?)</h1>", out.read_text("utf-8"))
+    assert re.sub("<.*?>", "", shown) == headline
+    assert f"{headline}.\n" in capsys.readouterr().err
 
 
 def test_a_page_says_how_to_make_it_again(run_folder: Path, tmp_path: Path) -> None:
