@@ -120,7 +120,7 @@ def _beside(path: str) -> list[str]:
     """Tests that a file brings which is no module."""
     page = f"tests/test_docs.py::test_the_examples_of_a_page_run[{path}]"
     if path.endswith(".md") and (path == "README.md" or path.startswith("docs/")) and "decisions" not in path:
-        return [page, "tests/test_docs.py::test_the_links_of_a_page_resolve"]
+        return [page, "tests/test_docs.py::test_the_links_of_all_pages_resolve"]
     if path.startswith("benchmarks/"):
         return ["tests/test_house.py::test_a_benchmark_is_a_program_that_finds_what_it_imports"]
     if path.startswith("tests/frozen/"):

@@ -149,16 +149,16 @@ def test_the_examples_of_a_page_run(
                 run_command(command, tmp_path)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_the_links_of_a_page_resolve(page: Path) -> None:
+def test_the_links_of_all_pages_resolve() -> None:
     broken = []
-    for link in ("".join(groups) for groups in LINK.findall(FENCE.sub("", page.read_text()))):
-        if re.match(r"[a-z]+:", link):
-            continue
-        name, _, anchor = unquote(link).partition("#")
-        target = page.parent / name if name else page
-        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
-            broken.append(link)
+    for page in PAGES:
+        for link in ("".join(groups) for groups in LINK.findall(FENCE.sub("", page.read_text()))):
+            if re.match(r"[a-z]+:", link):
+                continue
+            name, _, anchor = unquote(link).partition("#")
+            target = page.parent / name if name else page
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+                broken.append(f"{page.relative_to(ROOT)}: {link}")
     assert not broken
 
 

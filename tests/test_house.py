@@ -59,14 +59,16 @@ def prompt_hashes() -> dict[str, str]:
 # Names...
 
 
-@pytest.mark.parametrize("path", MODULES, ids=inside)
-def test_names_say_what_a_thing_is(path: Path) -> None:
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    assert not [part for part in parts if BAD_MODULE.fullmatch(part.strip("_"))]
-    functions = (
-        node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
-    assert not [f.name for f in functions if BAD_FUNCTION.match(f.name) and f.name not in FORCED_NAMES]
+def test_names_say_what_a_thing_is() -> None:
+    wrong = []
+    for path in MODULES:
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        wrong += [f"{inside(path)}: {part}" for part in parts if BAD_MODULE.fullmatch(part.strip("_"))]
+        for node in ast.walk(tree_of(path)):
+            name = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ""
+            if BAD_FUNCTION.match(name) and name not in FORCED_NAMES:
+                wrong.append(f"{inside(path)}: {name}")
+    assert not wrong
 
 
 # Counts...
@@ -105,18 +107,18 @@ def test_a_string_that_names_a_module_is_an_import() -> None:
 # Judges...
 
 
-@pytest.mark.parametrize("path", JUDGE_FILES.values(), ids=inside)
-def test_a_judge_names_its_paper_code_prompt_and_differences(path: Path) -> None:
-    docstring = ast.get_docstring(tree_of(path)) or ""
-    fields = re.findall(r"^(Paper|Code|Prompt|Differs) +\S", docstring, re.MULTILINE)
-    assert fields == ["Paper", "Code", "Prompt", "Differs"]
+def test_a_judge_names_its_paper_code_prompt_and_differences() -> None:
+    docstrings = {name: ast.get_docstring(tree_of(path)) or "" for name, path in JUDGE_FILES.items()}
+    heading = re.compile(r"^(Paper|Code|Prompt|Differs) +\S", re.MULTILINE)
+    found = {name: heading.findall(text) for name, text in docstrings.items()}
+    assert not {name for name, fields in found.items() if fields != ["Paper", "Code", "Prompt", "Differs"]}
 
 
-@pytest.mark.parametrize("name", JUDGE_FILES)
-def test_a_judge_has_a_prompt_folder_and_a_test(name: str) -> None:
-    folder = PROMPTS / {"single_agent": "himate"}.get(name, name)  # the baseline says what himate says
-    assert any(folder.glob("*.md")), f"no message in {inside(folder)}"
-    assert (ROOT / "tests" / "judges" / f"test_{name}.py").exists()
+def test_a_judge_has_a_prompt_folder_and_a_test() -> None:
+    folders = {"single_agent": "himate"}  # the baseline says what himate says
+    assert not [name for name in JUDGE_FILES if not any((PROMPTS / folders.get(name, name)).glob("*.md"))]
+    tests = ROOT / "tests" / "judges"
+    assert not [name for name in JUDGE_FILES if not (tests / f"test_{name}.py").exists()]
 
 
 def table_of_judges() -> Iterator[str]:
