@@ -33,8 +33,9 @@ test: .venv/.dev browser ## every behaviour once; no network
 test-all: .venv/.dev browser ## what CI runs: the tables in full
 	@$(BIN)/pytest -n auto --dist worksteal --durations 20 -m "not nightly"
 
-nightly: chaos with-real-server ## what only repeats: seeds, scripts, kills, and rounds beside busy loops
+nightly: chaos with-real-server ## what only repeats: seeds, scripts, kills, small faults put in, rounds beside busy loops
 	@$(BIN)/pytest -n auto --dist worksteal -m nightly
+	@$(BIN)/python -m tests.mutants
 	@for loop in 1 2 3 4; do timeout 3600 sh -c 'while :; do :; done' & loops="$$loops $$!"; done; \
 	trap "kill $$loops" EXIT; for round in 1 2 3; do \
 	  $(BIN)/pytest -q -n auto --dist worksteal -m "not nightly" tests/browser tests/web tests/campaigns tests/faults tests/llm || exit 1; \
