@@ -28,7 +28,7 @@ quick: .venv/.dev browser ## a minute of tests: those nearest to what has change
 	@$(BIN)/python -m tests.quick
 
 test: .venv/.dev browser ## every behaviour once; no network
-	@$(BIN)/pytest -n auto --dist worksteal -m "not exhaustive and not nightly"
+	@$(BIN)/pytest -n auto --dist each -m "not exhaustive and not nightly"
 
 test-all: .venv/.dev browser ## what CI runs: the tables in full
 	@$(BIN)/pytest -n auto --dist worksteal --durations 20 -m "not nightly"

@@ -17,6 +17,8 @@ from weakref import WeakSet
 import pytest
 from hypothesis import settings
 
+from tests.shares import Shares, is_anothers
+
 if TYPE_CHECKING:
     from adjudge.reports.figures import Figure
     from tests.faults.server import Server
@@ -45,10 +47,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw fewer examples where the tables are cut, too."""
+    """Draw fewer examples where the tables are cut, too; share files out."""
+    if config.option.dist == "each" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Shares(config))
     if "not exhaustive" in config.option.markexpr:
         settings.register_profile("quick", settings.get_profile("house"), max_examples=20)
         settings.load_profile("quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return is_anothers(collection_path, config) or None
 
 
 BEGUN = pytest.StashKey[float]()  # when the first test began, in each process that runs tests

@@ -20,7 +20,7 @@ Group = list[tuple[float, float]]
 def right(gold: float, metric: float, epsilon: float) -> bool:
     if abs(metric) <= epsilon:
         return gold == 0
-    return gold * metric > 0
+    return gold != 0 and (gold > 0) == (metric > 0)  # a product of small ones would be 0
 
 
 def share(group: Group, epsilon: float) -> Fraction:
