@@ -7,7 +7,7 @@ seconds that they took when all ran here before, in whatever checkout; by their 
 import heapq
 import json
 import os
-from collections import Counter
+from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ class Shares:
         self.known: dict[str, dict[str, float]] = {}
         with suppress(OSError, ValueError):
             self.known = json.loads(KEPT.read_text())
-        self.took: Counter[str] = Counter()
+        self.took: defaultdict[str, float] = defaultdict(float)
         self.collected: dict[str, int] = {}
         self.files = shared_out(self.known.get(self.marks, {}), config.option.numprocesses)
 
