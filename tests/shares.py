@@ -23,6 +23,7 @@ class Shares:
 
     def __init__(self, config: pytest.Config) -> None:
         self.marks = config.option.markexpr
+        self.is_whole = not config.option.keyword
         self.known: dict[str, dict[str, float]] = {}
         with suppress(OSError, ValueError):
             self.known = json.loads(KEPT.read_text())
@@ -46,10 +47,12 @@ class Shares:
         self.session.testscollected = sum(self.collected.values())  # xdist has those of one worker
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
-        if exitstatus == pytest.ExitCode.OK:
+        if exitstatus == pytest.ExitCode.OK and self.is_whole:
             with suppress(OSError):
                 KEPT.parent.mkdir(parents=True, exist_ok=True)
-                KEPT.write_text(json.dumps(self.known | {self.marks: self.took}))
+                KEPT.write_text(
+                    json.dumps(self.known | {self.marks: self.known.get(self.marks, {}) | self.took})
+                )
 
 
 def shared_out(seconds: dict[str, float], workers: int) -> list[list[str]]:
