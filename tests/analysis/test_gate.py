@@ -397,9 +397,6 @@ def test_at_the_margin_itself_no_number_of_segments_decides() -> None:
     assert more_segments(found, 4, 0.0) is None
 
 
-# `adjudge.gate`: the verdict of the command, from Python.
-
-
 AMOUNT = 60
 
 

@@ -193,9 +193,6 @@ def test_counts_of_thousands_are_written_as_in_tables(tmp_path: Path) -> None:
         adjudge.score(path)
 
 
-# Gold of a test set...
-
-
 def test_the_gold_of_a_test_set_is_scored_and_ranked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

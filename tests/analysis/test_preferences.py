@@ -185,9 +185,6 @@ def test_a_pair_is_what_the_definition_says(ratings: list[int], epsilon: float) 
         assert p.verdict == ("E" if abs(a - b) <= epsilon else "A" if a > b else "B")
 
 
-# The threshold of ties, by gold.
-
-
 def measured(segment: int, verdict: Verdict, strength: float) -> Preference:
     return replace(preferred("a", "b", verdict, str(segment)), strength=strength)
 

@@ -107,9 +107,6 @@ def test_the_same_place_is_the_same_whatever_its_severity() -> None:
     assert shares(nowhere("a"), nowhere("a")) == (1, 1)
 
 
-# What must hold of every matching rule, whatever is marked.
-
-
 SIDES: tuple[Side, ...] = ("translation", "source")
 SEVERITIES: tuple[Severity, ...] = ("minor", "major", "critical")
 TEXT = "abcdefghijklmnop"
@@ -202,9 +199,6 @@ def test_credit_for_long_common_runs_falls_with_the_threshold(gold: list[Mark], 
     assert earned == sorted(earned, reverse=True)
 
 
-# The best matching...
-
-
 def slow_best_f1(gold: Sequence[Mark], pred: Sequence[Mark]) -> float:
     """Highest F1 over every one-to-one matching, by trying each."""
     if len(gold) > len(pred):
@@ -238,9 +232,6 @@ def test_a_hundred_marks_on_one_word_are_no_trouble() -> None:
     pred = [Mark("translation", i % 3, 9 + i % 11, "minor", None) for i in range(90)]
     found = quality(partial_credit(gold, pred))
     assert 0.8 < found.f1 < 1
-
-
-# Characters...
 
 
 def severities_at(marks_: Sequence[Mark], side: Side, place: int, empty: int) -> list[str]:
@@ -459,9 +450,6 @@ def test_a_common_run_needs_no_place_and_counts_once() -> None:
     assert common_run([mark(0, 3, side="source", words="lab")], [said("lab")]) == Credit(0, 1, 0, 1)
     assert common_run([nowhere()], [nowhere()]) == Credit(1, 1, 1, 1)
     assert common_run([nowhere()], [said("lab")]) == Credit(0, 1, 0, 1)
-
-
-# Averages...
 
 
 def test_micro_adds_up_and_macro_rewards_silence() -> None:

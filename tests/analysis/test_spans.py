@@ -193,9 +193,6 @@ def test_intervals_draw_segments_and_hold_the_value() -> None:
         assert one.intervals["f1"] == pytest.approx(interval)
 
 
-# What is read...
-
-
 def test_every_format_is_gold_and_prediction_alike(tmp_path: Path) -> None:
     known = texts()
     judged: list[Record] = [r for r in GOLD if r.lp == "de-en"]
@@ -278,9 +275,6 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     with pytest.raises(AdjudgeError, match=message):
         spans(records, GOLD, **options)
-
-
-# Real data...
 
 
 @pytest.mark.realdata

@@ -36,9 +36,6 @@ def two_systems() -> list[Submission]:
     return found
 
 
-# What counts...
-
-
 def test_a_later_pass_decides_and_what_was_replaced_counts_nowhere() -> None:
     submissions = [
         work("ann", "A", "1", 10),
@@ -107,9 +104,6 @@ def test_what_the_agreement_gate_dropped_is_in_no_number_about_translations() ->
     assert analyse(campaign(*submissions), draws=FEW).notes == (
         "1 submissions are of segments that the agreement gate dropped: they count in times alone.",
     )
-
-
-# Numbers...
 
 
 @pytest.fixture(scope="module")

@@ -113,9 +113,6 @@ def test_gold_and_metric_are_read() -> None:
     assert not np.isnan([GOLDEN[t]["metrics"][f][k] for t, f, k in CASES if k == "spa"]).any()
 
 
-# The JSON of `adjudge meta` on public data holds mt-metrics-eval's numbers, as tests/golden has them.
-
-
 pytestmark = pytest.mark.realdata
 
 DEFAULTS = {

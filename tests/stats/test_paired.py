@@ -226,9 +226,6 @@ def test_the_smallest_p_value_is_known_beforehand(units: int, resamples: int, le
     assert is_exact(units) == (units <= 12)
 
 
-# Rank tests...
-
-
 def slow_signed_rank(found: list[float], alternative: Alternative) -> float:
     """Exact, without ties: over all signs of the ranks."""
     ranks = [sorted(map(abs, found)).index(abs(d)) + 1 for d in found]
@@ -317,9 +314,6 @@ def test_scores_of_any_small_unit_are_enlarged_until_rounding_cannot_tie_them(un
 @pytest.mark.parametrize("scores", [[], [0.0, 0.0], [math.nan], [3.0, 0.2]])
 def test_scores_that_need_it_not_stay_as_they_are(scores: list[float]) -> None:
     assert enlarged(np.array(scores)) == pytest.approx(scores, nan_ok=True, abs=0)
-
-
-# Where there is nothing to tell apart...
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
