@@ -291,7 +291,7 @@ NO_WILLIAMS = "^seg_acc_eq has no test williams; those that do: --measures sys_p
         ({"average": "segment"}, "average must be 'item', 'sys' or 'none'; got 'segment'"),
         ({"length_bins": [3, 2]}, "bins of length must rise, got 3, 2"),
         ({"smallest": 1}, "smallest must be greater than or equal to 2; got 1"),
-        ({"task": "wmt18"}, "no task 'wmt18'"),
+        ({"task": "wmt18"}, "no task 'wmt18', and no such file; there are ment, ment-rate, wmt19"),
         ({"better": "X"}, "no system 'X' whose translations are right; there are A, B, C, refA"),
         ({"better": "A", "gold": "mqm"}, "better and gold exclude each other: leave out gold"),
         ({"weights": "gemba"}, "weights need marked errors, and these inputs have none: mqm, "),
@@ -965,13 +965,11 @@ def test_scores_of_systems_come_from_the_gold_that_the_task_names_for_them(tmp_p
     folder = write_folder(tmp_path / "wmt19")
     human = folder / "human-scores"
     (human / "en-de.mqm.seg.score").rename(human / "en-de.wmt-raw.seg.score")
-    alone = meta(folder)
+    alone: Any = meta(folder)
     (human / "en-de.wmt-z.sys.score").write_text("A\t-0.5\nB\t0.25\nC\t0.75\n")
-    found = meta(folder)
+    found: Any = meta(folder)
     assert (found.task, found.gold) == ("wmt19", "wmt-raw")
-    assert found.scores is not None
     assert found.scores.golds["wmt-raw"].systems.tolist() == [-0.5, 0.25, 0.75]
-    assert alone.scores is not None
     assert np.array_equal(
         found.scores.golds["wmt-raw"].segments, alone.scores.golds["wmt-raw"].segments, equal_nan=True
     )

@@ -548,8 +548,7 @@ TABLE = [
 def test_a_flagged_segment_is_left_out_for_every_system() -> None:
     scores = score_records(TABLE)
     assert {s.system: s.score for s in scores.systems} == {"A": 77.5, "B": 55.0}
-    found = scores.suspects
-    assert found is not None
+    found: Any = scores.suspects
     assert (found.judgements, found.asked, found.in_translation, found.segments) == (3, 8, 1, 2)
     assert {s.system: (s.score, s.n) for s in found.systems} == {"A": (70.0, 2), "B": (55.0, 2)}
     (note,) = scores.notes
@@ -566,8 +565,7 @@ def test_nothing_is_said_where_nothing_is_flagged() -> None:
 
 
 def test_where_every_segment_is_flagged_there_is_nothing_to_compare() -> None:
-    scores = score_records([flagged("1", "A", 80, *ALONE), flagged("1", "B", 60)])
-    assert scores.suspects is not None
+    scores: Any = score_records([flagged("1", "A", 80, *ALONE), flagged("1", "B", 60)])
     assert scores.suspects.systems == ()
     assert scores.notes[0].endswith("no score can be had without their segments (1).")
 
@@ -587,8 +585,7 @@ def test_a_flagged_comparison_is_one_judgement(flags: tuple[str, ...]) -> None:
         replace(preferred("A", "B", "A", str(n), annotator="a"), flags=f) for n, f in enumerate([(), flags])
     ]
     records.append(failed("A", "B", segment="9", protocol="pairwise", annotator="a", criterion="overall"))
-    found = score_records(records).suspects
-    assert found is not None
+    found: Any = score_records(records).suspects
     assert (found.judgements, found.asked, found.segments) == (1, 3, 1)
     assert found.in_translation == (flags is ALONE)
     assert {s.system: (s.score, s.n, s.failed) for s in found.systems} == {"A": (1.0, 1, 1), "B": (0.0, 1, 1)}

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.analysis import span_matching
 from adjudge.analysis.span_matching import (
     RULES,
     THRESHOLDS,
@@ -28,8 +27,6 @@ from adjudge.analysis.span_matching import (
     quality,
     shares,
     split_words,
-    wmt23_characters,
-    wmt25_characters,
 )
 from adjudge.core.protocol import Severity
 from adjudge.core.record import ErrorSpan, Side
@@ -218,15 +215,6 @@ def test_partial_credit_finds_the_highest_f1_of_all_matchings(gold: list[Mark], 
     assert quality(partial_credit(gold, pred)).f1 == pytest.approx(slow_best_f1(gold, pred))
 
 
-@given(gold=LISTS, pred=LISTS)
-def test_very_many_marks_on_one_place_are_matched_nearly_as_well(gold: list[Mark], pred: list[Mark]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(span_matching, "_MOST_SUMS", 1)
-        found = quality(partial_credit(gold, pred))
-    best = slow_best_f1(gold, pred)
-    assert best / 2 - 1e-9 <= found.f1 <= best + 1e-9
-
-
 def test_a_hundred_marks_on_one_word_are_no_trouble() -> None:
     gold = [Mark("translation", i % 7, 10 + i % 5, "minor", None) for i in range(100)]
     pred = [Mark("translation", i % 3, 9 + i % 11, "minor", None) for i in range(90)]
@@ -387,40 +375,6 @@ def test_weights_must_know_every_severity() -> None:
         partial_credit([major(0, 1)], [], weights={"minor": 1})
     with pytest.raises(UsageError, match="not both"):
         partial_credit([major(0, 1)], [], weights={"major": 1}, penalty=0.5)
-
-
-WMT25 = [
-    # gold, prediction, earned, characters of gold, characters predicted
-    ([major(0, 4)], [minor(2, 6)], 1, 4, 4),  # two characters of the other severity
-    ([major(0, 4)], [mark(2, 6, "critical")], 2, 4, 4),  # critical is major
-    ([minor(0, 4), minor(2, 6)], [minor(0, 6)], 6, 8, 6),  # characters 2 and 3 are marked twice
-    ([minor(0, 4), major(0, 4)], [minor(0, 4), minor(0, 4)], 6, 8, 8),  # 4 right, 4 half right
-    ([nowhere(), EMPTY], [nowhere(), EMPTY], 0, 0, 0),  # no characters
-]
-
-
-@pytest.mark.parametrize(("gold", "pred", "earned", "n_gold", "n_pred"), WMT25)
-def test_wmt25_counts_characters_as_often_as_they_are_marked(
-    gold: Marks, pred: Marks, earned: float, n_gold: int, n_pred: int
-) -> None:
-    assert wmt25_characters(gold, pred) == Credit(earned, n_gold, earned, n_pred)
-
-
-WMT23 = [
-    ([major(0, 4)], [minor(2, 6)], 1, 4, 4),
-    ([minor(0, 4), minor(2, 6)], [minor(0, 6)], 6, 6, 6),  # marked is marked
-    ([minor(0, 4), major(0, 4)], [minor(0, 4)], 4, 4, 4),  # one severity of both is enough
-    ([EMPTY], [EMPTY], 1, 1, 1),  # the character at the place
-    ([EMPTY], [minor(4, 6)], 1, 1, 2),
-    ([nowhere()], [nowhere()], 0, 0, 0),
-]
-
-
-@pytest.mark.parametrize(("gold", "pred", "earned", "n_gold", "n_pred"), WMT23)
-def test_wmt23_counts_characters_once(
-    gold: Marks, pred: Marks, earned: float, n_gold: int, n_pred: int
-) -> None:
-    assert wmt23_characters(gold, pred) == Credit(earned, n_gold, earned, n_pred)
 
 
 RUNS = [

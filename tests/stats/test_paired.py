@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.stats import paired
 from adjudge.stats.paired import (
     Alternative,
     enlarged,
@@ -28,37 +27,10 @@ def upper(values: list[list[float]]) -> np.ndarray:
     return np.array(values, dtype=float)
 
 
-N = 0.5  # not significant
-
-TABLE = [
-    # p-values of "row better than column", clusters
-    ([[1, 0.01], [1, 1]], [1, 2]),
-    ([[1, 0.05], [1, 1]], [1, 1]),  # below alpha, not at it
-    ([[1, 0.01, 0.01], [1, 1, 0.01], [1, 1, 1]], [1, 2, 3]),
-    ([[1, N, 0.01], [1, 1, 0.01], [1, 1, 1]], [1, 1, 2]),
-    ([[1, 0.01, 0.01], [1, 1, N], [1, 1, 1]], [1, 2, 2]),
-    # first and last differ, but the middle one is told from neither: one cluster
-    ([[1, N, 0.01], [1, 1, N], [1, 1, 1]], [1, 1, 1]),
-    # the second does not beat the last: no cluster starts at the third
-    ([[1, N, 0.01, 0.01], [1, 1, 0.01, N], [1, 1, 1, 0.01], [1, 1, 1, 1]], [1, 1, 1, 1]),
-]
-
-
-@pytest.mark.parametrize(("p_values", "clusters"), TABLE)
-def test_a_cluster_starts_where_all_above_beat_all_below(
-    p_values: list[list[float]], clusters: list[int]
-) -> None:
-    means = [-float(k) for k in range(len(clusters))]
-    assert significance_clusters(means, upper(p_values), 0.05) == clusters
-
-
-def test_no_cluster_starts_between_equal_means() -> None:
-    assert significance_clusters([-1.0, -1.0], upper([[1, 0.001], [1, 1]]), 0.05) == [1, 1]
-
-
-def test_one_system_is_one_cluster_and_none_is_none() -> None:
+def test_one_system_is_one_cluster_as_equal_ones_are_and_none_is_none() -> None:
     assert significance_clusters([3.0], np.ones((1, 1)), 0.05) == [1]
     assert significance_clusters([], np.ones((0, 0)), 0.05) == []
+    assert significance_clusters([-1.0, -1.0], upper([[1, 0.001], [1, 1]]), 0.05) == [1, 1]  # equal means
 
 
 @given(st.integers(1, 6), st.data())
@@ -66,7 +38,7 @@ def test_the_clusters_are_those_of_a_plain_loop(systems: int, data: st.DataObjec
     p_values = np.ones((systems, systems))
     for i in range(systems):
         for j in range(i + 1, systems):
-            p_values[i, j] = data.draw(st.sampled_from([0.01, 0.01, 0.5]))
+            p_values[i, j] = data.draw(st.sampled_from([0.01, 0.01, 0.05, 0.5]))
     slow, cluster = [], 1
     for k in range(systems):
         beaten = [p_values[above, below] < 0.05 for above in range(k) for below in range(k, systems)]
@@ -189,13 +161,6 @@ def test_the_exact_test_is_scipy_s(alternative: Alternative) -> None:
     assert sign_flip_p_values((a - b)[:, None], alternative=alternative)[0] == pytest.approx(theirs)
 
 
-def test_the_sizes_of_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    differences = np.random.default_rng(0).normal(size=(30, 5))
-    whole = sign_flip_p_values(differences, seed=3)
-    monkeypatch.setattr(paired, "_CELLS", 64)
-    assert (sign_flip_p_values(differences, seed=3) == whole).all()
-
-
 def test_each_pair_is_tested_as_if_it_were_alone() -> None:
     differences = np.random.default_rng(0).normal(0.2, 1, size=(40, 4))
     together = sign_flip_p_values(differences, alternative="greater")
@@ -208,11 +173,6 @@ def test_drawn_signs_come_close_to_the_normal_law() -> None:
     z = differences.sum() / math.sqrt((differences**2).sum())
     (p,) = sign_flip_p_values(differences, alternative="greater", resamples=20_000)
     assert p == pytest.approx(stats.norm.sf(z), abs=0.005)
-
-
-def test_a_p_value_is_never_zero() -> None:
-    assert sign_flip_p_values(np.ones((100, 1)), resamples=99)[0] == 0.01
-    assert sign_flip_p_values(np.ones((4, 1)), alternative="greater")[0] == 1 / 16
 
 
 @pytest.mark.parametrize(
