@@ -15,6 +15,8 @@ from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import load
 from tests.cli.calling import Asked
 
+Capsys = pytest.CaptureFixture[str]
+
 SOURCES = [
     "The cat sat on the mat in 1984.",
     "It rained.",
@@ -185,16 +187,14 @@ def test_most_damaged_lines_of_wmt23_are_found_again(lp: str, adjudge_data: Path
     assert sum(a == b for a, b in zip(found, lines, strict=True)) >= 0.85 * len(lines)
 
 
-def asked(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> Asked:
+def asked(capsys: Capsys, folder: Path, *arguments: str) -> Asked:
     (folder / "source.txt").write_text("\n".join(SOURCES))
     (folder / "mine.txt").write_text(" ".join(GERMAN))
     paths = [str(folder / "source.txt"), str(folder / "mine.txt"), "--lp", "en-de"]
     return Asked(capsys, "align", *paths, "--out", str(folder / "out.jsonl"), *arguments)
 
 
-def test_the_command_writes_a_test_set_and_says_what_fits(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_a_test_set_and_says_what_fits(tmp_path: Path, capsys: Capsys) -> None:
     assert asked(capsys, tmp_path, "--format", "json").json["mine"]["translated"] == 4
     assert [s.translations["mine"] for s in load(tmp_path / "out.jsonl")] == GERMAN
     again = asked(capsys, tmp_path)
@@ -209,9 +209,7 @@ print(json.dumps({"id": "1", "groups": GROUPS}))
 """
 
 
-def test_a_program_of_ones_own_aligns_and_is_checked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_of_ones_own_aligns_and_is_checked(tmp_path: Path, capsys: Capsys) -> None:
     program = tmp_path / "a.py"
     program.write_text(PROGRAM.replace("GROUPS", "groups"))
     command = f"{sys.executable} {program}"

@@ -29,6 +29,8 @@ from tests.analysis.records import rated as records_rated
 from tests.faults.conftest import call
 from tests.faults.server import TEXT, Server, body, envelope
 
+Capsys = pytest.CaptureFixture[str]
+
 Answer = Callable[[dict[str, Any]], str]
 REPLY = re.compile(r"<<reply [0-9a-f]{16}>>\n(.*)\n")
 FOUR = load(examples.path("test_set.jsonl"), lp="en-de")
@@ -151,7 +153,7 @@ def test_what_was_confirmed_is_read_again_from_the_store_alone(server: Server, t
     assert (again.records, len(server.log)) == (done.records, asked)
 
 
-def test_programs_are_told_nothing_of_a_fit_judge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_are_told_nothing_of_a_fit_judge(tmp_path: Path, capsys: Capsys) -> None:
     run("gemba-da", FOUR, out=tmp_path / "rules", model="builtin/rules")
     capsys.readouterr()
     call("score", str(tmp_path / "rules"), "--format", "json")
@@ -169,9 +171,7 @@ def test_two_models_under_one_name_are_named(server: Server, tmp_path: Path, nam
     assert (said in why) == (len(names) > 1)
 
 
-def test_every_command_says_it_first(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_says_it_first(server: Server, tmp_path: Path, capsys: Capsys) -> None:
     server.answer = lambda payload: '{"rating": 87}'
     out, texts = tmp_path / "run", str(examples.path("test_set.jsonl"))
     options = ("--lp", "en-de", "--base-url", server.url, "--model", "mock", "--out", str(out))
@@ -209,9 +209,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_says_it(
-    verb: str, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_verb_says_it(verb: str, server: Server, tmp_path: Path, capsys: Capsys) -> None:
     def nowhere(payload: dict[str, Any]) -> str:
         return listed(*(f"Hamster {place}" for place in range(len(translation(payload)) % 5)))
 
@@ -308,8 +306,8 @@ def test_scores_that_no_text_moves_are_named(name: str, lp: str) -> None:
 
 
 @pytest.mark.parametrize("lp", ["en-de", "zh-en"])
-def test_without_evidence_a_constant_judge_is_not_shown_to_see(
-    lp: str, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_constant_judge_is_not_shown_to_see(
+    lp: str, server: Server, tmp_path: Path, capsys: Capsys
 ) -> None:
     """The rules find nothing in one word and full stop that the source has too."""
     chance = np.random.default_rng(3)
@@ -359,9 +357,7 @@ def test_gold_that_is_too_small_to_show_anything_is_counted(few: int, told: str)
     assert note.endswith(told)
 
 
-def test_a_run_of_an_unfit_judge_ends_with_code_3_and_in_python_with_a_warning(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_run_of_an_unfit_judge_ends_with_code_3_and_a_warning(server: Server, tmp_path: Path) -> None:
     server.answer = lambda payload: '{"rating": 87}'
     options: Any = {"out": tmp_path / "run", "base_url": server.url, "model": "mock"}
     with pytest.warns(UnfitWarning, match="gemba-da is unfit, because"):
@@ -384,7 +380,7 @@ def test_a_run_of_an_unfit_judge_ends_with_code_3_and_in_python_with_a_warning(
         (0.6, False, ""),
     ],
 )
-def test_pairs_that_place_or_length_decides_are_named(
+def test_pairs_that_place_or_length_decide_are_named(
     lp: str, share: float, by_length: bool, why: str
 ) -> None:
     chance = np.random.default_rng([int(100 * share), *lp.encode()])

@@ -154,9 +154,7 @@ def test_a_file_without_any_score_is_an_error(tmp_path: Path, folder: Path) -> N
         read_eval_set(folder, scores=own("X", nothing))
 
 
-def test_only_metrics_that_are_wanted_are_read_and_scores_of_ones_own_always(
-    tmp_path: Path, folder: Path
-) -> None:
+def test_only_metrics_that_are_wanted_are_read_and_ones_own_always(tmp_path: Path, folder: Path) -> None:
     (folder / "metric-scores/en-de/QE-src.seg.score").write_text("damaged")
     mine = write_scores(tmp_path / "mine.seg.score", METRIC)
     found = read_eval_set(folder, metrics=["COMET-refA"], scores=own("mine", mine))

@@ -117,9 +117,7 @@ def marks(system: str, severities: Sequence[Severity | None]) -> list[Record]:
         (1, {"critical_alpha": 0.5}, "do-not-ship"),
     ],
 )
-def test_critical_errors_are_a_veto_where_it_is_shown_that_there_are_more(
-    count: int, settings: dict[str, float], verdict: str
-) -> None:
+def test_more_critical_errors_are_a_veto(count: int, settings: dict[str, float], verdict: str) -> None:
     old = marks("old", ["minor", None, "major"] * 20)
     new = marks("new", [*["critical"] * count, *[None] * (60 - count)])  # type: ignore[list-item]
     found: Any = gate(new, old, 10.0, **settings)
@@ -154,9 +152,7 @@ def test_as_many_critical_errors_veto_a_better_candidate_no_oftener_than_alpha()
 
 
 @pytest.mark.parametrize(("allowed", "rate"), [(0, 0.02), (5, 0.02), (30, 0.001), (30, 0.1)])
-def test_more_critical_errors_up_to_those_allowed_are_no_veto_oftener_than_alpha(
-    allowed: int, rate: float
-) -> None:
+def test_critical_errors_that_are_allowed_are_no_veto_oftener_than_alpha(allowed: int, rate: float) -> None:
     rng, vetoed = np.random.default_rng(2), 0
     for _ in range(1000):
         ours, theirs = rng.random(300) < rate + allowed / 300, rng.random(300) < rate
@@ -307,7 +303,7 @@ def test_one_unit_shows_nothing() -> None:
 
 
 @given(numbers, st.sampled_from([0.0, 0.5, 3.0]))
-def test_of_few_segments_it_is_at_least_the_paired_t_test_that_scipy_has(
+def test_of_few_segments_it_is_at_least_scipy_s_t_test(
     pairs: list[tuple[float, float]], margin: float
 ) -> None:
     candidate, baseline = (list(side) for side in zip(*pairs, strict=True))

@@ -17,6 +17,8 @@ from adjudge.store.json_lines import record_to_json, write_test_set
 from tests.analysis.folders import SYSTEMS, write_folder, write_scores
 from tests.cli.calling import Asked
 
+Capsys = pytest.CaptureFixture[str]
+
 A = [0.9, 0.7, 0.5, 0.4, 0.6, 0.8]
 B = [0.1, 0.2, 0.4, 0.3, 0.5, 0.2]
 
@@ -47,7 +49,7 @@ def mqm(folder: Path) -> Path:
 
 @pytest.mark.parametrize("make", [mtme, comet, table, mqm])
 def test_a_file_is_read_alike_by_the_command_and_by_python(
-    make: Callable[[Path], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make: Callable[[Path], Path], tmp_path: Path, capsys: Capsys
 ) -> None:
     path, lp = make(tmp_path), "en-de"
     asked = Asked(capsys, "score", path, "--lp", lp, "--format", "json")
@@ -135,7 +137,7 @@ def test_texts_are_refused_where_records_have_their_ids(function: Any, tmp_path:
 
 
 def test_scores_in_their_test_set_are_compared_by_its_domains_in_python(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: Capsys
 ) -> None:
     folder = write_folder(tmp_path / "set")
     for name in ("sources/en-de.txt", "references/en-de.refA.txt", "documents/en-de.docs"):
@@ -151,9 +153,7 @@ def test_scores_in_their_test_set_are_compared_by_its_domains_in_python(
     assert {s.name for s in found.strata} >= {"news", "chat"}
 
 
-def test_numbers_alone_are_compared_as_one_metric_of_two_systems(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_alone_are_compared_as_one_metric_of_two_systems(tmp_path: Path, capsys: Capsys) -> None:
     files = []
     for name, values in (("A", A), ("B", B)):
         files.append(tmp_path / f"{name}.txt")
@@ -193,9 +193,7 @@ def test_counts_of_thousands_are_written_as_in_tables(tmp_path: Path) -> None:
         adjudge.score(path)
 
 
-def test_the_gold_of_a_test_set_is_scored_and_ranked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_gold_of_a_test_set_is_scored_and_ranked(tmp_path: Path, capsys: Capsys) -> None:
     folder = write_folder(tmp_path / "set")
     ranked = Asked(capsys, "rank", folder, "--gold", "mqm", "--format", "json")
     assert ranked.code == 0, ranked.err
@@ -219,7 +217,7 @@ def test_the_gold_of_a_test_set_is_scored_and_ranked(
     ],
 )
 def test_what_does_not_fit_a_test_set_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    tmp_path: Path, capsys: Capsys, arguments: list[str], message: str
 ) -> None:
     folder = write_folder(tmp_path / "set")
     for command in ("rank", "score"):

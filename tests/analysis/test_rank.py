@@ -75,7 +75,7 @@ def compared(
 
 @pytest.mark.parametrize("method", PAIRWISE)
 @pytest.mark.parametrize(("names", "lp"), [("ABCD", "en-de"), (("Ahorn", "बर्च", "雪松", "сосна"), "ja-zh")])
-def test_every_comparison_counts_whatever_a_third_system_lacks(
+def test_all_that_was_compared_counts_whatever_a_third_lacks(
     method: Method, names: Sequence[str], lp: str
 ) -> None:
     records = compared(names, 40, {names[3]: 30}, seed=1, lp=lp)
@@ -99,7 +99,7 @@ def test_every_comparison_counts_whatever_a_third_system_lacks(
 @given(
     lacking=st.lists(st.integers(0, 11), min_size=3, max_size=5), seed=st.integers(0, 10**6), data=st.data()
 )
-def test_an_unbalanced_design_is_ranked_by_all_that_was_compared(
+def test_an_unbalanced_design_is_ranked_whole(
     method: Method, lacking: list[int], seed: int, data: st.DataObject
 ) -> None:
     names = data.draw(st.permutations(["Ahorn", "bříza", "雪松", "сосна", "देवदार"][: len(lacking)]))
@@ -313,9 +313,7 @@ def test_copeland_is_what_its_formula_says(played: list[tuple[tuple[str, str], s
 
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=12))
-def test_bradley_terry_keeps_the_order_of_points_where_every_pair_is_compared_equally_often(
-    table: list[list[int]],
-) -> None:
+def test_bradley_terry_keeps_the_order_of_points_of_a_balanced_design(table: list[list[int]]) -> None:
     records = [rated("abc"[s], str(i), value) for i, row in enumerate(table) for s, value in enumerate(row)]
     copeland = {s.system: s.score or 0.0 for s in ranked(records, resamples=5).systems}
     fitted = {s.system: s.score or 0.0 for s in ranked(records, "bradley-terry", resamples=5).systems}
@@ -766,9 +764,7 @@ def test_intervals_of_score_are_those_of_rank(lengths: list[int], seed: int) -> 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=3, max_size=8), st.data())
-def test_each_system_is_drawn_over_the_documents_that_it_was_judged_on(
-    lengths: list[int], data: st.DataObject
-) -> None:
+def test_each_system_is_drawn_over_its_judged_documents(lengths: list[int], data: st.DataObject) -> None:
     kept = [r for r in documented(lengths, 1) if r.systems[0] == "a" or data.draw(st.booleans())]
     scores = with_intervals(score_records(kept))
     for row in scores.systems:
@@ -944,9 +940,7 @@ def test_people_whose_ratings_do_not_fit_are_left_out_and_named() -> None:
 
 
 @pytest.mark.parametrize(("number", "known"), [(10, []), (11, [("en-de", "ann")])])
-def test_nothing_is_said_of_who_rated_systems_that_have_ten_ratings_or_fewer(
-    number: int, known: list[tuple[str, str]]
-) -> None:
+def test_ten_ratings_of_a_system_say_nothing_of_who_rated(number: int, known: list[tuple[str, str]]) -> None:
     assert list(consistency([rated(s, str(n), 50 + n % 3) for s in "AB" for n in range(number)])) == known
 
 

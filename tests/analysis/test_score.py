@@ -121,9 +121,7 @@ def test_a_critical_error_fails_whatever_the_points(tmp_path: Path) -> None:
         (("major", "major", "major"), "fail"),
     ],
 )
-def test_a_scorecard_with_a_failed_judgement_never_passes(
-    weights: str, errors: tuple[str, ...], verdict: str
-) -> None:
+def test_a_scorecard_with_a_failure_never_passes(weights: str, errors: tuple[str, ...], verdict: str) -> None:
     (card,) = cards([*judged(*errors), failed("a", "4")], weights).values()
     assert (card.words, card.unjudged, card.verdict) == (30, 1, verdict)
 

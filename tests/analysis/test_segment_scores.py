@@ -437,7 +437,7 @@ def test_corpus_scores_are_never_averaged_over_language_pairs() -> None:
         ([preferred("a", "b", "A")], {"weights": "gemba"}, "protocol pairwise have none"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_with_a_reason(
+def test_what_cannot_be_scored_is_refused(
     records: list[Record], settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises((DataError, UsageError), match=message):
@@ -683,7 +683,7 @@ def test_verdicts_are_ranked_by_means_and_by_pairs() -> None:
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, None]), min_size=1))
-def test_a_failed_verdict_never_turns_a_fail_into_a_pass_or_a_pass_into_a_fail(
+def test_a_failed_verdict_turns_no_fail_into_a_pass_and_no_pass_into_a_fail(
     verdicts: list[float | None],
 ) -> None:
     assert [all_pass(known) for known in ([1.0], [1.0, 1.0], [1.0, 0.0])] == [1.0, 1.0, 0.0]

@@ -134,7 +134,7 @@ each_rule = pytest.mark.parametrize(("rule", "settings"), SETTINGS)
 
 @each_rule
 @given(gold=LISTS, pred=LISTS)
-def test_quality_lies_in_0_to_1(
+def test_quality_is_in_0_to_1(
     rule: str, settings: dict[str, Any], gold: list[Mark], pred: list[Mark]
 ) -> None:
     credit = RULES[rule].credit(gold, pred, **settings)
@@ -182,7 +182,7 @@ def test_silence_never_wins(rule: str, settings: dict[str, Any], gold: list[Mark
 
 
 @given(gold=LISTS, pred=LISTS)
-def test_an_exact_match_is_partly_credited_and_a_credit_is_a_partial_match(
+def test_an_exact_match_earns_credit_and_credit_is_a_partial_match(
     gold: list[Mark], pred: list[Mark]
 ) -> None:
     exact, part, any_ = (RULES[name].credit(gold, pred) for name in ("em", "mpp", "mp"))
@@ -300,7 +300,7 @@ EXACT = [
 
 
 @pytest.mark.parametrize(("gold", "pred", "earned", "n_gold", "n_pred"), EXACT)
-def test_an_exact_match_is_the_very_same_range(
+def test_an_exact_match_is_the_range(
     gold: Marks, pred: Marks, earned: float, n_gold: int, n_pred: int
 ) -> None:
     assert exact_match(gold, pred) == Credit(earned, n_gold, earned, n_pred)
@@ -324,9 +324,7 @@ PARTIAL = [
 
 
 @pytest.mark.parametrize(("gold", "pred", "earned", "n_gold", "n_pred"), PARTIAL)
-def test_a_partial_match_is_any_overlap(
-    gold: Marks, pred: Marks, earned: float, n_gold: int, n_pred: int
-) -> None:
+def test_a_partial_match_overlaps(gold: Marks, pred: Marks, earned: float, n_gold: int, n_pred: int) -> None:
     assert partial_match(gold, pred) == Credit(earned, n_gold, earned, n_pred)
 
 
@@ -345,7 +343,7 @@ CREDIT = [
 
 
 @pytest.mark.parametrize(("gold", "pred", "gold_earns", "pred_earns"), CREDIT)
-def test_partial_credit_is_the_part_that_the_partner_holds(
+def test_credit_is_what_the_partner_holds(
     gold: Marks, pred: Marks, gold_earns: float, pred_earns: float
 ) -> None:
     assert partial_credit(gold, pred) == Credit(gold_earns, len(gold), pred_earns, len(pred))
@@ -391,9 +389,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("gold", "pred", "threshold", "matches"), RUNS)
-def test_a_common_run_must_be_long_enough_for_both(
-    gold: str, pred: str, threshold: float, matches: bool
-) -> None:
+def test_a_common_run_must_suffice_for_both(gold: str, pred: str, threshold: float, matches: bool) -> None:
     n = int(matches)
     assert common_run([said(gold)], [said(pred)], threshold=threshold) == Credit(n, 1, n, 1)
 

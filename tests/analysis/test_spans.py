@@ -260,7 +260,7 @@ ODD: list[tuple[list[Record], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("records", "options", "message"), ODD)
-def test_what_cannot_be_compared_is_refused(
+def test_what_cannot_be_compared_is_said(
     records: list[Record], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(AdjudgeError, match=message):

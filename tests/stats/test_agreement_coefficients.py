@@ -483,9 +483,7 @@ grid = st.lists(st.lists(score, min_size=4, max_size=4), min_size=3, max_size=3)
 
 
 @given(grid, grid)
-def test_by_segment_it_is_the_mean_of_the_segments_that_have_a_correlation(
-    a: list[list[float]], b: list[list[float]]
-) -> None:
+def test_by_segment_it_is_the_mean_of_those_that_have_one(a: list[list[float]], b: list[list[float]]) -> None:
     first, second = np.array(a), np.array(b)
     found = []
     for one, two in zip(first.T, second.T, strict=True):

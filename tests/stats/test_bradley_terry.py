@@ -90,9 +90,7 @@ def test_davidson_is_the_maximum_of_its_likelihood(wins: list[int], ties: list[i
         ([1, 0, 1, 0, 0, 0], [1, 0, 0]),  # the last one was compared with nobody
     ],
 )
-def test_strengths_without_bounds_are_refused_and_pulled_ones_are_not(
-    wins: list[int], ties: list[int]
-) -> None:
+def test_strengths_without_bounds_are_refused_and_pulled_are_not(wins: list[int], ties: list[int]) -> None:
     won, tied = arrays(wins, ties)
     with pytest.raises(DataError, match="leave strengths without bounds"):
         fit_davidson(won[None], tied[None])
@@ -100,9 +98,7 @@ def test_strengths_without_bounds_are_refused_and_pulled_ones_are_not(
 
 
 @given(counts, counts)
-def test_a_maximum_is_foretold_exactly_where_a_weaker_pull_goes_no_farther(
-    wins: list[int], ties: list[int]
-) -> None:
+def test_a_maximum_is_foretold_where_a_weaker_pull_goes_no_farther(wins: list[int], ties: list[int]) -> None:
     won, tied = arrays(wins, ties)
     points = won + tied / 2
     for is_finite, fit in (

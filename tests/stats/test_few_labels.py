@@ -85,7 +85,7 @@ def test_labels_without_any_difference_make_no_interval() -> None:
 @pytest.mark.parametrize(
     ("n", "target", "bias"), [(20, "test-set", 0.0), (100, "test-set", 25.0), (100, "population", 0.0)]
 )
-def test_intervals_hold_the_truth_as_often_as_they_say_whatever_the_bias_of_the_judge(
+def test_intervals_hold_the_truth_as_often_as_they_say_with_any_bias(
     n: int, target: Target, bias: float
 ) -> None:
     """Skewed labels as of MQM: few translations carry most of the errors."""

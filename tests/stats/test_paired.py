@@ -95,9 +95,7 @@ def test_a_p_value_that_was_computed_is_sure() -> None:
     ("hits", "is_open"),
     [((999, 49), True), ((999, 0), False), ((49, 0), False), ((999, 300), False), ((60, 300), True)],
 )
-def test_a_rank_is_open_where_draws_do_not_decide_and_nothing_else_does(
-    hits: tuple[int, int], is_open: bool
-) -> None:
+def test_a_rank_is_open_where_draws_alone_do_not_decide(hits: tuple[int, int], is_open: bool) -> None:
     p = np.ones((3, 3))
     p[[0, 1], 2] = [(count + 1) / 1001 for count in hits]
     values = [0.9, 0.8, 0.7]
@@ -138,7 +136,7 @@ def test_few_units_are_tested_over_all_signs(values: list[int | None], alternati
 
 
 @given(st.lists(tenths, min_size=13, max_size=20), alternatives, st.integers(0, 2))
-def test_many_units_are_tested_over_the_drawn_signs(
+def test_many_units_are_tested_by_draws(
     values: list[int | None], alternative: Alternative, seed: int
 ) -> None:
     draws = np.random.default_rng(seed).random((40, len(values))) < 0.5
@@ -226,7 +224,7 @@ def slow_rank_sum(a: list[int], b: list[int], alternative: Alternative) -> float
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=9, unique=True), st.integers(1, 8), alternatives)
-def test_the_rank_sum_test_counts_all_ways_to_share_few_scores(
+def test_the_rank_sum_test_counts_all_ways_to_share(
     values: list[int], cut: int, alternative: Alternative
 ) -> None:
     cut = min(cut, len(values) - 1)

@@ -54,9 +54,7 @@ def test_where_all_are_bad_nothing_goes_out() -> None:
     ("sources", "each", "risk", "delta"),
     [(8, 1, 0.5, 0.5), (8, 1, 0.5, 0.2), (8, 3, 0.5, 0.3), (9, 2, 0.6, 0.2)],
 )
-def test_the_chance_that_a_tested_bound_breaks_its_promise_is_as_small_as_promised(
-    sources: int, each: int, risk: float, delta: float
-) -> None:
+def test_a_tested_bound_rarely_breaks_its_promise(sources: int, each: int, risk: float, delta: float) -> None:
     """Where all of a source is bad with chance `risk`, any bound is at its limit; every outcome counts."""
     scores = [float(n) for n in range(sources * each)]
     groups = [n // each for n in range(sources * each)]
@@ -121,9 +119,7 @@ def _labels(draw: st.DrawFn) -> Labelled:
 
 
 @given(labels=_labels(), risk=st.floats(0.05, 0.95))
-def test_the_promise_of_an_average_bound_is_kept_for_whichever_source_comes_next(
-    labels: Labelled, risk: float
-) -> None:
+def test_the_promise_of_an_average_bound_is_kept_for_the_next_source(labels: Labelled, risk: float) -> None:
     """Each source is the next one in turn: their mean loss, whatever they are, is at most the risk."""
     sources = np.unique(labels.groups)
     losses = []

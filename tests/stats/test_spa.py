@@ -12,7 +12,7 @@ from adjudge.stats.acc_eq import Compat
 from adjudge.stats.judged import Floats
 from adjudge.stats.paired import enlarged, sign_flip_p_values
 from adjudge.stats.spa import better_p_values, pairwise_accuracy, random_signs, soft_pairwise_accuracy
-from tests.stats.scores import groups, score_pairs
+from tests.stats.scores import Both, groups, score_pairs
 
 whole = arrays.arrays(np.float64, (4, 6), elements=st.integers(-3, 3).map(float))
 
@@ -41,9 +41,7 @@ def test_one_product_tests_all_pairs_as_one_by_one(gold: Floats, metric: Floats,
 
 
 @given(score_pairs(4, 5), st.sampled_from(["mtme", None]))
-def test_pairs_are_compared_on_the_segments_they_share(
-    scores: tuple[Floats, Floats], compat: Compat | None
-) -> None:
+def test_pairs_are_compared_on_the_segments_they_share(scores: Both, compat: Compat | None) -> None:
     gold, metric = scores
     both = ~np.isnan(gold + metric)
     errors = []
@@ -142,7 +140,7 @@ def test_the_unit_of_scores_moves_no_value_without_the_published_rounding() -> N
 
 
 @given(score_pairs(8, 1))
-def test_pairwise_accuracy_is_the_share_of_pairs_in_the_right_order(scores: tuple[Floats, Floats]) -> None:
+def test_pairwise_accuracy_is_the_share_of_pairs_in_the_right_order(scores: Both) -> None:
     gold, metric = (side[:, 0] for side in scores)
     (both,) = groups(gold[:, None], metric[:, None], "none")
     right = [
