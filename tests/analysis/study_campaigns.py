@@ -1,5 +1,7 @@
 """Campaigns small enough to count by hand."""
 
+from typing import Any
+
 from adjudge.core.protocol import Severity
 from adjudge.core.record import ErrorSpan, Verdict
 from adjudge.formats.campaign_export import CampaignFile, Kind, Submission
@@ -57,16 +59,9 @@ def work(
 def compare(person: str, segment: str, verdict: Verdict, first: str = "A") -> Submission:
     """One person's choice between the systems A and B; `first` stood first on the page."""
     record = preferred("A", "B", verdict, segment, annotator=person)
-    other = "B" if first == "A" else "A"
-    return Submission(
-        person=person,
-        protocol="pairwise",
-        kind="original",
-        lp="en-de",
-        segment=segment,
-        records=(record,),
-        texts={first: "eins", other: "zwei"},
-    )
+    texts = {first: "eins", "B" if first == "A" else "A": "zwei"}
+    seen: dict[str, Any] = {"lp": "en-de", "segment": segment, "texts": texts}
+    return Submission(person=person, protocol="pairwise", kind="original", records=(record,), **seen)
 
 
 def campaign(*submissions: Submission, protocol: str = "esa", name: str = "small") -> CampaignFile:

@@ -4,12 +4,13 @@ import json
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.analysis.align import Group, align, align_texts, pieces_of
+from adjudge.analysis.align import align, align_texts, pieces_of
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, UsageError
 from adjudge.formats.read import load
@@ -146,14 +147,9 @@ def test_pieces_joined_are_the_text(text: str) -> None:
 @settings(deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=6), TEXT)
 def test_every_segment_has_a_group_and_no_text_is_lost(sources: list[str], text: str) -> None:
-    def in_place(_: object, __: object, pieces: list[str]) -> list[Group]:
-        groups = align_texts(sources, [], pieces)
-        assert [g.segments[0] for g in groups] == [0, *(g.segments[1] for g in groups)][:-1]
-        assert groups[-1].segments[1] == len(sources)
-        return groups
-
-    pieces = pieces_of(text)
-    groups = in_place(None, None, pieces)
+    groups = align_texts(sources, [], pieces_of(text))
+    assert [g.segments[0] for g in groups] == [0, *(g.segments[1] for g in groups)][:-1]
+    assert groups[-1].segments[1] == len(sources)
     taken = [n for g in groups for n in range(*g.pieces)]
     assert taken == sorted(set(taken))
     if not any(s.strip() for s in sources) or not text.strip():
@@ -164,8 +160,7 @@ def test_every_segment_has_a_group_and_no_text_is_lost(sources: list[str], text:
     filled, counts = _align_document(segments, "sys", text, align_texts)
     kept = ""
     for segment in filled:
-        added = segment.meta.get("added", {})
-        assert isinstance(added, dict)
+        added: Any = segment.meta.get("added", {})
         kept += "".join(added.get("sys", [])) + segment.translations.get("sys", "")
     assert sorted("".join(kept.split())) == sorted("".join(text.split()))
     assert counts["segments"] == len(sources)

@@ -86,11 +86,8 @@ def test_the_longer_wins_beyond_gold() -> None:
 
 def test_lengths_are_code_points_of_the_texts() -> None:
     segment = Segment(segment="0", lp="en-de", source="s", translations={"a": "𝒳", "b": "ab"})  # one and two
-    source = Judgements(
-        name="run",
-        records=(preferred("a", "b", "B", "0"),),
-        test_set=TestSet(name="t", segments=(segment,)),
-    )
+    texts = TestSet(name="t", segments=(segment,))
+    source = Judgements(name="run", records=(preferred("a", "b", "B", "0"),), test_set=texts)
     (row,) = bias(source).rows
     assert row.length is not None
     assert row.length.longer.value == 1

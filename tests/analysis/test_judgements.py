@@ -8,13 +8,14 @@ from typing import Any, Literal
 import pytest
 
 import adjudge
-from adjudge.core.record import Annotation, ErrorSpan
+from adjudge.core.record import ErrorSpan
 from adjudge.core.segment import Segment, TestSet
 from adjudge.errors import DataError, DataWarning, UsageError
 from adjudge.formats.mtme import write_ratings
 from adjudge.formats.read import read_judgements
 from adjudge.store.json_lines import record_to_json, write_test_set
 from tests.analysis.folders import SYSTEMS, write_folder, write_scores
+from tests.analysis.records import mqm as mqm_record
 from tests.cli.calling import Asked
 
 Capsys = pytest.CaptureFixture[str]
@@ -71,17 +72,12 @@ def test_a_file_is_read_alike_by_the_command_and_by_python(
     assert len(adjudge.bias(path, lp=lp, resamples=0).rows) == 1
 
 
+SAID = {"A": "eins zwei", "B": "eins zwei drei"}
 TEXTS = TestSet(
     name="texts",
     segments=tuple(
-        Segment(
-            segment=f"s{n}",
-            lp="en-de",
-            source="one two",
-            translations={"A": "eins zwei", "B": "eins zwei drei"},
-            domain="news" if n < 20 else "chat",
-        )
-        for n in range(40)
+        Segment(segment=f"s{n}", lp="en-de", source="one two", translations=SAID, domain=domain)
+        for n, domain in enumerate(["news"] * 20 + ["chat"] * 20)
     ),
 )
 
@@ -90,14 +86,7 @@ def ratings(folder: Path) -> Path:
     """Ratings without ids; B is worse."""
     severities: list[tuple[str, Literal["minor", "major"]]] = [("A", "minor"), ("B", "major")]
     judged = [
-        Annotation(
-            lp="en-de",
-            segment=segment.segment,
-            system=system,
-            annotator="mqm",
-            protocol="mqm",
-            spans=(ErrorSpan(severity=severity, start=0, end=4, text="eins", category="accuracy"),),
-        )
+        mqm_record(system, segment.segment, ErrorSpan(severity=severity, start=0, end=4, text="eins"))
         for segment in TEXTS
         for system, severity in severities
     ]
@@ -179,17 +168,10 @@ def test_scores_of_other_programs_are_a_metric_of_meta(make: Callable[[Path], Pa
     assert found.metrics[2].n == 6
 
 
-def test_what_is_odd_in_a_file_is_a_warning_in_python(tmp_path: Path) -> None:
-    path = comet(tmp_path)
-    path.write_text(path.read_text().replace('"COMET": 0.9', '"errors": [{"text": "x"}], "COMET": 0.9'))
-    with pytest.warns(DataWarning, match=r"comet.json: 1 errors that COMET marked"):
-        adjudge.score(path)
-
-
 def test_counts_of_thousands_are_written_as_in_tables(tmp_path: Path) -> None:
     rows = [{"mt": "x", "COMET": 1, "errors": [{}] * 1200}]
     (path := tmp_path / "en-de.c.json").write_text(json.dumps({"A": rows}))
-    with pytest.warns(DataWarning, match="1,200 errors that COMET marked"):
+    with pytest.warns(DataWarning, match=r"c\.json: 1,200 errors that COMET marked"):
         adjudge.score(path)
 
 
@@ -226,11 +208,9 @@ def test_what_does_not_fit_a_test_set_is_refused(
 
 
 def test_gold_needs_the_path_of_a_test_set(tmp_path: Path) -> None:
-    scores = adjudge.score(mtme(tmp_path))
-    with pytest.raises(UsageError, match="gold or metric is of a test set"):
-        adjudge.rank(scores, gold="mqm")
-    with pytest.raises(UsageError, match="gold or metric is of a test set"):
-        adjudge.score([], gold="mqm")
+    for function, given in ((adjudge.rank, adjudge.score(mtme(tmp_path))), (adjudge.score, [])):
+        with pytest.raises(UsageError, match="gold or metric is of a test set"):
+            function(given, gold="mqm")
 
 
 @pytest.mark.parametrize("kind", ["polars", "pandas"])

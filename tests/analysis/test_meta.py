@@ -23,7 +23,9 @@ from adjudge.stats.correlation import pearson
 from adjudge.stats.judged import Result
 from adjudge.stats.paired import deciding_draws, holm, monte_carlo_bounds
 from adjudge.stats.resampling import metric_p_values
+from adjudge.store.json_lines import write_records
 from tests.analysis.folders import GOLD, METRIC, QE, write_folder, write_own, write_ratings, write_scores
+from tests.analysis.records import error, mqm
 
 TASK = """
 [lps.en-de]
@@ -44,6 +46,12 @@ def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "set")
 
 
+def write_task(folder: Path, text: str) -> Path:
+    path = folder.parent / "mine.toml"
+    path.write_text(text)
+    return path
+
+
 def one(found: MetaEvaluation, name: str) -> MetricResults:
     return next(metric for metric in found.metrics if metric.name == name)
 
@@ -55,9 +63,9 @@ def said(found: MetaEvaluation, part: str) -> bool:
 def test_references_are_no_systems_and_the_notes_say_so(folder: Path) -> None:
     found = meta(folder)
     assert found.systems == ("A", "B", "C")
-    assert found.excluded == {"refA": "reference that metrics were shown"}
     assert (found.n_segments, found.n_all, found.reference) == (3, 4, "refA")
     assert said(found, "3 systems are compared; left out: refA (reference that metrics were shown).")
+    assert found.excluded == {"refA": "reference that metrics were shown"}
     assert said(found, "Gold mqm judged 3 of 4 segments")
     assert [metric.meta for metric in found.metrics] == [None, None]
 
@@ -113,9 +121,8 @@ def test_systems_are_excluded_by_name(folder: Path) -> None:
         meta(folder, exclude=["A", "B", "C"])
 
 
-def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(tmp_path: Path, folder: Path) -> None:
-    task = tmp_path / "mine.toml"
-    task.write_text(TASK)
+def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(folder: Path) -> None:
+    task = write_task(folder, TASK)
     found = meta(folder, task=str(task))
     assert found.systems == ("A", "B")
     row = one(found, "QE-src")
@@ -152,19 +159,17 @@ def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(tmp_path: Path,
     ],
 )
 def test_a_task_file_names_what_is_there(
-    tmp_path: Path, old: str, new: str, lp: str | None, message: str, folder: Path
+    old: str, new: str, lp: str | None, message: str, folder: Path
 ) -> None:
-    task = tmp_path / "mine.toml"
-    task.write_text(TASK.replace(old, new, 1) if old else f"{new}\n{TASK}")
+    task = write_task(folder, TASK.replace(old, new, 1) if old else f"{new}\n{TASK}")
     with pytest.raises(DataError) as caught:
         meta(folder, lp, task=str(task))
     assert message in str(caught.value)
     assert "mine.toml" in str(caught.value)
 
 
-def test_meta_is_none_where_a_statistic_has_no_value(tmp_path: Path, folder: Path) -> None:
-    task = tmp_path / "mine.toml"
-    task.write_text(TASK)
+def test_meta_is_none_where_a_statistic_has_no_value(folder: Path) -> None:
+    task = write_task(folder, TASK)
     found = meta(folder, task=str(task), exclude=["B"])
     assert found.metrics[0].meta is None
     assert said(found, "One system is compared; left out: ")
@@ -255,7 +260,7 @@ def test_failed_judgements_of_all_language_pairs_are_counted_together(tmp_path: 
         for lp, of_b in (("en-de", whole), ("zh-en", gaps))
     ]
     judge = tmp_path / "judge.jsonl"
-    judge.write_text(re.sub('"segment": "s(.)"', lambda m: f'"segment": "{int(m[1]) + 1}"', "".join(rows)))
+    judge.write_text(re.sub(r'"segment": ?"s(.)"', lambda m: f'"segment":"{int(m[1]) + 1}"', "".join(rows)))
     found = meta(folder, "en-de,zh-en", scores={"judge": judge})
     assert [one(part, "judge").failed for part in found.parts] == [1, 3]
     assert one(found, "judge").failed == 4
@@ -480,9 +485,8 @@ def test_seeds_differ_where_a_boundary_is_open_alone(adjudge_data: Path, tmp_pat
     assert 0 < opened < 60  # of 15 boundaries in each of 14 columns
 
 
-def test_a_metric_that_lacks_a_system_which_another_has_is_partial(folder: Path, tmp_path: Path) -> None:
-    task = tmp_path / "mine.toml"
-    task.write_text(TASK.replace('outliers = ["C"]', ""))
+def test_a_metric_that_lacks_a_system_which_another_has_is_partial(folder: Path) -> None:
+    task = write_task(folder, TASK.replace('outliers = ["C"]', ""))
     write_scores(folder / "metric-scores/en-de/QE-src.seg.score", {"A": QE["A"], "B": QE["B"]})
     found = meta(folder, clusters=True, task=str(task))
     assert [metric.partial for metric in found.metrics] == [False, True]
@@ -495,25 +499,9 @@ def test_a_metric_that_lacks_a_system_which_another_has_is_partial(folder: Path,
 
 def _marked(path: Path) -> str:
     """Gold of the JSONL test set in marks: one more of them with each segment, and system."""
-    marks = [
-        {"severity": severity, "match": "unplaced"}
-        for severity in ("minor", "major", "minor", "major", "major", "minor")
-    ]
-    rows = [
-        {
-            "kind": "annotation",
-            "lp": "en-de",
-            "segment": f"s{n}",
-            "system": system,
-            "document": "",
-            "annotator": "ann",
-            "protocol": "mqm",
-            "spans": marks[: n + place],
-        }
-        for place, system in enumerate("ABC")
-        for n in range(4)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    marks = [error(severity) for severity in ("minor", "major", "minor", "major", "major", "minor")]
+    places = [(place, system, n) for place, system in enumerate("ABC") for n in range(4)]
+    write_records(path, [mqm(system, f"s{n}", *marks[: n + place]) for place, system, n in places])
     return str(path)
 
 
@@ -1014,9 +1002,8 @@ def test_a_level_that_the_test_set_does_not_know_is_refused(folder: Path) -> Non
         meta(folder, strata=["domain"])
 
 
-def test_a_task_has_no_mean_over_documents(tmp_path: Path, folder: Path) -> None:
-    task = tmp_path / "mine.toml"
-    task.write_text(TASK)
+def test_a_task_has_no_mean_over_documents(folder: Path) -> None:
+    task = write_task(folder, TASK)
     found = meta(folder, task=str(task), level="document")
     assert (found.task, one(found, "QE-src").meta, one(found, "QE-src").average_rank) == ("", None, None)
     assert found.excluded["C"] == meta(folder, task=str(task)).excluded["C"]

@@ -717,12 +717,6 @@ def test_one_segment_has_no_interval_and_a_note_says_so() -> None:
         assert any("no intervals: one of the segments" in s for s in found.interval_notes) == (n == 1)
 
 
-def test_every_language_pair_gets_its_own_intervals() -> None:
-    scores = with_intervals(score_records(records({"a": [1, 1]}) + records({"a": [4, 4]}, "zh-en")))
-    assert scores.systems[0].interval == pytest.approx((0, 2.5 + t.ppf(0.975, 3) * 3**0.5 / 2))
-    assert [part.systems[0].interval for part in scores.lps.values()] == [Interval(1, 1), Interval(4, 4)]
-
-
 def test_an_interval_of_win_rates_holds_the_win_rate_of_unequal_comparisons() -> None:
     many = [preferred("a", b, "A", "1") for b in "bcde"]
     scores = with_intervals(score_records([*many, preferred("a", "b", "B", "2")]))

@@ -28,8 +28,7 @@ def two_systems() -> list[Submission]:
     """Ann and Ben rate both systems on six segments; Ben gives 10 less, and marks one error more."""
     found = []
     for place in range(6):
-        for system, rating in (("A", 80 + place), ("B", 60 + place)):
-            at = 100.0 * place + (50 if system == "B" else 0)
+        for system, rating, at in (("A", 80 + place, 100.0 * place), ("B", 60 + place, 100.0 * place + 50)):
             one = (span(0, 3, "major"),) if system == "B" else ()
             found.append(work("ann", system, str(place), rating, one, at=at, active=20))
             found.append(work("ben", system, str(place), rating - 10, (*one, span(4, 9)), at=at, active=40))
@@ -317,16 +316,8 @@ def test_annotators_who_share_enough_systems_are_compared_two_by_two() -> None:
 
 def write(person: str, segment: str, text: str, *, chosen: str = "A", kind: Kind = "original") -> Submission:
     texts = {"A": "eins", "B": "zwei"} | ({"edited 1": text} if chosen == "edited 1" else {})
-    return Submission(
-        person=person,
-        protocol="post-edit",
-        kind=kind,
-        lp="en-de",
-        segment=segment,
-        texts=texts,
-        chosen=chosen,
-        edited=text,
-    )
+    seen: dict[str, Any] = {"lp": "en-de", "segment": segment, "texts": texts}
+    return Submission(person=person, protocol="post-edit", kind=kind, chosen=chosen, edited=text, **seen)
 
 
 def test_a_second_review_passes_references_that_it_leaves_as_they_are() -> None:

@@ -51,11 +51,6 @@ def slow(function: Function, gold: Floats, metric: Floats, average: Average) -> 
         ]
 
 
-def test_scores_that_differ_in_their_last_digit_correlate() -> None:
-    gold, metric = np.array([[1.0], [0.0]]), np.array([[0.3], [0.1 + 0.2]])
-    assert pearson(gold, metric, "item").value == pytest.approx(-1.0, abs=1e-15)
-
-
 @given(score_pairs(), averages, functions)
 def test_groups_at_once_correlate_as_one_by_one(scores: Both, average: Average, function: Function) -> None:
     found, wanted = function(*scores, average), slow(function, *scores, average)
