@@ -140,6 +140,7 @@ def scored(*records: list[Record]) -> Scores:
 
 
 A, B = [80.0, 70, 90, 60, 85, 75, 95, 65, 88, 72, 91, 66], [60.0] * 12
+BOTH = scored(ratings("a", A), ratings("b", B))
 
 
 def test_two_systems_of_one_annotator_are_compared_by_name() -> None:
@@ -230,8 +231,7 @@ def test_the_least_p_value_of_few_resamples_is_said() -> None:
 
 @pytest.mark.parametrize("by_document", [None, True])
 def test_documents_are_drawn_whole_where_they_are_known(by_document: bool | None) -> None:
-    both = scored(ratings("a", A), ratings("b", B))
-    found = compare_scores(both, both, ("a", "b"), settings=CompareSettings(by_document=by_document))
+    found = compare_scores(BOTH, BOTH, ("a", "b"), settings=CompareSettings(by_document=by_document))
     assert (found.whole.difference.units, found.whole.n) == (3, 12)
     assert any(note.startswith("Documents are the unit: 12 segments of 3 documents") for note in found.notes)
     means = np.array(A).reshape(3, 4).mean(axis=1) - 60
@@ -276,9 +276,8 @@ def test_documents_of_wmt23_widen_the_interval(adjudge_data: Path) -> None:
     ],
 )
 def test_a_system_that_cannot_be_meant_is_refused(systems: tuple[str, ...], message: str) -> None:
-    both = scored(ratings("a", A), ratings("b", B))
     with pytest.raises(UsageError, match=message):
-        compare_scores(both, both, systems)
+        compare_scores(BOTH, BOTH, systems)
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,10 @@ UNEQUAL = (
 )
 
 
+def scored(*records: Record) -> Scores:
+    return score_records(records)
+
+
 def by_system(scores: Scores) -> dict[str, Any]:
     return {s.system: (s.score, s.n, s.failed) for s in scores.systems}
 
@@ -222,13 +226,11 @@ def test_esa_is_scored_by_its_spans_where_weights_are_given() -> None:
 
 
 def test_preferences_are_scored_as_win_rates_over_comparisons() -> None:
-    scores = score_records(
-        [
-            preferred("a", "b", "A", "1"),
-            preferred("a", "b", "E", "2"),
-            preferred("c", "a", "A", "2"),
-            preferred("b", "c", "B", "3"),
-        ]
+    scores = scored(
+        preferred("a", "b", "A", "1"),
+        preferred("a", "b", "E", "2"),
+        preferred("c", "a", "A", "2"),
+        preferred("b", "c", "B", "3"),
     )
     # a: win, tie, loss; b: loss, tie, loss; c: win, win
     assert by_system(scores) == {"a": (0.5, 3, 0), "b": (0.5 / 3, 3, 0), "c": (1.0, 2, 0)}
@@ -281,12 +283,10 @@ def test_unequal_coverage_is_said_even_if_nothing_failed() -> None:
 
 
 def test_a_failed_comparison_fails_for_both_systems() -> None:
-    scores = score_records(
-        [
-            preferred("a", "b", "A", "1"),
-            failed("a", "b", segment="2", protocol="pairwise", criterion="overall"),
-            failed("a", "b", segment="2", protocol="pairwise", criterion="fluency"),
-        ]
+    scores = scored(
+        preferred("a", "b", "A", "1"),
+        failed("a", "b", segment="2", protocol="pairwise", criterion="overall"),
+        failed("a", "b", segment="2", protocol="pairwise", criterion="fluency"),
     )
     assert by_system(scores) == {"a": (1, 1, 1), "b": (0, 1, 1)}
     assert by_translation(scores)["a", "2"] is None
@@ -302,12 +302,10 @@ def test_a_failure_of_all_systems_at_once_fails_each() -> None:
 
 
 def test_several_annotators_of_a_translation_are_averaged_each_for_itself() -> None:
-    scores = score_records(
-        [
-            mqm("a", "1", error("major"), annotator="x"),
-            mqm("a", "1", error("minor"), error("minor"), annotator="y"),
-            mqm("a", "1", annotator="z"),
-        ]
+    scores = scored(
+        mqm("a", "1", error("major"), annotator="x"),
+        mqm("a", "1", error("minor"), error("minor"), annotator="y"),
+        mqm("a", "1", annotator="z"),
     )
     assert by_translation(scores) == {("a", "1"): -7 / 3}
     assert scores.signature.name == "mqm"
@@ -445,14 +443,12 @@ def test_what_cannot_be_scored_is_refused(
 
 
 def test_documents_have_means_of_their_own() -> None:
-    scores = score_records(
-        [
-            rated("a", "1", 10, document="x"),
-            rated("a", "2", 20, document="x"),
-            rated("a", "3", 90, document="y"),
-            failed("a", segment="4"),
-            failed("a", segment="5"),
-        ]
+    scores = scored(
+        rated("a", "1", 10, document="x"),
+        rated("a", "2", 20, document="x"),
+        rated("a", "3", 90, document="y"),
+        failed("a", segment="4"),
+        failed("a", segment="5"),
     )
     found = [(d.lp, d.document, d.system, d.score, d.n, d.failed) for d in document_scores(scores.segments)]
     assert found == [
@@ -665,12 +661,10 @@ def test_several_annotators_of_one_translation_each_count() -> None:
 
 
 def test_verdicts_are_counted_for_each_language_pair_too() -> None:
-    found = score_records(
-        [
-            *CHECKED,
-            checked("a", "1", "x", passed=True, lp="en-fr"),
-            checked("b", "1", "x", passed=None, lp="en-fr"),
-        ]
+    found = scored(
+        *CHECKED,
+        checked("a", "1", "x", passed=True, lp="en-fr"),
+        checked("b", "1", "x", passed=None, lp="en-fr"),
     )
     assert [s.checklist and s.checklist.passed for s in found.lps["en-fr"].systems] == [1, 0]
     assert [s.checklist and s.checklist.passed for s in found.systems] == [5, 1]

@@ -1,5 +1,4 @@
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -149,21 +148,6 @@ def test_pairwise_accuracy_is_the_share_of_pairs_in_the_right_order(scores: Both
     ]
     found = pairwise_accuracy(gold, metric)
     assert (found.value, found.n) == (sum(right) / len(right) if right else None, len(right))
-
-
-@pytest.mark.parametrize(
-    ("gold", "metric", "value", "n"),
-    [
-        ([1, 2, 3], [1, 2, 3], 1.0, 3),
-        ([1, 2, 3], [1, 1, 3], 2 / 3, 3),  # a tie of the metric is wrong
-        ([1, 1, 3], [1, 2, 3], 2 / 3, 3),  # so is an order where gold ties
-        ([1, 1, 3], [2, 2, 3], 1.0, 3),  # what both tie is right
-        ([1, 2, math.nan], [2, 1, 3], 0.0, 1),
-    ],
-)
-def test_what_ties_are_worth(gold: list[float], metric: list[float], value: float, n: int) -> None:
-    found = pairwise_accuracy(np.array(gold, dtype=float), np.array(metric, dtype=float))
-    assert (found.value, found.n) == (value, n)
 
 
 @pytest.mark.parametrize("systems", [0, 1])
