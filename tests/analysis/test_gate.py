@@ -90,9 +90,8 @@ def test_one_bad_domain_keeps_the_candidate_out() -> None:
 
 def test_a_domain_may_have_a_margin_of_its_own() -> None:
     half = {("en-de", str(n)): "law" if n < 100 else "news" for n in range(200)}
-    found = gate(
-        ratings("new", np.array(BASE) + NOISE), ratings("old", BASE), domain_margin=3.0, domains=half
-    )
+    new = ratings("new", np.array(BASE) + NOISE)
+    found = gate(new, ratings("old", BASE), domain_margin=3.0, domains=half)
     assert [row.margin for row in found.rows] == [1.0, 3.0, 3.0]
     assert found.verdict == "ship"
 
@@ -201,12 +200,9 @@ def test_documents_are_the_unit_where_they_are_known() -> None:
     whole, apart = gate(new, old), gate(new, old, by_document=False)
     assert (whole.rows[0].found.units, apart.rows[0].found.units) == (20, 200)
     assert whole.rows[0].found.effective < 30
-    assert whole.rows[0].found.high - whole.rows[0].found.low > 2 * (
-        apart.rows[0].found.high - apart.rows[0].found.low
-    )
-    assert any(
-        note.startswith("Documents are the unit: 200 segments of 20 documents") for note in whole.notes
-    )
+    wide, narrow = (each.rows[0].found.high - each.rows[0].found.low for each in (whole, apart))
+    assert wide > 2 * narrow
+    assert any("Documents are the unit: 200 segments of 20 documents" in note for note in whole.notes)
     assert whole.method.startswith("unit:document|bounds:student-t+hall+worst-seen|")
 
 
@@ -433,10 +429,7 @@ def test_a_filler_brings_no_critical_error() -> None:
         ({}, "name both systems"),
         ({"systems": ("old", "old")}, "the candidate must be another system"),
         ({"systems": ("old",)}, "as OLD,NEW; got 'old'"),
-        (
-            {"systems": ("old", "new"), "metric": "BLEU"},
-            "gold or metric is of a test set: give the path",
-        ),
+        ({"systems": ("old", "new"), "metric": "BLEU"}, "gold or metric is of a test set: give the path"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: str) -> None:

@@ -41,10 +41,7 @@ RECORDS = [preferred("a", "b", "A", "1"), preferred("a", "b", "E", "2"), undecid
 
 def test_an_undecided_comparison_earns_nobody_a_point_and_is_counted() -> None:
     found = score_records(RECORDS)
-    assert {s.system: (s.score, s.n, s.failed) for s in found.systems} == {
-        "a": (0.75, 2, 0),
-        "b": (0.25, 2, 0),
-    }
+    assert by_system(found) == {"a": (0.75, 2, 0), "b": (0.25, 2, 0)}
     assert found.notes == (
         "1 comparison is undecided, as the verdict changed with the order: neither wins nor ties, left out.",
     )
@@ -176,8 +173,8 @@ def run(records: list[Record], **fields: object) -> Run:
 
 
 def test_errors_are_scored_by_weights() -> None:
-    scores = score_records(
-        [mqm("a", "1", error("major")), mqm("a", "2"), mqm("b", "1", error("minor")), mqm("b", "2")]
+    scores = scored(
+        mqm("a", "1", error("major")), mqm("a", "2"), mqm("b", "1", error("minor")), mqm("b", "2")
     )
     assert by_translation(scores) == {("a", "1"): -5, ("a", "2"): 0, ("b", "1"): -1, ("b", "2"): 0}
     assert by_system(scores) == {"a": (-2.5, 2, 0), "b": (-0.5, 2, 0)}
@@ -267,9 +264,7 @@ def test_a_failure_has_no_score_and_is_in_no_mean() -> None:
 
 
 def test_a_system_of_which_nothing_was_judged_has_no_score() -> None:
-    scores = score_records(
-        [failed("a", segment="1", protocol="mqm"), failed("a", segment="2", protocol="mqm")]
-    )
+    scores = scored(failed("a", segment="1", protocol="mqm"), failed("a", segment="2", protocol="mqm"))
     assert by_system(scores) == {"a": (None, 0, 2)}
     assert scores.range == (-math.inf, 0.0)
     assert len(scores.notes) == 1
@@ -294,9 +289,7 @@ def test_a_failed_comparison_fails_for_both_systems() -> None:
 
 
 def test_a_failure_of_all_systems_at_once_fails_each() -> None:
-    scores = score_records(
-        [failed("a", "b", segment="1", protocol="sqm"), rated("a", "2", 4, protocol="sqm")]
-    )
+    scores = scored(failed("a", "b", segment="1", protocol="sqm"), rated("a", "2", 4, protocol="sqm"))
     assert by_system(scores) == {"a": (4, 1, 1), "b": (None, 0, 1)}
     assert scores.signature.fields["failed"] == "2/3"
 
@@ -321,9 +314,7 @@ def test_a_translation_that_one_annotator_failed_is_judged_by_the_others_and_cou
 
 
 def test_different_numbers_of_annotators_are_said() -> None:
-    scores = score_records(
-        [rated("a", "1", 80, annotator=x) for x in "xyz"] + [rated("a", "2", 0, annotator="x")]
-    )
+    scores = scored(*(rated("a", "1", 80, annotator=x) for x in "xyz"), rated("a", "2", 0, annotator="x"))
     assert by_system(scores) == {"a": (40, 2, 0)}
     assert scores.notes == (
         "Each translation was judged by 1 to 3 annotators; its score is the mean over those who judged it.",
@@ -379,14 +370,8 @@ def test_a_run_that_is_not_finished_says_so() -> None:
 
 
 def test_each_language_pair_is_scored_on_its_own_and_all_together() -> None:
-    records = [
-        rated("a", "1", 10),
-        rated("a", "2", 20),
-        rated("b", "1", 0),
-        rated("b", "2", 0),
-        rated("a", "1", 60, lp="zh-en"),
-        rated("b", "1", 90, lp="zh-en"),
-    ]
+    german = [rated("a", "1", 10), rated("a", "2", 20), rated("b", "1", 0), rated("b", "2", 0)]
+    records = [*german, rated("a", "1", 60, lp="zh-en"), rated("b", "1", 90, lp="zh-en")]
     scores = score_records(records)
     assert by_system(scores) == {"a": (30, 3, 0), "b": (30, 3, 0)}
     assert {lp: by_system(part) for lp, part in scores.lps.items()} == {

@@ -59,10 +59,7 @@ def test_only_what_both_judged_is_compared_and_failures_are_counted_beside() -> 
 
 def test_one_segment_has_no_intervals_and_a_note_says_so() -> None:
     alone, two = (spans(run_of(PRED[:n]), GOLD, resamples=20) for n in (1, 2))
-    assert (
-        "There are no intervals: one of the segments alone says nothing of how others would differ."
-        in alone.notes
-    )
+    assert any("no intervals: one of the segments alone" in note for note in alone.notes)
     assert not any("no intervals" in note for note in (*two.notes, *spans(run_of(PRED[:1]), GOLD).notes))
 
 
@@ -123,9 +120,7 @@ def test_neutral_marks_count_only_where_they_are_asked_for() -> None:
     found = spans(run_of(gold), gold)
     assert (found.scores[0].n_gold, values(found)) == (0, (1, 1, 1))
     assert "1 of 1 mark of gold is neutral and left out." in found.notes
-    assert "0 of 0 counts as 1: precision where nothing is predicted, recall where gold marks nothing." in (
-        found.notes
-    )
+    assert any(note.startswith("0 of 0 counts as 1: precision where nothing") for note in found.notes)
     assert spans(run_of(gold), gold, severities=["neutral"]).scores[0].n_gold == 1
 
 
@@ -148,12 +143,8 @@ def test_each_of_several_annotators_counts_and_one_can_be_kept() -> None:
 
 
 def test_marks_of_another_text_are_left_out_and_said() -> None:
-    other = TestSet(
-        name="o",
-        segments=(
-            Segment(segment="1", lp="de-en", source="", translations={"a": "Quite another text, this."}),
-        ),
-    )
+    text = Segment(segment="1", lp="de-en", source="", translations={"a": "Quite another text, this."})
+    other = TestSet(name="o", segments=(text,))
     gold: list[Record] = [marked("a", "1", span("old")), marked("b", "1", span("old"))]
     run = run_of([marked("a", "1"), marked("b", "1")], other)
     found = spans(run, gold)

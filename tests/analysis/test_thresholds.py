@@ -57,10 +57,7 @@ def test_where_few_labels_show_nothing_it_says_how_many_would() -> None:
     done = found(labels(30), judged(), publish_risk=0.05)
     assert done.bands[0].publish.bound is None
     assert done.bands[0].shares["publish"] == 0
-    note = (
-        "All: no score from which one may publish; that takes 80 labelled sources at least, and there are 30."
-    )
-    assert note in done.notes
+    assert any("takes 80 labelled sources at least, and there are 30." in note for note in done.notes)
 
 
 def test_language_pairs_and_domains_have_bounds_of_their_own() -> None:
@@ -158,9 +155,8 @@ def test_a_failed_judgement_of_gold_is_no_label() -> None:
 
 def test_a_labelled_translation_whose_judgement_failed_is_counted() -> None:
     records = [*judged(399), failed("x", segment="399")]
-    assert any(
-        note.startswith("1 labelled translation has no score") for note in found(labels(), records).notes
-    )
+    notes = found(labels(), records).notes
+    assert any(note.startswith("1 labelled translation has no score") for note in notes)
 
 
 def test_labels_of_another_test_set_are_refused() -> None:
