@@ -149,10 +149,8 @@ def test_two_systems_of_one_annotator_are_compared_by_name() -> None:
     assert (found.first.name, found.second.name, found.whole.n) == ("a", "b", 12)
     assert found.whole.difference.value == pytest.approx(np.mean(A) - 60)
     assert found.strata == ()
-    assert (
-        found.method
-        == "95 % interval and two-sided p: Student's t with Hall's correction for skew over documents"
-    )
+    wanted = "95 % interval and two-sided p: Student's t with Hall's correction for skew over documents"
+    assert found.method == wanted
 
 
 def test_two_runs_of_one_system_each_are_compared_whatever_their_names() -> None:

@@ -63,9 +63,8 @@ def test_a_file_is_read_alike_by_the_command_and_by_python(
         (s.system, s.score) for s in adjudge.rank(str(path), lp=lp).systems
     ]
     compared = Asked(capsys, "compare", path, "A", "B", "--lp", lp, "--format", "json")
-    assert (
-        adjudge.compare(path, systems=["A", "B"], lp=lp).whole.difference.value == compared.json["difference"]
-    )
+    difference = adjudge.compare(path, systems=["A", "B"], lp=lp).whole.difference
+    assert difference.value == compared.json["difference"]
     gate = ["gate", "--baseline", path, "--systems", "B,A", "--margin", "0.1", "--lp", lp, "--format", "json"]
     verdict = adjudge.gate(path, systems=["B", "A"], margin=0.1, lp=lp).verdict
     assert verdict == Asked(capsys, *gate).json["verdict"]
@@ -222,9 +221,7 @@ def test_a_data_frame_is_read_as_its_file_is(kind: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not say its language pair"):
         adjudge.score(frame)
     rows = [record_to_json(record) for record in read_judgements(ratings(tmp_path), texts=TEXTS).records]
-    assert (
-        adjudge.score(library.DataFrame(rows)).systems
-        == adjudge.score(ratings(tmp_path), test_set=TEXTS).systems
-    )
+    wanted = adjudge.score(ratings(tmp_path), test_set=TEXTS)
+    assert adjudge.score(library.DataFrame(rows)).systems == wanted.systems
     with pytest.raises(DataError, match=r"no .system. and .score. of scores.*it has .a."):
         adjudge.score(library.DataFrame({"a": [1]}), lp="en-de")

@@ -150,18 +150,8 @@ def test_a_task_of_ones_own_gives_meta_and_excludes_its_outliers(folder: Path) -
     [
         ("", 'primary = ["QEE"]', None, "primary: no metric 'QEE'; there are COMET, QE; did you mean QE"),
         ("", 'baselines = ["BLEW"]', None, "baselines: no metric 'BLEW'; there are COMET, QE"),
-        (
-            "-de]",
-            '-de]\nprimary = ["COMMET"]',
-            None,
-            "lps.en-de.primary: no metric 'COMMET'; there are COMET",
-        ),
-        (
-            "-de]",
-            '-de]\nreference = "refC"',
-            None,
-            "lps.en-de.reference: no reference 'refC'; there are refA",
-        ),
+        ("-de]", '-de]\nprimary = ["COMMET"]', None, "lps.en-de.primary: no metric 'COMMET'; there"),
+        ("-de]", '-de]\nreference = "refC"', None, "lps.en-de.reference: no reference 'refC'; there"),
         ('["C"]', '["D"]', None, "lps.en-de.outliers: no system 'D'; there are A, B, C, refA"),
         ("en-de", "en-he", "en-de", "lps: no language pair 'en-de'; there are en-he; did you mean en-he"),
         ("en-de", "en-he", None, "lps.en-he: no language pair 'en-he'; there are en-de; did you mean en-de"),

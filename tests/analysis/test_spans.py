@@ -85,15 +85,9 @@ def test_groups_are_compared_with_themselves(by: Any, groups: dict[str, tuple[in
 
 def test_all_rules_stand_in_one_result() -> None:
     found = spans(run_of(PRED), GOLD, rule="all", threshold=[0.5, 1.0])
-    assert [(s.rule, s.threshold, s.unit) for s in found.scores] == [
-        ("mpp", None, "characters"),
-        ("em", None, "characters"),
-        ("mp", None, "characters"),
-        ("w25", None, "characters"),
-        ("himate", 0.5, "words"),
-        ("himate", 1.0, "words"),
-        ("chars", None, "characters"),
-    ]
+    of_words = [("himate", 0.5), ("himate", 1.0)]
+    assert [(s.rule, s.threshold) for s in found.scores if s.unit == "words"] == of_words
+    assert [s.rule for s in found.scores if s.threshold is None] == ["mpp", "em", "mp", "w25", "chars"]
     # himate: "closed" is one of the two words of "closed today"
     assert values(found, 4) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
     assert values(found, 5) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
@@ -125,10 +119,7 @@ def test_neutral_marks_count_only_where_they_are_asked_for() -> None:
 
 
 def test_each_of_several_annotators_counts_and_one_can_be_kept() -> None:
-    gold: list[Record] = [
-        marked("a", "1", span("old"), annotator="one"),
-        marked("a", "1", annotator="two"),
-    ]
+    gold = [marked("a", "1", span("old"), annotator="one"), marked("a", "1", annotator="two")]
     run = run_of([marked("a", "1", span("old"))])
     found = spans(run, gold)
     assert values(found) == pytest.approx((0.5, 1, 2 / 3))

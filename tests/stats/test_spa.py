@@ -132,10 +132,8 @@ def test_neither_offset_nor_size_of_the_scores_moves_the_value(offset: float, sc
 
 def test_the_unit_of_scores_moves_no_value_without_the_published_rounding() -> None:
     gold, metric = np.random.default_rng(1).integers(0, 9, size=(2, 4, 30)).astype(float)
-    assert (
-        soft_pairwise_accuracy(gold, 1e-13 * metric, compat=None).value
-        == soft_pairwise_accuracy(gold, metric, compat=None).value
-    )
+    tiny, plain = (soft_pairwise_accuracy(gold, unit * metric, compat=None) for unit in (1e-13, 1))
+    assert tiny.value == plain.value
 
 
 @given(score_pairs(8, 1))
@@ -154,10 +152,7 @@ def test_pairwise_accuracy_is_the_share_of_pairs_in_the_right_order(scores: Both
 def test_one_system_has_nothing_to_compare(systems: int) -> None:
     found = pairwise_accuracy(np.ones(systems), np.ones(systems))
     assert found.value is None
-    assert (
-        found.reason
-        == f"systems are compared with each other, and scores of both are there for {systems} only"
-    )
+    assert found.reason.endswith(f"and scores of both are there for {systems} only")
 
 
 def test_scores_of_segments_are_refused() -> None:
