@@ -408,6 +408,14 @@ def test_agreement_is_split_into_ranked_and_tied_easy_and_hard() -> None:
     assert found["ranked", "r"][0] == pytest.approx(1 / 3)  # a tie of r's own is no agreement
 
 
+def test_one_person_is_the_majority_and_nothing_is_easy_or_hard() -> None:
+    assert shares([1, 0, 1], [[1], [1], [0]]) == {
+        ("all", MAJORITY): (pytest.approx(1 / 3), 3),
+        ("ranked", MAJORITY): (0.5, 2),
+        ("tied", MAJORITY): (0, 1),
+    }
+
+
 percentage_verdict = st.sampled_from([1.0, 0.0, -1.0, X])
 
 
